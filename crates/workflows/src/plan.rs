@@ -472,6 +472,21 @@ fn outgoing(run: &Run, step: &Step, happening: &StepContext<'_>) -> Vec<Outgoing
                 let notice = CallNotice { called: *run_id, caller: run.id };
                 all.push(sent(ThrownKind::CallCancel, "", notice.json()));
             }
+            EventKind::EscalationThrown { code, values, caught: false } => {
+                let Some(parent) = &run.trigger.parent else { continue };
+                let escalation = CallEscalation {
+                    called: run.id,
+                    caller: parent.run,
+                    code: code.to_string(),
+                    values: values.clone(),
+                };
+                // It is delivered before the end that may come with it.
+                let before = Timestamp::from_micros(happening.now.micros() - 1);
+                all.push(Outgoing {
+                    created_at: before,
+                    ..sent(ThrownKind::CallEscalation, code, escalation.json())
+                });
+            }
             // What ended while the run was suspended was told in vain.
             EventKind::RunResumed { .. } => {
                 all.extend(step.state.calls().into_iter().map(|call| told(call.run_id, run.id)));
@@ -525,6 +540,26 @@ pub(crate) struct CallNotice {
     pub called: RunId,
     /// The run that called it.
     pub caller: RunId,
+}
+
+/// Escalation that a called run let go.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CallEscalation {
+    /// The called run.
+    pub called: RunId,
+    /// The run that called it.
+    pub caller: RunId,
+    /// Code of the escalation.
+    pub code: String,
+    /// Variables for whoever catches it.
+    pub values: Map<String, Value>,
+}
+
+impl CallEscalation {
+    fn json(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
 }
 
 impl CallNotice {

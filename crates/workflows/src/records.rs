@@ -447,6 +447,8 @@ literals! {
         Call = "call",
         /// The end of a called run, which its caller is to be told of.
         CallEnd = "callEnd",
+        /// An escalation that a called run let go, for its caller.
+        CallEscalation = "callEscalation",
         /// A called run that is to be cancelled, since nothing waits for it any more.
         CallCancel = "callCancel",
     }

@@ -354,7 +354,11 @@ impl Machine<'_> {
         let (ix, at) = self.at(host)?;
         let outer = at.scope.unwrap_or(LocalId::ROOT);
         let is_it = |event: &&NodeIx| {
-            matches!(self.graph.node(**event).work, Work::Boundary { trigger: Trigger::Cancel, .. })
+            if let Work::Boundary { trigger, .. } = &self.graph.node(**event).work {
+                trigger.parts().iter().any(|part| matches!(part, Trigger::Cancel))
+            } else {
+                false
+            }
         };
         match self.graph.node(ix).boundary.iter().find(is_it).copied() {
             Some(boundary) => {

@@ -138,7 +138,7 @@ impl Machine<'_> {
         let outgoing = self.graph.outgoing(place.gateway);
         let mut taken = Vec::new();
         for &flow in outgoing.iter().filter(|&&flow| node.default_flow != Some(flow)) {
-            if self.holds_over(flow, &self.over(place.scope, counts))? {
+            if self.holds_over(flow, &self.over(place.scope, counts), false)? {
                 taken.push(flow);
             }
         }
@@ -160,7 +160,7 @@ impl Machine<'_> {
             let has_condition = self.graph.flow(flow).condition.is_some();
             if has_condition
                 && node.default_flow != Some(flow)
-                && self.holds_over(flow, &self.over(place.scope, counts))?
+                && self.holds_over(flow, &self.over(place.scope, counts), false)?
             {
                 taken.push(flow);
             }

@@ -394,7 +394,15 @@ impl Machine<'_> {
                     return self.fault(body, exceeded.into(), Phase::Enter);
                 }
                 let correlation_key = self.state.correlation_key.clone();
-                self.emit(at, EventKind::MessageSent { name: name.clone(), correlation_key, payload });
+                self.emit(
+                    at,
+                    EventKind::MessageSent {
+                        name: name.clone(),
+                        correlation_key,
+                        correlation_key_id: None,
+                        payload,
+                    },
+                );
                 Ok(())
             }
             // Nobody has to catch a default signal or an escalation.

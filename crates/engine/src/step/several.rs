@@ -120,7 +120,7 @@ impl Machine<'_> {
         // What cannot be sent stops the event before anything is sent, or a retry would send it twice.
         for throw in all {
             if let Throw::Message(settings) | Throw::Signal(settings) = throw {
-                let payload = self.payload(settings, scope)?;
+                let payload = self.payload(settings, ix, id, scope)?;
                 if matches!(throw, Throw::Message(_)) {
                     self.sent_key(settings, scope, &payload)?;
                 }

@@ -129,3 +129,21 @@ fn a_call_that_calls_itself_without_end_is_stopped() {
     assert_eq!(run.incidents(), [(IncidentCode::Limit, "c".to_owned())]);
     assert!(calls(&run).is_empty());
 }
+
+#[test]
+fn an_error_of_the_called_run_is_thrown_at_the_call() {
+    let model = |code: &str| {
+        let catch = boundary("c", code, true);
+        calling(json!({}))
+            .nodes("late:userTask e2:endEvent")
+            .node("b", "boundaryEvent", catch)
+            .flows("b > late > e2")
+    };
+    let mut run = model("error e1").run(json!({}));
+    run.give(failed(calls(&run)[0].run_id, Some("e1-code"))).unwrap();
+    assert_eq!((run.tasks(), &run.variables()["left"]), (vec!["late".to_owned()], &json!(1)));
+    // Another one is nothing that it catches.
+    let mut run = model("error e1").run(json!({}));
+    run.give(failed(calls(&run)[0].run_id, Some("other"))).unwrap();
+    assert_eq!(run.incidents(), [(IncidentCode::CallFailed, "c".to_owned())]);
+}

@@ -11,6 +11,7 @@ mod abandoned;
 mod access;
 mod all_runs;
 mod audit_trail;
+mod calls;
 mod camunda7;
 mod camunda8;
 mod contract;

@@ -6,6 +6,7 @@
     reason = "helpers of tests fail as tests do"
 )]
 
+mod calls;
 mod commit;
 mod counts;
 mod inbox;

@@ -105,7 +105,7 @@ async fn a_change_needs_the_present_revision_and_the_organisation() {
     });
 }
 
-fn version(number: i32) -> Version {
+pub(crate) fn version(number: i32) -> Version {
     Version {
         number,
         hash: format!("h{number}"),

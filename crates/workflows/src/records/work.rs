@@ -115,7 +115,10 @@ impl Work {
             Self::Thrown(thrown) => match thrown.kind {
                 ThrownKind::Message => WorkKind::Message,
                 ThrownKind::Signal => WorkKind::Signal,
-                ThrownKind::Call | ThrownKind::CallEnd | ThrownKind::CallCancel => WorkKind::Call,
+                ThrownKind::Call
+                | ThrownKind::CallEnd
+                | ThrownKind::CallEscalation
+                | ThrownKind::CallCancel => WorkKind::Call,
             },
             Self::Timer(_) => WorkKind::Timer,
             Self::TimerStart(_) => WorkKind::TimerStart,

@@ -14,7 +14,7 @@ use super::Runs;
 use super::start::Model;
 use crate::UseCaseError;
 use crate::models::CompiledVersion;
-use crate::plan::{CallNotice, CallRequest, Initiator, NewInstance, StartRun, call_of};
+use crate::plan::{CallEscalation, CallNotice, CallRequest, Initiator, NewInstance, StartRun, call_of};
 use crate::ports::{RunWrite, Transaction};
 use crate::records::{CalledRun, Caller, Outgoing, Run, TriggerKind, TriggerRecord, WorkKey, WorkflowState};
 
@@ -141,6 +141,17 @@ impl Runs {
                 let message = UseCaseError::Invalid(problems).in_words();
                 self.fail_caller(thrown, caller, called, message).await
             }
+            other => other,
+        }
+    }
+
+    /// Gives the caller an escalation that a called run let go. A suspended caller gets it when it is resumed.
+    pub(super) async fn escalate_to_caller(&self, thrown: &Outgoing) -> Result<(), UseCaseError> {
+        let CallEscalation { called, caller, code, values } = read(thrown)?;
+        let command = Command::EscalateCall { run_id: called, code, variables: values };
+        let choose = |run: &Run| run.snapshot.waits_for(called).then(|| command.clone());
+        match self.settle(thrown, caller, choose).await {
+            Err(UseCaseError::Conflict(_)) => Err(UseCaseError::Busy),
             other => other,
         }
     }

@@ -193,6 +193,7 @@ impl Runs {
             ThrownKind::Signal => self.deliver_thrown(thrown, BindingKind::Signal).await,
             ThrownKind::Call => self.start_called(thrown).await,
             ThrownKind::CallEnd => self.tell_caller(thrown).await,
+            ThrownKind::CallEscalation => self.escalate_to_caller(thrown).await,
             ThrownKind::CallCancel => self.cancel_called(thrown).await,
         }
     }

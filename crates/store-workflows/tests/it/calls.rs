@@ -1,0 +1,139 @@
+//! Called runs and their callers, and the names by which workflows are called.
+
+use heddle_kernel::{Revision, RunId};
+use heddle_testkit::on_both;
+use heddle_usecase::{Journal, StoreError};
+use heddle_workflows::ports::{Callable, PublishWrite, RunStore, RunWrite, Transaction, WorkflowStore};
+use heddle_workflows::records::{
+    CalledRun, Caller, Outgoing, Run, RunState, ThrownKind, TriggerKind, TriggerRecord, Workflow,
+    WorkflowState,
+};
+use serde_json::json;
+
+use crate::commit::thrown;
+use crate::support::*;
+use crate::workflows::version;
+
+fn called(by: &Run, of: &Workflow) -> Run {
+    let parent = Caller {
+        run: by.id,
+        node_id: "call".to_owned(),
+        node_instance_id: "n2".to_owned(),
+        root: by.root(),
+        depth: by.depth() + 1,
+    };
+    let new = run(of);
+    Run {
+        trigger: TriggerRecord { kind: TriggerKind::Call, parent: Some(parent), ..new.trigger.clone() },
+        ..new
+    }
+}
+
+fn unit(write: RunWrite, delivered: Option<&Outgoing>) -> Transaction {
+    Transaction { runs: vec![write], delivered: delivered.map(|one| one.id), ..Transaction::default() }
+}
+
+#[tokio::test]
+async fn a_called_run_starts_once_with_its_call_and_is_found_by_its_caller() {
+    on_both!(|db| {
+        let (workflows, runs) = stores(&db);
+        let flow = published(&workflows, tenant(), "a").await;
+        let caller = run(&flow);
+        let call = Outgoing { kind: ThrownKind::Call, ..thrown(&caller, "p") };
+        let write = RunWrite { outgoing: vec![call.clone()], ..begin(caller.clone()) };
+        assert_eq!(runs.commit(vec![unit(write, None)]).await, [Ok(())]);
+        let child = called(&caller, &flow);
+        assert_eq!(runs.commit(vec![unit(begin(child.clone()), Some(&call))]).await, [Ok(())]);
+        // Another node, which had seen the row before: neither a second run nor a second start.
+        let twice = runs.commit(vec![unit(begin(called(&caller, &flow)), Some(&call))]).await;
+        assert_eq!(twice, [Err(StoreError::Stale)]);
+        let read = runs.load(flow.tenant, child.id).await.unwrap();
+        assert_eq!(
+            (read.trigger.parent, read.trigger.kind),
+            (child.trigger.parent.clone(), TriggerKind::Call)
+        );
+        let expected = CalledRun {
+            id: child.id,
+            workflow: flow.id,
+            node_id: "call".to_owned(),
+            state: RunState::Waiting,
+        };
+        assert_eq!(runs.called_by(flow.tenant, caller.id, 10).await.unwrap(), [expected]);
+        assert_eq!(runs.called_by(flow.tenant, id(RunId), 10).await.unwrap(), []);
+    });
+}
+
+#[tokio::test]
+async fn the_end_of_a_called_run_and_the_step_of_its_caller_are_one_unit() {
+    on_both!(|db| {
+        let (workflows, runs) = stores(&db);
+        let flow = published(&workflows, tenant(), "a").await;
+        let caller = run(&flow);
+        let child = called(&caller, &flow);
+        assert_eq!(runs.commit(vec![unit(begin(caller.clone()), None)]).await, [Ok(())]);
+        let end = Outgoing { kind: ThrownKind::CallEnd, ..thrown(&child, "") };
+        let write = RunWrite { outgoing: vec![end.clone()], ..begin(child) };
+        assert_eq!(runs.commit(vec![unit(write, None)]).await, [Ok(())]);
+        let step = |run: &Run| RunWrite {
+            expected: Some(run.revision),
+            events: None,
+            first_sequence: run.last_sequence + 1,
+            ..begin(Run { revision: run.revision.next(), ..run.clone() })
+        };
+        // A step on a state that is not there any more takes the row not away.
+        let stale = Run { revision: Revision(9), ..caller.clone() };
+        assert_eq!(runs.commit(vec![unit(step(&stale), Some(&end))]).await, [Err(StoreError::Stale)]);
+        assert_eq!(runs.commit(vec![unit(step(&caller), Some(&end))]).await, [Ok(())]);
+        let moved = runs.load(flow.tenant, caller.id).await.unwrap();
+        assert_eq!(runs.commit(vec![unit(step(&moved), Some(&end))]).await, [Err(StoreError::Stale)]);
+    });
+}
+
+#[tokio::test]
+async fn workflows_are_called_by_their_processes_and_slugs() {
+    on_both!(|db| {
+        let (workflows, _) = stores(&db);
+        let mut flow = workflow(tenant(), "billing");
+        workflows.insert(write(&flow, None), &Journal::default()).await.unwrap();
+        let t = flow.tenant;
+        assert_eq!(workflows.callable(t, "billing").await.unwrap(), Callable::default());
+        for (number, process) in [(1, "old"), (2, "invoice")] {
+            let expected = flow.revision;
+            flow = Workflow {
+                state: WorkflowState::Published,
+                published_version: Some(number),
+                published_hash: Some(format!("h{number}")),
+                revision: flow.revision.next(),
+                ..flow
+            };
+            let definition = json!({ "bpmn": { "processes": [
+                { "id": process, "nodes": [{ "id": "n" }] }, { "id": "drawn", "executable": false, "nodes": [{}] }
+            ] } });
+            let publish = PublishWrite {
+                workflow: &flow,
+                expected,
+                version: &version(number),
+                definition: &definition,
+                bindings: &[],
+            };
+            workflows.publish(publish, &Journal::default()).await.unwrap();
+        }
+        let by_process = Callable { processes: vec![flow.id], slug: None };
+        let by_slug = Callable { processes: vec![], slug: Some(flow.id) };
+        for (name, expected) in [
+            ("invoice", &by_process),
+            ("billing", &by_slug),
+            ("old", &Callable::default()),
+            ("drawn", &Callable::default()),
+        ] {
+            assert_eq!(&workflows.callable(t, name).await.unwrap(), expected, "{name}");
+        }
+        // One of before has no rows until somebody looks for a name.
+        execute(&db, "DELETE FROM callable_processes").await;
+        assert_eq!(workflows.callable(t, "invoice").await.unwrap(), by_process);
+        let archived =
+            Workflow { state: WorkflowState::Archived, revision: flow.revision.next(), ..flow.clone() };
+        workflows.update(write(&archived, None), &Journal::default()).await.unwrap();
+        assert_eq!(workflows.callable(t, "invoice").await.unwrap(), Callable::default());
+    });
+}

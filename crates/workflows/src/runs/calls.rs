@@ -150,7 +150,7 @@ impl Runs {
         let CallEscalation { called, caller, code, values } = read(thrown)?;
         let command = Command::EscalateCall { run_id: called, code, variables: values };
         let choose = |run: &Run| run.snapshot.waits_for(called).then(|| command.clone());
-        match self.settle(thrown, caller, choose).await {
+        match self.settle_call(thrown, caller, choose).await {
             Err(UseCaseError::Conflict(_)) => Err(UseCaseError::Busy),
             other => other,
         }

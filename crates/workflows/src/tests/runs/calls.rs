@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::UseCaseError;
 use crate::records::{Run, RunState, TriggerKind};
-use crate::runs::{Completion, Decision, DecisionKind, StartRun};
+use crate::runs::{Cancellation, Completion, Decision, DecisionKind, StartRun};
 use crate::tests::support::{
     World, caller, chain, event, input, journal, model, on_run, reasons, unrecorded,
 };
@@ -54,7 +54,7 @@ async fn decide(world: &World, run: &Run, kind: DecisionKind) -> Run {
 async fn cancel(world: &World, run: &Run) {
     let context = caller("oscar", "operator").context();
     let may = on_run::<RunCancel>(&context, run);
-    world.runs.cancel(&may, &context, None, None, &unrecorded).await.unwrap();
+    world.runs.cancel(&may, &context, Cancellation::default(), None, &unrecorded).await.unwrap();
 }
 
 async fn purge(world: &World, run: &Run) -> Result<(), UseCaseError> {

@@ -30,7 +30,7 @@ pub use activity::{
     MultiInstance, NodeData, StandardLoop,
 };
 pub use calculation::{DataMapping, DecisionTask, ResultMapping, ScriptTask, Target};
-pub use compile::{Compiled, Lanes, compile, compile_with};
+pub use compile::{Compiled, Lanes, compile, compile_with, lane_names};
 pub use condition::list as condition_list;
 pub use condition::{Comparison, FlowCondition, Side, Test, follow};
 pub use element::Element;

@@ -125,4 +125,8 @@ impl WorkStore for SqlWorkStore {
     async fn discard(&self, tenant: TenantId, id: EventId, unit: &Journal) -> Result<(), StoreError> {
         letters::discard(&self.db, tenant, id, unit).await
     }
+
+    async fn has_dropped(&self, tenant: TenantId, by: UserId, id: EventId) -> Result<bool, StoreError> {
+        letters::has_dropped(&self.db, tenant, by, id).await
+    }
 }

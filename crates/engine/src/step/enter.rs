@@ -120,7 +120,13 @@ impl Machine<'_> {
                 self.open(waits, id);
                 self.open_call(id, call)
             }
-            Work::EventSubProcess { .. } => Ok(()),
+            // Its event has begun it already. What is tried again is what the event sub-processes within it wait for.
+            Work::EventSubProcess { scope: content, .. } => {
+                let waits = self.listeners(*content, id)?;
+                self.open(waits, id);
+                self.touched.push(id);
+                Ok(())
+            }
         }
     }
 

@@ -31,6 +31,12 @@ impl Machine<'_> {
         let own = self.incident(id)?;
         self.set_values(own.scope, variables);
         self.resolve(&own, Resolution::Retry)?;
+        if let (Some(instance), Phase::Leave) = (own.instance, own.phase)
+            && let Some(node) = self.repeating(instance)?
+        {
+            // What is tried again is one slot; the event waits for the next.
+            return self.let_go(node, instance);
+        }
         match (own.instance, own.phase) {
             (Some(instance), Phase::Enter) => {
                 let (ix, _) = self.at(instance)?;
@@ -58,6 +64,7 @@ impl Machine<'_> {
                     None if own.phase == Phase::Enter => {
                         // The event sub-processes that could not listen stay out of the run.
                         self.resolve(&own, Resolution::Skip)?;
+                        self.set_values(own.scope, output);
                         self.touched.push(own.scope);
                         Ok(())
                     }
@@ -80,6 +87,15 @@ impl Machine<'_> {
         let (ix, at) = self.at(id)?;
         // Which event would have come nobody can say, nor which flow would have been taken: the node itself is done.
         let node = self.graph.node(ix);
+        if let (Work::EventSubProcess { .. }, Some(own)) = (&node.work, incident)
+            && own.phase == Phase::Enter
+        {
+            // The event sub-processes within it that could not listen stay out of it, as they do of a run.
+            self.resolve(own, Resolution::Skip)?;
+            self.set_values(id, output);
+            self.touched.push(id);
+            return Ok(());
+        }
         let on_its_way_out = incident.is_some_and(|own| own.phase == Phase::Leave);
         if on_its_way_out || node.split.waits() || matches!(node.work, Work::EventSubProcess { .. }) {
             return Err(incident.map_or(Rejection::NotWaiting(id), |own| Rejection::CannotSkip(own.id)));

@@ -142,7 +142,7 @@ fn what_is_listed_about_an_event_sub_process_that_cannot_listen_is_what_can_be_d
         assert_eq!(shown.map(|wait| &wait.options), nested.then_some(&options));
         let target = SkipTarget::Incident(skipped.incident_id());
         skipped.give(Command::Skip { target, output: map(json!({"noted": true})) }).unwrap();
-        assert_eq!(skipped.incidents(), []);
+        assert!(skipped.incidents().is_empty());
         assert_eq!(skipped.variables()["noted"], true);
         // What runs in it goes on, without what could not listen.
         let open = if nested { vec!["u", "w"] } else { vec!["u"] };
@@ -154,7 +154,7 @@ fn what_is_listed_about_an_event_sub_process_that_cannot_listen_is_what_can_be_d
         let variables = map(json!({"pace": "R/PT1S"}));
         again.give(Command::Retry { incident_id: again.incident_id(), variables }).unwrap();
         again.advance(1);
-        assert_eq!(again.done(), ["h", if nested { "inner" } else { "ev" }], "it listens");
+        assert_eq!(again.done(), if nested { ["h", "inner"] } else { ["ev", "h"] }, "it listens");
         assert_eq!(again.tasks(), open);
     }
 }

@@ -358,9 +358,7 @@ async fn organisations_share_a_round_and_one_that_floods_waits_for_its_rate() {
 #[tokio::test]
 async fn slots_that_are_caught_up_with_take_from_the_rate_of_starts_and_wait_for_it() {
     let world = World::limited(Limits::per_second(2, 10));
-    let hourly =
-        model(&[("s", "startEvent", event("cycle R8/PT1H")), ("e", "endEvent", json!({}))], &[("s", "e")]);
-    world.published("w", &hourly).await;
+    world.published("w", &started_by("cycle R8/PT1H")).await;
     world.clock.advance_millis(8 * 3_600_000);
     let began = async || {
         while world.background.round(Queue::Starts).await.unwrap().done > 0 {}

@@ -343,7 +343,8 @@ where
             Ok(path) => O::locate(&request.app, tenant, &path).await,
             Err(_) => Err(UseCaseError::NotFound),
         };
-        if let (Err(UseCaseError::NotFound), Ok(path)) = (&found, request.path())
+        if matches!(found, Err(UseCaseError::NotFound))
+            && let Ok(path) = request.path()
             && O::done_before(&request.app, tenant, request.caller()?.user.id, &path).await?
         {
             request.sent()?;

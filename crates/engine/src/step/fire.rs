@@ -33,7 +33,8 @@ impl Machine<'_> {
             return self.continue_stage(timer.host);
         }
         if skipped {
-            return self.skip_slot(at, timer);
+            self.skip_slot(at, timer);
+            return Ok(());
         }
         let schedule = Schedule { due_at: timer.due_at, cycle: timer.cycle.map(|cycle| *cycle) };
         // A run that is full keeps no timer that goes on for ever.
@@ -79,13 +80,12 @@ impl Machine<'_> {
     }
 
     /// Nothing comes of a slot but the next one. The last one leaves the way out to the decision about the incident.
-    fn skip_slot(&mut self, at: At, timer: TimerState) -> Result<(), Rejection> {
+    fn skip_slot(&mut self, at: At, timer: TimerState) {
         let schedule = Schedule { due_at: timer.due_at, cycle: timer.cycle.map(|cycle| *cycle) };
         let least = self.cx.budget.least_period_millis;
         if let Some(next) = schedule.next_after(self.now, least).filter(|_| !self.is_full()) {
             self.schedule(at, next);
         }
-        Ok(())
     }
 
     /// The node of a catch event that could not be left at one slot of its cycle and has more of them to come.

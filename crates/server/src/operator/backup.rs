@@ -67,7 +67,8 @@ pub async fn back_up(config: &Config, to: &Path, key_to: Option<&Path>) -> Resul
 /// database is checked as a whole, and the key against it, before anything is there.
 ///
 /// # Errors
-/// `Elsewhere` for PostgreSQL, `Refused` when the directory holds anything (looked at while it is locked), `Backup`, `DataDir`, `WrongKey`.
+/// `Elsewhere` for PostgreSQL, `Refused` when the directory holds anything (looked at while it is locked), `Backup`,
+/// `DataDir`, `WrongKey`.
 pub async fn restore(config: &Config, from: &Path, key_from: Option<&Path>) -> Result<Copied, StartError> {
     only_sqlite(config, "pg_restore --dbname=... heddle.dump")?;
     if !from.is_file() {

@@ -9,7 +9,7 @@ mod sharing;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use heddle_kernel::{EventId, Page, PageRequest, TenantId, Timestamp};
+use heddle_kernel::{EventId, Page, PageRequest, TenantId, Timestamp, UserId};
 use heddle_policy::{AccessFilter, resource};
 use heddle_store::Db;
 use heddle_usecase::{Journal, StoreError};

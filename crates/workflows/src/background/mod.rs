@@ -169,7 +169,7 @@ impl Background {
             }
         }
         let mut held = false;
-        // What begins runs and throws messages takes from the rates of which callers take, and waits where they are used up.
+        // What begins runs and throws messages takes from the rates that callers take from, and waits for them.
         let rate = match queue {
             Queue::Outbox => Some(&self.ports.limits.messages),
             Queue::Starts => Some(&self.ports.limits.starts),

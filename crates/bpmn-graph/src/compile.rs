@@ -843,6 +843,17 @@ fn decisions(definition: &WorkflowDefinition) -> HashMap<&str, &str> {
         .collect()
 }
 
+/// The name of the innermost lane of each node that stands in one with a name, by the node's id: the group that
+/// `laneCandidates` takes.
+#[must_use]
+pub fn lane_names(definition: &WorkflowDefinition) -> HashMap<&str, &str> {
+    let mut found = HashMap::new();
+    for process in model::graphs(definition).iter().filter_map(|graph| graph.process) {
+        lanes_of(process.lane_sets.as_deref().unwrap_or_default(), &mut found);
+    }
+    found
+}
+
 /// The innermost lane of each node.
 fn lanes_of<'d>(sets: &'d [LaneSet], found: &mut HashMap<&'d str, &'d str>) {
     for lane in sets.iter().filter_map(|set| set.lanes.as_deref()).flatten() {

@@ -42,7 +42,7 @@ pub use activity::{
 };
 pub use calculation::{DataMapping, DecisionTask, ResultMapping, ScriptTask, Target};
 pub use calls::{version_number, version_tags};
-pub use compile::{Compiled, Lanes, compile, compile_with};
+pub use compile::{Compiled, Lanes, compile, compile_with, lane_names};
 pub use condition::list as condition_list;
 pub use condition::{Comparison, FlowCondition, Side, Test, follow};
 pub use correlation::MessageKey;

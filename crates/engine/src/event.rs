@@ -275,6 +275,9 @@ pub enum EventKind {
         timer_id: LocalId,
         /// Due time of the timer.
         due_at: Timestamp,
+        /// Whether nothing came of it: an incident of an earlier slot of the cycle is still open at the event.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        skipped: bool,
     },
     /// A timer was withdrawn.
     #[serde(rename = "timer.cancelled")]

@@ -499,9 +499,12 @@ impl State {
     pub fn view(&self, graph: &Graph) -> Vec<ActiveNode> {
         let mut found = self.active_nodes();
         for node in &mut found {
-            // What starts by an event nobody can skip; the state does not tell it from other sub-processes.
+            // What starts by an event nobody can skip (but an incident of it, which is about what listens within it); the
+            // state does not tell it from other sub-processes.
             let by_event = graph.find(&node.node_id).map(|ix| &graph.node(ix).work);
-            if let (Some(Work::EventSubProcess { .. }), Some(wait)) = (by_event, &mut node.waiting_for) {
+            if let (Some(Work::EventSubProcess { .. }), Some(wait)) = (by_event, &mut node.waiting_for)
+                && wait.kind != WaitKind::Incident
+            {
                 wait.options.retain(|option| option != "skip");
             }
         }
@@ -672,10 +675,11 @@ fn of_subscription(own: &crate::state::SubscriptionState, attempt: u32) -> Waiti
 }
 
 fn of_incident(own: &IncidentState) -> WaitingFor {
-    let of_budget = matches!(own.code, IncidentCode::ActivationLimit | IncidentCode::Limit);
     let options: &[&str] = match (own.instance, own.phase) {
-        (None, _) if of_budget => &["retry"],
-        (None, _) => &["retry", "skip"],
+        // Event sub-processes that could not listen stay out, and a join goes on with the tokens that it has.
+        (None, Phase::Enter) => &["retry", "skip"],
+        (None, _) if own.code == IncidentCode::Deadlock => &["retry", "skip"],
+        (None, _) => &["retry"],
         // The node itself is done: only its way out is open.
         (Some(_), Phase::Leave) => &["retry", "move"],
         (Some(_), Phase::Enter | Phase::Tokens) => &["retry", "skip", "move"],

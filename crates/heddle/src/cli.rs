@@ -80,7 +80,21 @@ impl Cli {
         let server = match &self.command {
             Command::Serve(options) => &options.settings,
             Command::Config { settings } => settings,
-            _ => &none,
+            Command::Migrate
+            | Command::Doctor
+            | Command::User { .. }
+            | Command::Token { .. }
+            | Command::Licence { .. }
+            | Command::Workflow { .. }
+            | Command::Run { .. }
+            | Command::Task { .. }
+            | Command::Event { .. }
+            | Command::DeadLetter { .. }
+            | Command::Backup(_)
+            | Command::Restore(_)
+            | Command::Decision { .. }
+            | Command::Man(_)
+            | Command::Completions { .. } => &none,
         };
         let insecure = server.insecure_http.then(|| "true".to_owned());
         let texts = [

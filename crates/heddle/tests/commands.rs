@@ -548,6 +548,16 @@ async fn a_backup_beside_the_server_is_restored_into_an_empty_directory() {
     let wrong = run(place, &["restore", "copy.db", "--data-dir", "new", "--key-file", "wrong.key"]);
     assert_eq!(code(&wrong), 6, "{}", told(&wrong));
     assert!(!place.join("new").exists(), "a failed restore leaves nothing");
+    // Whoever holds the directory keeps it as it is, though nothing is in it yet; a lock alone is nobody's data.
+    std::fs::create_dir(place.join("new")).unwrap();
+    let lock = std::fs::File::create(place.join("new/heddle.lock")).unwrap();
+    lock.lock().unwrap();
+    let held = run(place, &["restore", "copy.db", "--data-dir", "new", "--key-file", "copy.key"]);
+    assert!(code(&held) != 0 && told(&held).contains("another server"), "{}", told(&held));
+    let left: Vec<_> =
+        std::fs::read_dir(place.join("new")).unwrap().map(|one| one.unwrap().file_name()).collect();
+    assert_eq!(left, ["heddle.lock"]);
+    drop(lock);
     let done =
         json_of(place, &["restore", "copy.db", "--data-dir", "new", "--key-file", "copy.key", "--json"]);
     assert_eq!(done["installationId"], made["installationId"]);

@@ -10,7 +10,7 @@ use heddle_api::operations::{Operation, OperationId, ops};
 use heddle_api::operations::{decode_path, decode_query};
 use heddle_api::{ApiError, ErrorCode};
 use heddle_identity::Authenticated;
-use heddle_kernel::TenantId;
+use heddle_kernel::{TenantId, UserId};
 use heddle_policy::capability::Lists;
 use heddle_policy::resource::{DeadLetter, Job, Place as _, ResourceId as _, Run};
 use heddle_policy::{
@@ -25,7 +25,7 @@ use crate::call::{Call, FirstAnswer, PublicCall, SessionCall};
 use crate::failure::Failure;
 use crate::gate;
 use crate::incoming::{Incoming, parameter};
-use crate::reply::HandlerResult;
+use crate::reply::{HandlerResult, Response};
 
 /// A handler with its operation's types taken away.
 pub(crate) type Handler =
@@ -96,6 +96,16 @@ pub(crate) trait Locate: Operation {
     ) -> impl Future<Output = Result<bool, UseCaseError>> + Send {
         std::future::ready(Ok(false))
     }
+
+    /// Whether this user has done it already, which is why the thing is gone: the repeat is answered alike.
+    fn done_before(
+        _app: &App,
+        _tenant: TenantId,
+        _by: UserId,
+        _path: &Self::Path,
+    ) -> impl Future<Output = Result<bool, UseCaseError>> + Send {
+        std::future::ready(Ok(false))
+    }
 }
 
 impl Locate for ops::GetHumanTask {
@@ -140,6 +150,15 @@ impl Locate for ops::DropDeadLetter {
 
     async fn locate(app: &App, tenant: TenantId, path: &Self::Path) -> Result<Key<DeadLetter>, UseCaseError> {
         app.runs.dead_letter_key(tenant, path.dead_letter_id).await
+    }
+
+    async fn done_before(
+        app: &App,
+        tenant: TenantId,
+        by: UserId,
+        path: &Self::Path,
+    ) -> Result<bool, UseCaseError> {
+        app.runs.has_dropped_dead_letter(tenant, by, path.dead_letter_id).await
     }
 }
 
@@ -221,9 +240,13 @@ impl<O: Operation> Request<O> {
 
     /// There is no such thing, which is told after what is wrong with the query or the body.
     fn absent(&self) -> Failure {
+        self.sent().err().unwrap_or_else(Failure::not_found)
+    }
+
+    /// What is wrong with the query or the body.
+    fn sent(&self) -> Result<(), Failure> {
         let query = decode_query::<O>(&self.incoming.query).map(|_| ()).map_err(Failure::from);
-        let sent = query.and_then(|()| gate::body::<O>(O::ID.spec(), &self.incoming).map(|_| ()));
-        sent.err().unwrap_or_else(Failure::not_found)
+        query.and_then(|()| gate::body::<O>(O::ID.spec(), &self.incoming).map(|_| ()))
     }
 
     /// Runs the steps behind the proof: the kept answer of a repeat, decoding, the handler.
@@ -397,6 +420,13 @@ where
             Some(path) => O::locate(&request.app, tenant, path).await,
             None => Err(UseCaseError::NotFound),
         };
+        if matches!(found, Err(UseCaseError::NotFound))
+            && let Ok(path) = request.path()
+            && O::done_before(&request.app, tenant, request.caller()?.user.id, &path).await?
+        {
+            request.sent()?;
+            return Ok(Response::none());
+        }
         // Who may not do it to everything does not learn whether there is such a thing.
         let denied = || DenialError { reason: Reason::ResourceActionNotGranted, via: Vec::new() };
         let may = match found {

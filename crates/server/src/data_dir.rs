@@ -14,7 +14,8 @@ use crate::modes;
 pub const KEY_FILE: &str = "heddle.key";
 /// The database's name within the data directory.
 pub const DATABASE_FILE: &str = "heddle.db";
-const LOCK_FILE: &str = "heddle.lock";
+/// The lock's name within the data directory.
+pub(crate) const LOCK_FILE: &str = "heddle.lock";
 /// Every file of ours that may be there from before: whoever reads one reads secrets or hashes of them, and whoever
 /// writes a lock keeps the server from starting.
 pub(crate) const FILES: [&str; 6] =
@@ -97,6 +98,15 @@ impl DataDir {
 
     /// The directory, once its files are nobody else's to read or write.
     fn ours(self) -> Result<Self, DataDirError> {
+        self.close()?;
+        Ok(self)
+    }
+
+    /// Takes from others what they may do to the directory and its files.
+    ///
+    /// # Errors
+    /// `Exposed`, `Io`.
+    pub(crate) fn close(&self) -> Result<(), DataDirError> {
         let at = |path: &Path| {
             let path = path.to_owned();
             move |source| DataDirError::Io { path, source }
@@ -107,7 +117,7 @@ impl DataDir {
                 return Err(DataDirError::Exposed(path));
             }
         }
-        Ok(self)
+        Ok(())
     }
 
     /// Makes an empty database file (mode 0600) if there is none: what SQLite puts beside it gets the same mode.

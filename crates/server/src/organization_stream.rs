@@ -175,12 +175,15 @@ impl Reader {
             FeedRest::Held => Some(HELD),
             FeedRest::Nothing | FeedRest::More => self.app.db.postgres().is_some().then_some(POLL),
         };
-        tokio::select! {
-            () = self.watch.changed() => {}
-            () = tokio::time::sleep(again.unwrap_or(POLL)), if again.is_some() => {}
-            _ = self.stop.wait_for(|stopped| *stopped) => {}
+        let is_due = tokio::select! {
+            () = self.watch.changed() => false,
+            () = tokio::time::sleep(again.unwrap_or(POLL)), if again.is_some() => false,
+            _ = self.stop.wait_for(|stopped| *stopped) => false,
+            () = due => true,
+        };
+        if is_due {
             // The next turn checks the right to read before it gives this sign of life.
-            () = due => self.note_place(),
+            self.note_place();
         }
     }
 

@@ -29,7 +29,13 @@ use heddle_usecase::StoreError;
 
 /// Kinds of tombstones.
 mod tomb {
+    use heddle_kernel::UserId;
     use heddle_store::Id;
+
+    /// Kind of the tombstones of dead letters that a user dropped: nobody else learns that they were there.
+    pub(crate) fn letter_of(user: UserId) -> String {
+        format!("dead letter dropped by {user}")
+    }
 
     /// Kind of the tombstones of runs that were purged before those named their workflow.
     pub(crate) const RUN: &str = "run";

@@ -23,7 +23,7 @@ pub trait RateSource: Send + Sync {
 /// The rates of each organisation.
 #[derive(Debug)]
 pub struct Limits {
-    /// Runs that callers start.
+    /// Runs that callers and timers start; a timer waits for its turn.
     pub starts: Rate,
     /// Case events, signals, and delivered messages.
     pub messages: Rate,

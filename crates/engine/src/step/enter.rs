@@ -132,7 +132,13 @@ impl Machine<'_> {
             Work::SubProcess(content) | Work::Transaction(content) => self.open_sub_process(ix, id, *content),
             Work::AdHoc { scope: content, rules } => self.open_ad_hoc(ix, id, *content, rules),
             Work::Call(call) => self.open_call(ix, id, call),
-            Work::EventSubProcess { .. } => Ok(()),
+            // Its event has begun it already. What is tried again is what the event sub-processes within it wait for.
+            Work::EventSubProcess { scope: content, .. } => {
+                let waits = self.listeners(*content, id)?;
+                self.open(waits, id);
+                self.touched.push(id);
+                Ok(())
+            }
         }
     }
 

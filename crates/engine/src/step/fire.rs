@@ -3,6 +3,7 @@
 use super::leave::Completion;
 use super::{At, Machine};
 use crate::event::{CancelReason, EventKind, Phase, SubscriptionKind};
+use crate::state::TimerState;
 use crate::{LocalId, Rejection};
 use heddle_bpmn_graph::{Instantiates, NodeIx, Schedule, Start, Trigger, Work};
 use serde_json::Value;
@@ -45,9 +46,15 @@ impl Machine<'_> {
         }
         let node = self.node(&timer.node)?;
         let at = self.wait_at(node, timer.host);
-        self.emit(at, EventKind::TimerFired { timer_id, due_at: timer.due_at });
-        if self.state.instance(timer.host).is_some_and(|own| own.waits_to_continue()) {
+        let continues = self.state.instance(timer.host).is_some_and(|own| own.waits_to_continue());
+        let skipped = !continues && self.is_stuck(node, timer.host);
+        self.emit(at, EventKind::TimerFired { timer_id, due_at: timer.due_at, skipped });
+        if continues {
             return self.continue_stage(timer.host);
+        }
+        if skipped {
+            self.skip_slot(at, timer);
+            return Ok(());
         }
         let schedule = Schedule { due_at: timer.due_at, cycle: timer.cycle.map(|cycle| *cycle) };
         // A run that is full keeps no timer that goes on for ever.
@@ -87,8 +94,35 @@ impl Machine<'_> {
         }
     }
 
+    /// Whether a catch event could not be left at an earlier slot of its cycle, and nobody has decided about that yet: one
+    /// open incident is enough.
+    fn is_stuck(&self, node: NodeIx, host: LocalId) -> bool {
+        let graph_node = self.graph.node(node);
+        matches!(graph_node.work, Work::Catch(_))
+            && self.state.instance(host).is_some_and(|own| *own.node == *graph_node.id)
+            && self.state.incidents.iter().any(|own| own.instance == Some(host))
+    }
+
+    /// Nothing comes of a slot but the next one. The last one leaves the way out to the decision about the incident.
+    fn skip_slot(&mut self, at: At, timer: TimerState) {
+        let schedule = Schedule { due_at: timer.due_at, cycle: timer.cycle.map(|cycle| *cycle) };
+        let least = self.cx.budget.least_period_millis;
+        if let Some(next) = schedule.next_after(self.now, least).filter(|_| !self.is_full()) {
+            self.schedule(at, next);
+        }
+    }
+
+    /// The node of a catch event that could not be left at one slot of its cycle and has more of them to come.
+    pub(super) fn repeating(&self, id: LocalId) -> Result<Option<NodeIx>, Rejection> {
+        let own = self.instance(id)?;
+        let node = self.node(&own.node)?;
+        let goes_on = || self.state.timers.iter().any(|timer| timer.host == id && timer.node == own.node);
+        let repeats = matches!(self.graph.node(node).work, Work::Catch(_)) && !own.waits_to_continue();
+        Ok((repeats && goes_on()).then_some(node))
+    }
+
     /// A token leaves a node instance that stays.
-    fn let_go(&mut self, node: NodeIx, host: LocalId) -> Result<(), Rejection> {
+    pub(super) fn let_go(&mut self, node: NodeIx, host: LocalId) -> Result<(), Rejection> {
         let scope = self.instance(host)?.scope;
         match self.choose(node, scope) {
             Ok(flows) => {

@@ -40,6 +40,12 @@ impl Machine<'_> {
         {
             return Ok(());
         }
+        if let (Some(instance), Phase::Leave) = (own.instance, own.phase)
+            && let Some(node) = self.repeating(instance)?
+        {
+            // What is tried again is one slot; the event waits for the next.
+            return self.let_go(node, instance);
+        }
         match (own.instance, own.phase) {
             (Some(instance), _) if own.code == IncidentCode::CallFailed => self.call_anew(instance),
             (Some(instance), Phase::Enter) => {
@@ -70,6 +76,7 @@ impl Machine<'_> {
                     None if own.phase == Phase::Enter => {
                         // The event sub-processes that could not listen stay out of the run.
                         self.resolve(&own, Resolution::Skip)?;
+                        self.set_values(own.scope, output);
                         self.touched.push(own.scope);
                         Ok(())
                     }
@@ -94,6 +101,15 @@ impl Machine<'_> {
         let node = self.graph.node(ix);
         if self.instance(id)?.restored {
             return Err(Rejection::NotWaiting(id));
+        }
+        if let (Work::EventSubProcess { .. }, Some(own)) = (&node.work, incident)
+            && own.phase == Phase::Enter
+        {
+            // The event sub-processes within it that could not listen stay out of it, as they do of a run.
+            self.resolve(own, Resolution::Skip)?;
+            self.set_values(id, output);
+            self.touched.push(id);
+            return Ok(());
         }
         let on_its_way_out = incident.is_some_and(|own| own.phase == Phase::Leave);
         let complex = matches!(node.join, JoinRule::Complex(_));

@@ -96,3 +96,65 @@ fn only_what_waits_can_be_continued() {
     let refused = run.give(Command::Continue { node_instance_id, payload: Value::Null });
     assert_eq!(refused, Err(Rejection::NotWaiting(node_instance_id)));
 }
+
+/// A process whose message starts an event sub-process within which another one cannot listen; or, not nested, one that
+/// cannot listen itself.
+fn deaf(nested: bool) -> Model {
+    let started_by = |text: &str| {
+        let mut start = event(text);
+        start["bpmn"]["isInterrupting"] = false.into();
+        start
+    };
+    let by_event = || json!({"triggeredByEvent": true});
+    let inner =
+        Model::default().node("is", "startEvent", started_by("cycle =pace")).nodes("h:task").flows("is > h");
+    let process = Model::default().nodes("s:startEvent u:userTask e:endEvent").flows("s > u > e");
+    if !nested {
+        return process.sub("ev", inner, by_event());
+    }
+    let outer = Model::default()
+        .node("es", "startEvent", started_by("message m1"))
+        .nodes("w:userTask")
+        .sub("inner", inner, by_event())
+        .flows("es > w");
+    process.sub("ev", outer, by_event())
+}
+
+#[test]
+fn what_is_listed_about_an_event_sub_process_that_cannot_listen_is_what_can_be_done() {
+    let undecided = [(Value::Null, IncidentCode::ExpressionError), (json!("R/PT0.1S"), IncidentCode::Limit)];
+    for (nested, (pace, code)) in
+        [false, true].into_iter().flat_map(|nested| undecided.clone().map(|own| (nested, own)))
+    {
+        let stopped = || {
+            let mut run = deaf(nested).run(json!({"pace": pace}));
+            if nested {
+                run.message("m1", Value::Null);
+            }
+            assert_eq!(run.incidents().iter().map(|own| own.0).collect::<Vec<_>>(), [code]);
+            run
+        };
+        let mut skipped = stopped();
+        let options = skipped.state.incidents().remove(0).options;
+        assert!(options.contains(&"retry".to_owned()) && options.contains(&"skip".to_owned()), "{options:?}");
+        let shown = skipped.state.view(&skipped.graph);
+        let shown = shown.iter().find(|own| &*own.node_id == "ev").and_then(|own| own.waiting_for.as_ref());
+        assert_eq!(shown.map(|wait| &wait.options), nested.then_some(&options));
+        let target = SkipTarget::Incident(skipped.incident_id());
+        skipped.give(Command::Skip { target, output: map(json!({"noted": true})) }).unwrap();
+        assert!(skipped.incidents().is_empty());
+        assert_eq!(skipped.variables()["noted"], true);
+        // What runs in it goes on, without what could not listen.
+        let open = if nested { vec!["u", "w"] } else { vec!["u"] };
+        assert_eq!(skipped.tasks(), open);
+        open.iter().for_each(|task| skipped.complete(task));
+        assert_eq!(skipped.status(), Status::Completed);
+
+        let mut again = stopped();
+        let variables = map(json!({"pace": "R/PT1S"}));
+        again.give(Command::Retry { incident_id: again.incident_id(), variables }).unwrap();
+        again.advance(1);
+        assert_eq!(again.done(), if nested { ["h", "inner"] } else { ["ev", "h"] }, "it listens");
+        assert_eq!(again.tasks(), open);
+    }
+}

@@ -3,7 +3,7 @@
 #![expect(clippy::indexing_slicing, reason = "a trial fails where its sample does not fit")]
 
 use crate::support::{Model, Run, boundary, event};
-use heddle_engine::{Command, EventKind, Rejection, Status, WaitKind};
+use heddle_engine::{Command, Event, EventKind, Rejection, Status, WaitKind};
 use serde_json::{Value, json};
 
 fn simple() -> Model {
@@ -48,6 +48,29 @@ fn a_catch_event_with_a_cycle_lets_a_token_go_at_every_slot() {
         run.advance(1);
         assert_eq!(run.done().len(), passed);
         assert_eq!(run.status(), status);
+    }
+}
+
+#[test]
+fn a_catch_event_with_a_cycle_that_cannot_be_left_has_one_incident_and_skips_its_slots() {
+    let model = simple()
+        .node("c", "intermediateCatchEvent", event("cycle R4/PT1S"))
+        .nodes("a:task")
+        .edge("c", "a", json!({"bpmn": {"conditionExpression": "open"}}))
+        .flows("s > c; a > e");
+    let is_skipped = |event: &&Event| matches!(event.kind, EventKind::TimerFired { skipped: true, .. });
+    for (passed, skipped, left, status) in [(3, 2, 1, Status::Waiting), (9, 3, 0, Status::Completed)] {
+        let mut run = model.run(json!({}));
+        run.advance(passed);
+        assert_eq!(run.incidents().len(), 1, "{passed} s");
+        assert_eq!(run.log.iter().filter(is_skipped).count(), skipped, "the history says so");
+        assert_eq!(run.state.timers().len(), left);
+        let variables = json!({"open": true}).as_object().unwrap().clone();
+        run.give(Command::Retry { incident_id: run.incident_id(), variables }).unwrap();
+        // The slot that failed is done, and those that are still to come do not go with it.
+        assert_eq!((run.incidents().len(), run.done(), run.status()), (0, vec!["a".to_owned()], status));
+        run.advance(1);
+        assert_eq!((run.done().len(), run.status()), (1 + left, Status::Completed));
     }
 }
 

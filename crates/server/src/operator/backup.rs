@@ -10,7 +10,7 @@ use heddle_store::backup::{self, Verified};
 use serde::Serialize;
 
 use crate::config::Config;
-use crate::data_dir::{self, DATABASE_FILE, DataDir, DataDirError, KEY_FILE, KEY_LENGTH};
+use crate::data_dir::{self, DATABASE_FILE, DataDir, DataDirError, KEY_FILE, KEY_LENGTH, LOCK_FILE};
 use crate::error::StartError;
 use crate::stores;
 
@@ -67,7 +67,8 @@ pub async fn back_up(config: &Config, to: &Path, key_to: Option<&Path>) -> Resul
 /// database is checked as a whole, and the key against it, before anything is there.
 ///
 /// # Errors
-/// `Elsewhere` for PostgreSQL, `Refused` when the directory holds anything, `Backup`, `DataDir`, `WrongKey`.
+/// `Elsewhere` for PostgreSQL, `Refused` when the directory holds anything (looked at while it is locked), `Backup`,
+/// `DataDir`, `WrongKey`.
 pub async fn restore(config: &Config, from: &Path, key_from: Option<&Path>) -> Result<Copied, StartError> {
     only_sqlite(config, "pg_restore --dbname=... heddle.dump")?;
     if !from.is_file() {
@@ -75,25 +76,27 @@ pub async fn restore(config: &Config, from: &Path, key_from: Option<&Path>) -> R
     }
     let key = key_from.map(|path| Ok::<_, StartError>((path, key_at(path)?))).transpose()?;
     let beginning = super::Beginning::of(config);
-    if !is_empty(&config.data_dir)? {
-        return Err(StartError::Refused(format!(
-            "`{}` is not empty: a backup is restored into an empty data directory, which --data-dir names",
-            config.data_dir.display()
-        )));
-    }
-    let done = put_back(config, from, key).await;
+    // Somebody else's directory is not even locked, which would put a file of ours into it.
+    only_empty(&config.data_dir)?;
+    let data = DataDir::locked(&config.data_dir)?;
+    // What counts is what is there now that nobody else can begin: a server or a restore may have, in between.
+    only_empty(&config.data_dir)?;
+    let done = put_back(config, &data, from, key).await;
     if let Err(error) = &done {
         beginning.take_back(Some(error));
     }
+    // The lock goes after what failed was taken back: whoever comes then finds nothing, and loses nothing.
+    drop(data);
     done
 }
 
 async fn put_back(
     config: &Config,
+    data: &DataDir,
     from: &Path,
     key: Option<(&Path, [u8; KEY_LENGTH])>,
 ) -> Result<Copied, StartError> {
-    let data = DataDir::open(&config.data_dir)?;
+    data.close()?;
     let database = data.database();
     let (source, target) = (from.to_owned(), database.clone());
     let verified = blocking(move || backup::copy(&source, &target, &stores::migrations())).await?;
@@ -172,10 +175,21 @@ fn copy_key(from: &Path, to: &Path) -> Result<(), StartError> {
     })
 }
 
-fn is_empty(directory: &Path) -> Result<bool, StartError> {
-    match fs::read_dir(directory) {
-        Ok(mut entries) => Ok(entries.next().is_none()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
-        Err(source) => Err(DataDirError::Io { path: directory.to_owned(), source }.into()),
+/// `Refused` when the directory holds anything but a lock, which is nobody's data.
+fn only_empty(directory: &Path) -> Result<(), StartError> {
+    let io = |source| DataDirError::Io { path: directory.to_owned(), source };
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(source) => return Err(io(source).into()),
+    };
+    for entry in entries {
+        if entry.map_err(io)?.file_name() != LOCK_FILE {
+            return Err(StartError::Refused(format!(
+                "`{}` is not empty: a backup is restored into an empty data directory, which --data-dir names",
+                directory.display()
+            )));
+        }
     }
+    Ok(())
 }

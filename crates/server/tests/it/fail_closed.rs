@@ -186,6 +186,39 @@ async fn people_who_are_not_there_are_warned_of_and_get_no_task() {
 }
 
 #[tokio::test]
+async fn the_lane_whose_group_a_task_takes_is_warned_of_where_there_is_no_such_role() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let admin = &app.admin;
+        for (slug, lane, takes, warned) in [
+            ("office", "Office", true, true),
+            ("worker", "worker", true, false),
+            ("silent", "Office", false, false),
+        ] {
+            let mut process = task(json!({ "laneCandidates": takes }));
+            process["id"] = json!("p");
+            process["laneSets"] = json!([{ "id": "ls",
+                "lanes": [{ "id": "l", "name": lane, "flowNodeRefs": ["s", "work", "e"] }] }]);
+            let workflow = admin.create(slug, json!({ "bpmn": { "processes": [process] } })).await;
+            for operation in ["validate", "publish"] {
+                let path = format!("/api/workflows/{workflow}/{operation}");
+                let told = admin.post(&path, json!({})).await.expect(200).data();
+                let all = told["diagnostics"].as_array().unwrap();
+                let found: Vec<&Value> = all.iter().filter(|one| one["code"] == "unknownGroup").collect();
+                assert_eq!(found.len(), usize::from(warned), "{slug} {operation}: {told}");
+                for one in found {
+                    assert!(one["message"].as_str().unwrap().contains("`Office`"), "{one}");
+                    assert_eq!(one["elementId"], "work", "{one}");
+                    let path = one["path"].as_str().unwrap();
+                    assert!(path.ends_with(".configuration.laneCandidates"), "{one}");
+                }
+            }
+        }
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
 async fn an_owner_whom_a_task_does_not_name_is_told_the_way() {
     with_both!(|db| {
         let mut app = TestApp::start(db).await;

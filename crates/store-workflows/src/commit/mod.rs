@@ -171,6 +171,14 @@ impl UnitRows {
         sum
     }
 
+    /// Whether it has a part that few units have, which is written by statements of its own.
+    const fn has_rare(&self) -> bool {
+        self.settled.is_some()
+            || !self.letters.is_empty()
+            || self.advance.is_some()
+            || matches!(self.inbox, Some(InboxRows::Consume { .. }))
+    }
+
     /// Things that it writes to.
     fn written(&self) -> impl Iterator<Item = Written> {
         let tenant = self.tenant;

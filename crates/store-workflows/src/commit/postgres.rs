@@ -15,6 +15,11 @@ use super::groups::{Groups, only};
 use super::statements::waiting;
 use super::{Answers, Prepared, UnitRows, admitted, begun, units_of, unnest};
 
+/// Patience of a batch with a row that another node holds: who stands behind the row must not wait for it, too.
+const BATCH: &str = "SET LOCAL lock_timeout = '500ms'";
+/// Patience of a unit whose batch is itself alone.
+const ALONE: &str = "SET LOCAL lock_timeout = '2s'";
+
 /// Writes the units in a transaction.
 pub(crate) async fn write(postgres: &PgDb, prepared: &[Prepared]) -> Result<Answers, Error> {
     let mut conn = postgres.conn().await?;
@@ -31,19 +36,30 @@ pub(crate) async fn write(postgres: &PgDb, prepared: &[Prepared]) -> Result<Answ
         }
     }
     PgDb::begin(&mut conn).await?;
-    if prepared.len() > 1 {
-        // A row that another node holds must cost the others of the batch no long wait at each halving.
-        conn.batch_execute("SET LOCAL lock_timeout = '500ms'").await?;
-    }
-    let answers = write_all(&mut conn, prepared).await;
+    let answers = match conn.batch_execute(if prepared.len() > 1 { BATCH } else { ALONE }).await {
+        Ok(()) => write_all(&mut conn, prepared).await,
+        Err(error) => Err(error.into()),
+    };
     PgDb::finish(&mut conn, answers).await
 }
 
 /// Writes all units, or none of them.
 async fn at_once(conn: &mut PgConn, prepared: &[Prepared], units: &[&UnitRows]) -> Result<(), Error> {
-    unnest::rare(conn, units).await?;
+    let with_rare = units.iter().any(|rows| rows.has_rare());
+    if with_rare {
+        conn.batch_execute(BATCH).await?;
+        unnest::rare(conn, units).await?;
+    }
     let (shared, keys): (&PgConn, _) = (conn, begun(prepared));
-    let (there, ()) = futures::try_join!(present(shared, &keys), unnest::write(shared, units))?;
+    // Patience is set by the first of the statements that are sent one behind the other, and costs no wait of its own.
+    let patience = async {
+        let mut conn = shared;
+        if !with_rare {
+            conn.batch_execute(BATCH).await?;
+        }
+        Ok::<(), Error>(())
+    };
+    let ((), there, ()) = futures::try_join!(patience, present(shared, &keys), unnest::write(shared, units))?;
     if !keys.iter().all(|key| there.contains(key)) {
         return Err(StoreError::NotFound.into());
     }
@@ -78,7 +94,12 @@ async fn write_all(conn: &mut PgConn, prepared: &[Prepared]) -> Result<Answers, 
 
 /// The outer error says that the connection is lost, the inner one is the units' own.
 async fn in_savepoint(conn: &mut PgConn, units: &[&UnitRows]) -> Result<Result<(), Error>, Error> {
-    conn.batch_execute("SAVEPOINT heddle").await?;
+    // Halves down to the one unit that a held row stops must not each wait as long as that one does.
+    let begin = match units {
+        [_] => "SAVEPOINT heddle; SET LOCAL lock_timeout = '500ms'",
+        _ => "SAVEPOINT heddle; SET LOCAL lock_timeout = '100ms'",
+    };
+    conn.batch_execute(begin).await?;
     let result = match units {
         [single] => unit(conn, single).await,
         units => together(conn, units).await,

@@ -9,8 +9,9 @@ use diesel::{
     BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper, insert_into,
 };
 use diesel_async::RunQueryDsl;
-use heddle_kernel::{EventId, Page, PageRequest, TenantId, Timestamp};
+use heddle_kernel::{EventId, Page, PageRequest, TenantId, Timestamp, UserId};
 use heddle_policy::{AccessFilter, resource};
+use heddle_store::tombstone::{self, Tombstone};
 use heddle_store::{AsConn, At, Db, Error, Id, journal, keyset, on_conn, page, read, within, write_tx};
 use heddle_usecase::{Journal, StoreError};
 use heddle_workflows::ports::LetterFilter;
@@ -19,7 +20,7 @@ use heddle_workflows::records::{
 };
 use heddle_workflows::runs::BUFFER_SECONDS;
 
-use crate::named;
+use crate::{named, tomb};
 
 /// A page of letters.
 pub(crate) async fn list(
@@ -72,10 +73,35 @@ pub(crate) async fn discard(
     id: EventId,
     unit: &Journal,
 ) -> Result<(), StoreError> {
+    let actor = unit.audit.as_ref().and_then(|entry| entry.actor.id.as_deref());
+    let by: Option<UserId> = actor.and_then(|id| id.parse().ok());
+    let kind = by.map(tomb::letter_of);
+    let grave = kind.as_deref().map(|kind| Tombstone::of(tenant, kind, id));
+    let at = journal::time_of(unit).unwrap_or_default();
     write_tx!(db, |conn| {
-        remove(conn, tenant.into(), id.into()).await?;
-        journal::write(conn, unit).await
+        if is_removed(conn, tenant.into(), id.into()).await? {
+            if let Some(grave) = grave {
+                tombstone::write(conn, grave, at).await?;
+            }
+            return journal::write(conn, unit).await;
+        }
+        let again = match grave {
+            Some(grave) => tombstone::exists(conn, grave).await?,
+            None => false,
+        };
+        if again { Ok(()) } else { Err(StoreError::NotFound.into()) }
     })
+}
+
+/// Whether this user has dropped a letter.
+pub(crate) async fn has_dropped(
+    db: &Db,
+    tenant: TenantId,
+    by: UserId,
+    id: EventId,
+) -> Result<bool, StoreError> {
+    let kind = tomb::letter_of(by);
+    read!(db, |conn| tombstone::exists(conn, Tombstone::of(tenant, &kind, id)).await)
 }
 
 /// Puts the work of a letter back.
@@ -101,9 +127,14 @@ pub(crate) async fn restore(
 }
 
 async fn remove<C: AsConn>(conn: &mut C, tenant: Id, id: Id) -> Result<(), Error> {
+    if is_removed(conn, tenant, id).await? { Ok(()) } else { Err(StoreError::NotFound.into()) }
+}
+
+/// Whether there was a letter to remove.
+async fn is_removed<C: AsConn>(conn: &mut C, tenant: Id, id: Id) -> Result<bool, Error> {
     let row = dead_letters::table.find((tenant, id));
-    let gone = on_conn!(conn, |conn| diesel::delete(row).execute(conn).await?);
-    if gone == 0 { Err(StoreError::NotFound.into()) } else { Ok(()) }
+    let rows = on_conn!(conn, |conn| diesel::delete(row).execute(conn).await?);
+    Ok(rows > 0)
 }
 
 /// `Stale` when nothing was written.

@@ -9,7 +9,7 @@ mod sharing;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use heddle_kernel::{EventId, Page, PageRequest, TenantId, Timestamp};
+use heddle_kernel::{EventId, Page, PageRequest, TenantId, Timestamp, UserId};
 use heddle_policy::{AccessFilter, resource};
 use heddle_store::Db;
 use heddle_usecase::{Journal, StoreError};
@@ -124,5 +124,9 @@ impl WorkStore for SqlWorkStore {
 
     async fn discard(&self, tenant: TenantId, id: EventId, unit: &Journal) -> Result<(), StoreError> {
         letters::discard(&self.db, tenant, id, unit).await
+    }
+
+    async fn has_dropped(&self, tenant: TenantId, by: UserId, id: EventId) -> Result<bool, StoreError> {
+        letters::has_dropped(&self.db, tenant, by, id).await
     }
 }

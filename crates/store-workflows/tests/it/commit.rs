@@ -1,6 +1,9 @@
 //! The batch of run commits.
 
+use diesel_async::SimpleAsyncConnection as _;
 use heddle_kernel::{EventId, Revision, UserId, WorkflowId};
+use heddle_store::{Db, PgDb};
+use heddle_testkit::db::TestDb;
 use heddle_testkit::on_both;
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
@@ -412,4 +415,34 @@ async fn nothing_is_written_for_another_organisation() {
         assert!(runs.events(other, present.id, 0, 9).await.unwrap().is_empty());
         assert_eq!(count(&db, "runs").await, 1);
     });
+}
+
+/// What another node does to a row while it changes it: SQLite has one process, and no such thing.
+#[tokio::test]
+async fn a_row_that_another_node_holds_holds_up_nobody_else_for_long() {
+    let Some(here) = TestDb::postgres().await else { return };
+    let Db::Postgres(other_node) = here.db() else { panic!("not PostgreSQL") };
+    let (workflows, runs) = stores(here.db());
+    let flow = published(&workflows, tenant(), "a").await;
+    let taken = begun(&runs, run(&flow)).await;
+    let mut conn = other_node.conn().await.unwrap();
+    PgDb::begin(&mut conn).await.unwrap();
+    conn.batch_execute("SELECT 1 FROM runs FOR UPDATE").await.unwrap();
+    let seconds = |since: std::time::Instant| since.elapsed().as_secs();
+
+    let since = std::time::Instant::now();
+    let mut units: Vec<Transaction> = (0..100).map(|_| unit_of(begin(run(&flow)))).collect();
+    units.insert(37, unit_of(step(&taken)));
+    let answers = runs.commit(units).await;
+    assert!(seconds(since) < 7, "{} s", seconds(since));
+    let refused: Vec<usize> = (0..answers.len()).filter(|place| answers[*place].is_err()).collect();
+    assert_eq!(refused, [37]);
+    assert!(matches!(answers[37], Err(StoreError::Unavailable(_))), "{:?}", answers[37]);
+
+    let since = std::time::Instant::now();
+    let alone = commit(&runs, unit_of(step(&taken))).await;
+    assert!(matches!(alone, Err(StoreError::Unavailable(_))) && seconds(since) < 7, "{alone:?}");
+
+    PgDb::finish(&mut conn, Ok(())).await.unwrap();
+    assert_eq!(commit(&runs, unit_of(step(&taken))).await, Ok(()));
 }

@@ -174,9 +174,15 @@ impl Background {
             }
         }
         let mut held = false;
-        if queue == Queue::Outbox {
+        // What begins runs and throws messages takes from the rates that callers take from, and waits for them.
+        let rate = match queue {
+            Queue::Outbox => Some(&self.ports.limits.messages),
+            Queue::Starts => Some(&self.ports.limits.starts),
+            Queue::Timers | Queue::Kept => None,
+        };
+        if let Some(rate) = rate {
             for (tenant, lane) in &mut lanes {
-                let may = self.ports.limits.messages.take_up_to(*tenant, lane.len(), now);
+                let may = rate.take_up_to(*tenant, lane.len(), now);
                 held |= may < lane.len();
                 lane.truncate(may);
             }

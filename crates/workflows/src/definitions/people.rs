@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use heddle_bpmn::ElementKind;
 use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::model::WorkflowDefinition;
+use heddle_bpmn_graph::lane_names;
 use heddle_kernel::TenantId;
 use serde_json::Value;
 
@@ -14,7 +15,7 @@ use crate::ports::Directory;
 /// Most users of one definition who are looked up.
 const MOST_USERS: usize = 200;
 
-/// A name that a human task says literally.
+/// A name that a human task says literally, or takes from its lane.
 struct Named {
     name: String,
     element: String,
@@ -68,6 +69,7 @@ fn warning(code: &str, message: String, one: &Named) -> Diagnostic {
 }
 
 fn named(definition: &WorkflowDefinition) -> Vec<Named> {
+    let lanes = lane_names(definition);
     let mut found = Vec::new();
     for at in heddle_bpmn::model::nodes(definition) {
         let Some(configuration) =
@@ -85,6 +87,14 @@ fn named(definition: &WorkflowDefinition) -> Vec<Named> {
                 is_group,
             }));
         }
+        let asks_lane = configuration.get("laneCandidates").and_then(Value::as_bool) == Some(true);
+        let lane = at.node.element_id().filter(|_| asks_lane).and_then(|id| lanes.get(id));
+        found.extend(lane.map(|name| Named {
+            name: (*name).to_owned(),
+            element: at.node.element_id().unwrap_or_default().to_owned(),
+            path: format!("{}.configuration.laneCandidates", at.path),
+            is_group: true,
+        }));
     }
     found
 }

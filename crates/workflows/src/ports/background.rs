@@ -1,7 +1,7 @@
 //! Background ports of the use cases: group commit, notices, and the work that nobody asked for at this moment.
 
 use async_trait::async_trait;
-use heddle_kernel::{EventId, Page, PageRequest, RunId, TenantId, Timestamp, WorkflowId, literals};
+use heddle_kernel::{EventId, Page, PageRequest, RunId, TenantId, Timestamp, UserId, WorkflowId, literals};
 use heddle_policy::{AccessFilter, resource};
 use heddle_usecase::{Journal, StoreError};
 use uuid::Uuid;
@@ -104,6 +104,9 @@ pub trait WorkStore: Send + Sync {
     /// Puts the work of a letter back as new, due at `now`, in the letter's place. `Stale` when there is no place for
     /// it any more: the run ended, the version is not the active one, the event was taken.
     async fn restore(&self, letter: &DeadLetter, now: Timestamp, unit: &Journal) -> Result<(), StoreError>;
-    /// Removes a letter. `NotFound` when it is gone.
+    /// Removes a letter, and leaves a tombstone of the journal's actor. `NotFound` when it is gone and another, or
+    /// nobody, dropped it.
     async fn discard(&self, tenant: TenantId, id: EventId, unit: &Journal) -> Result<(), StoreError>;
+    /// Whether this user has dropped such a letter.
+    async fn has_dropped(&self, tenant: TenantId, by: UserId, id: EventId) -> Result<bool, StoreError>;
 }

@@ -1,6 +1,6 @@
 //! Dead letters: work that was set aside, read, tried again and dropped by operators.
 
-use heddle_kernel::{EventId, Page, PageRequest, TenantId};
+use heddle_kernel::{EventId, Page, PageRequest, TenantId, UserId};
 use heddle_policy::capability::{DeadLetterDelete, DeadLetterList, DeadLetterRetry};
 use heddle_policy::{Authorized, AuthorizedList, Key, RequestContext, resource};
 use heddle_usecase::{Journal, StoreError};
@@ -64,7 +64,21 @@ impl Runs {
         Ok(letter)
     }
 
-    /// Drops a dead letter.
+    /// Whether a user has dropped such a dead letter: to do it again is done already. Who sees a letter depends on its
+    /// workflow, which went with it, so nobody else learns of it.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    pub async fn has_dropped_dead_letter(
+        &self,
+        tenant: TenantId,
+        by: UserId,
+        id: EventId,
+    ) -> Result<bool, UseCaseError> {
+        Ok(self.ports.work.has_dropped(tenant, by, id).await?)
+    }
+
+    /// Drops a dead letter. To drop it again is fine for the user who did.
     ///
     /// # Errors
     /// `NotFound`.

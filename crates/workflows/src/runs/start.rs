@@ -66,8 +66,11 @@ impl Runs {
         let write = self.begin(beginning, Initiator::new(context.now(), Some(context.user_id()))).await?;
         let run = write.run.clone();
         let unit = record(&run);
+        // Whoever steps the new run at once waits until it is kept, and nothing is kept that was stepped since.
+        let held = self.locks.hold(run.id).await;
         self.commit_runs(context.tenant(), vec![write], unit).await?;
         self.recent.keep(&run);
+        drop(held);
         Ok(run)
     }
 

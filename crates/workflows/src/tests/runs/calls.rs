@@ -54,7 +54,7 @@ async fn decide(world: &World, run: &Run, kind: DecisionKind) -> Run {
 async fn cancel(world: &World, run: &Run) {
     let context = caller("oscar", "operator").context();
     let may = on_run::<RunCancel>(&context, run);
-    world.runs.cancel(&may, &context, Cancellation::default(), None, &unrecorded).await.unwrap();
+    world.runs.cancel(&may, &context, None, Cancellation::default(), &unrecorded).await.unwrap();
 }
 
 async fn purge(world: &World, run: &Run) -> Result<(), UseCaseError> {

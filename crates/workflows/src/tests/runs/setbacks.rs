@@ -353,6 +353,26 @@ async fn organisations_share_a_round_and_one_that_floods_waits_for_its_rate() {
     assert!(world.memory.0.lock().letters.is_empty());
 }
 
+/// A counted cycle whose slots have passed while nothing ran.
+#[tokio::test]
+async fn slots_that_are_caught_up_with_take_from_the_rate_of_starts_and_wait_for_it() {
+    let world = World::limited(Limits::per_second(2, 10));
+    world.published("w", &started_by("cycle R8/PT1H")).await;
+    world.clock.advance_millis(8 * 3_600_000);
+    let began = async || {
+        while world.background.round(Queue::Starts).await.unwrap().done > 0 {}
+        world.memory.0.lock().runs.len()
+    };
+    assert_eq!(began().await, 4, "the burst of two seconds");
+    let round = world.background.round(Queue::Starts).await.unwrap();
+    assert_eq!((round.done, round.held), (0, true));
+    world.clock.advance_millis(1000);
+    assert_eq!(began().await, 6);
+    world.clock.advance_millis(1000);
+    assert_eq!(began().await, 8, "none is lost");
+    assert!(world.memory.0.lock().letters.is_empty());
+}
+
 #[tokio::test]
 async fn calls_beyond_the_rate_are_refused_by_its_name() {
     let world = World::limited(Limits::per_second(1, 1));

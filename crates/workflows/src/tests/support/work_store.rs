@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use async_trait::async_trait;
-use heddle_kernel::{EventId, Page, PageRequest, TenantId, Timestamp};
+use heddle_kernel::{EventId, Page, PageRequest, TenantId, Timestamp, UserId};
 use heddle_policy::{AccessFilter, resource};
 use heddle_usecase::{Journal, StoreError};
 use uuid::Uuid;
@@ -187,5 +187,17 @@ impl WorkStore for Memory {
         tables.letters.retain(|one| one.id != id);
         tables.journals.push(unit.clone());
         Ok(())
+    }
+
+    async fn has_dropped(&self, _: TenantId, by: UserId, id: EventId) -> Result<bool, StoreError> {
+        let (by, id) = (by.to_string(), id.to_string());
+        let dropped = |unit: &Journal| {
+            unit.audit.as_ref().is_some_and(|entry| {
+                entry.action == "dead_letter.dropped"
+                    && entry.resource_id.as_deref() == Some(id.as_str())
+                    && entry.actor.id.as_deref() == Some(by.as_str())
+            })
+        };
+        Ok(self.0.lock().journals.iter().any(dropped))
     }
 }

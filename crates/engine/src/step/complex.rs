@@ -256,7 +256,7 @@ impl Machine<'_> {
     }
 
     /// Whether a complex gateway waits for a first activation that can never come.
-    pub(super) fn is_stuck(&self, gateway: NodeIx, scope: LocalId) -> bool {
+    pub(super) fn waits_in_vain(&self, gateway: NodeIx, scope: LocalId) -> bool {
         let place = Place { gateway, scope };
         let JoinRule::Complex(upstream) = &self.graph.node(gateway).join else { return false };
         self.opened(place).is_none()

@@ -165,7 +165,7 @@ impl Machine<'_> {
                     !here.contains(&join) && !missing.iter().any(|(_, upstream)| reached(upstream))
                 }
                 JoinRule::Pass => false,
-                JoinRule::Complex(_) => self.is_stuck(join, scope),
+                JoinRule::Complex(_) => self.waits_in_vain(join, scope),
                 JoinRule::All(_) => missing.iter().any(|(_, upstream)| !reached(upstream)),
                 JoinRule::Inclusive(_) => !missing.iter().any(|(_, upstream)| reached(upstream)),
             };

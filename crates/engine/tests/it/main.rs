@@ -10,6 +10,7 @@ mod budgets;
 mod computing;
 mod decisions;
 mod events;
+mod patterns;
 mod properties;
 mod suite;
 mod support;

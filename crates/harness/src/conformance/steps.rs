@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::cases::{Stage, Verdict};
 use super::judge;
-use super::language::Step;
+use super::language::{JobEnd, Step};
 use heddle_harness::client::{Answer, encode};
 
 /// An open human task.
@@ -44,6 +44,9 @@ pub(crate) async fn take(stage: &mut Stage<'_>, step: &Step) -> Result<Verdict> 
         }
         Step::Message { name, element: None, refused, payload } => {
             message(stage, name, *refused, payload).await
+        }
+        Step::Job { job_type, end, variables } => {
+            stage.until(async |stage: &mut Stage<'_>| one_job(stage, job_type, end, variables).await).await
         }
         Step::Signal(name, payload) => {
             stage.settle().await?;
@@ -211,6 +214,34 @@ fn refusal_of(verdict: Verdict, name: &str) -> Verdict {
     } else {
         Err(format!("`{name}` was received, but nobody should listen for it"))
     }
+}
+
+/// Takes one job as a worker does, and ends it.
+async fn one_job(
+    stage: &Stage<'_>,
+    job_type: &str,
+    end: &JobEnd,
+    variables: &Map<String, Value>,
+) -> Result<Verdict> {
+    let client = stage.scene.client();
+    let wanted = json!({"types": [job_type], "worker": "conformance", "maxJobs": 1, "lockMs": 60_000});
+    let taken = client.post("/api/jobs/activate", &wanted).await?;
+    if !taken.ok() {
+        return Ok(Err(taken.refusal()));
+    }
+    let jobs = taken.data()?;
+    let Some(job) = jobs.as_array().and_then(|jobs| jobs.first()) else {
+        return Ok(Err(format!("there is no job of the type `{job_type}`")));
+    };
+    let id = job["id"].as_str().context("a job has an id")?;
+    let epoch = &job["epoch"];
+    let (word, body) = match end {
+        JobEnd::Completed => ("complete", json!({"epoch": epoch, "variables": variables})),
+        JobEnd::Failed(message) => ("fail", json!({"epoch": epoch, "message": message, "retryAfterMs": 0})),
+        JobEnd::Error(code) => ("error", json!({"epoch": epoch, "code": code, "variables": variables})),
+    };
+    let answer = client.post(&format!("/api/jobs/{id}/{word}"), &body).await?;
+    Ok(if answer.ok() { Ok(()) } else { Err(answer.refusal()) })
 }
 
 /// Continues whatever waits at a node.

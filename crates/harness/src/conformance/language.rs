@@ -90,6 +90,8 @@ pub(crate) enum JobEnd {
 pub(crate) enum Step {
     /// The multiset of active user tasks.
     Tasks(Vec<String>),
+    /// Assigns one instance of a task to the caller, who is then its candidate.
+    Claim(String),
     /// Completes one instance of a task.
     Complete(String, Map<String, Value>),
     /// Completes all open instances of a task.
@@ -125,6 +127,7 @@ impl Step {
         let variables = step.get("variables").and_then(Value::as_object).cloned().unwrap_or_default();
         let read = match word.as_str() {
             "tasks" => Self::Tasks(list(argument)?),
+            "claim" => Self::Claim(text(argument)?),
             "complete" => Self::Complete(text(argument)?, variables),
             "complete_all" => Self::CompleteAll(text(argument)?),
             "complete_any_order" => Self::CompleteAnyOrder(list(argument)?),
@@ -195,6 +198,7 @@ mod tests {
         let none = Map::new;
         for (value, expected) in [
             (json!({"tasks": ["a", "a"]}), Step::Tasks(vec!["a".into(), "a".into()])),
+            (json!({"claim": "a"}), Step::Claim("a".into())),
             (json!({"complete": "a"}), Step::Complete("a".into(), none())),
             (json!({"complete_all": "a"}), Step::CompleteAll("a".into())),
             (json!({"complete_any_order": ["a"]}), Step::CompleteAnyOrder(vec!["a".into()])),

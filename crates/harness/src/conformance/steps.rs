@@ -35,6 +35,7 @@ pub(crate) async fn take(stage: &mut Stage<'_>, step: &Step) -> Result<Verdict> 
                 })
                 .await
         }
+        Step::Claim(node) => claim(stage, node).await,
         Step::Complete(node, values) => complete_one(stage, node, values).await,
         Step::CompleteAll(node) => complete_all(stage, node).await,
         Step::CompleteAnyOrder(nodes) => complete_any_order(stage, nodes).await,
@@ -116,6 +117,25 @@ async fn complete(stage: &Stage<'_>, task: &Task, values: &Map<String, Value>) -
     }
     let answer = stage.scene.client().post(&path, &body).await?;
     Ok(if answer.ok() { Ok(()) } else { Err(answer.refusal()) })
+}
+
+async fn claim(stage: &mut Stage<'_>, node: &str) -> Result<Verdict> {
+    stage
+        .until(async |stage: &mut Stage<'_>| {
+            let tasks = open_tasks(stage).await?;
+            let Some(task) = tasks.iter().find(|task| task.node == node) else {
+                return Ok(Err(format!("no open task `{node}`")));
+            };
+            let workflow = &stage.deployment.workflows[task.workflow].id;
+            let path = format!(
+                "/api/workflows/{workflow}/runs/{}/human-tasks/{}/assign",
+                task.run,
+                encode(&task.node)
+            );
+            let answer = stage.scene.client().post(&path, &json!({"assignee": "me"})).await?;
+            Ok(if answer.ok() { Ok(()) } else { Err(answer.refusal()) })
+        })
+        .await
 }
 
 async fn complete_one(stage: &mut Stage<'_>, node: &str, values: &Map<String, Value>) -> Result<Verdict> {

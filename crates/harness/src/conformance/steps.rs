@@ -126,12 +126,8 @@ async fn claim(stage: &mut Stage<'_>, node: &str) -> Result<Verdict> {
             let Some(task) = tasks.iter().find(|task| task.node == node) else {
                 return Ok(Err(format!("no open task `{node}`")));
             };
-            let workflow = &stage.deployment.workflows[task.workflow].id;
-            let path = format!(
-                "/api/workflows/{workflow}/runs/{}/human-tasks/{}/assign",
-                task.run,
-                encode(&task.node)
-            );
+            let task = task.task.as_deref().context("an open task has an id")?;
+            let path = format!("/api/human-tasks/{task}/assign");
             let answer = stage.scene.client().post(&path, &json!({"assignee": "me"})).await?;
             Ok(if answer.ok() { Ok(()) } else { Err(answer.refusal()) })
         })

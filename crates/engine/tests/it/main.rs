@@ -12,6 +12,7 @@ mod decisions;
 mod events;
 mod patterns;
 mod properties;
+mod random_graphs;
 mod suite;
 mod support;
 mod tasks;

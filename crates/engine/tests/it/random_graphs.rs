@@ -159,7 +159,7 @@ fn counted(run: &Run) -> (BTreeMap<String, usize>, BTreeMap<String, usize>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 192, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 192, max_global_rejects: 20_000, ..ProptestConfig::default() })]
 
     /// What the checker calls sound comes to its end however the gateways choose; where it finds a deadlock, and no tokens that
     /// meet on a flow, there is a choice with which a run gets stuck.

@@ -75,6 +75,9 @@ impl Plan {
         for (at, kind) in self.kinds.iter().enumerate() {
             model = model.nodes(&format!("n{at}:{}", kind.name()));
             let targets = self.out_of(at);
+            if targets.is_empty() {
+                model = model.nodes(&format!("e{at}:endEvent")).flows(&format!("n{at} > e{at}"));
+            }
             for to in &targets {
                 let (from, to) = (format!("n{at}"), format!("n{to}"));
                 model = if targets.len() > 1 && matches!(kind, Kind::Exclusive | Kind::Inclusive) {

@@ -112,6 +112,13 @@ impl Client {
         self.send(&Method::POST, path, Some(body), key).await
     }
 
+    /// PUT of an XML document.
+    pub async fn put_xml(&self, path: &str, text: String) -> Result<Answer> {
+        let request = self.http.request(&Method::PUT, path);
+        let request = request.header("authorization", &format!("Bearer {}", self.token()));
+        Ok(request.body("application/xml", text.into_bytes()).send().await?.into())
+    }
+
     /// DELETE.
     pub async fn delete(&self, path: &str) -> Result<Answer> {
         self.call(Method::DELETE, path, None).await

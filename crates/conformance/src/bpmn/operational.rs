@@ -22,12 +22,34 @@ const fn effect(with: [&'static str; 2], without: [&'static str; 2], why: &'stat
 }
 
 const TASK: &str = r#"<userTask id="n"/>"#;
-const DATA: &str = "Data objects hold nothing: a run has one set of variables, which every node sees (D1).";
-const MOVES: &str = "Data associations move nothing: every node sees the run's variables (D1).";
-const SETS: &str = "No activity waits for an input set, and none is filled (D1).";
-const ROLES: &str = "Resource roles are kept and not evaluated (D2).";
-const KEYS: &str =
-    "Messages are correlated by name and key; correlation properties are kept and not evaluated (D4).";
+/// A task with an input, and with an output.
+const TAKES: &str = r#"<userTask id="n"><ioSpecification><dataInput id="di" name="in"/><inputSet><dataInputRefs>di</dataInputRefs>
+    </inputSet><outputSet/></ioSpecification></userTask>"#;
+const GIVES: &str = r#"<userTask id="n"><ioSpecification><dataOutput id="do" name="out"/><inputSet/><outputSet>
+    <dataOutputRefs>do</dataOutputRefs></outputSet></ioSpecification></userTask>"#;
+/// A message that is correlated by a property of it.
+const CORRELATED: [&str; 2] = [
+    r#"<correlationProperty id="cp" name="x"><correlationPropertyRetrievalExpression messageRef="m">
+        <messagePath>x</messagePath></correlationPropertyRetrievalExpression></correlationProperty>
+        <collaboration id="co"><participant id="a" processRef="p"/><participant id="b"/>
+        <messageFlow id="mf" sourceRef="b" targetRef="n" messageRef="m"/>
+        <correlationKey id="k" name="k"><correlationPropertyRef>cp</correlationPropertyRef></correlationKey>
+        </collaboration>"#,
+    r#"<correlationSubscription id="cs" correlationKeyRef="k"><correlationPropertyBinding correlationPropertyRef="cp">
+        <dataPath>x</dataPath></correlationPropertyBinding></correlationSubscription>
+        <receiveTask id="n" messageRef="m"/>"#,
+];
+const UNCORRELATED: [&str; 2] = [
+    r#"<collaboration id="co"><participant id="a" processRef="p"/><participant id="b"/>
+        <messageFlow id="mf" sourceRef="b" targetRef="n" messageRef="m"/></collaboration>"#,
+    r#"<receiveTask id="n" messageRef="m"/>"#,
+];
+const DATA: &str = "The process is the same without it: nothing is read from it or written to it.";
+const MOVES: &str = "The process is the same without it: the data association moves nothing.";
+const SETS: &str =
+    "The process is the same without it: no activity waits for an input set, and none is filled.";
+const ROLES: &str = "The process is the same without it: the resource role names nobody.";
+const KEYS: &str = "The process is the same without it: messages are correlated by name and key alone.";
 const FLOWS: &str = "Messages are correlated by name and key; message flows are kept and not enforced (D4).";
 const TYPES: &str = "Types are kept, and no value is checked against them.";
 
@@ -38,7 +60,16 @@ const DATA_FEATURES: &[Feature] = &[
         "dataObject",
         Descriptive,
         true,
-        effect(["", r#"<dataObject id="o1" name="x"/><userTask id="n"/>"#], ["", TASK], DATA),
+        effect(
+            [
+                "",
+                r#"<dataObject id="o1" name="x"/><userTask id="n"><ioSpecification><dataInput id="di" name="in"/><inputSet>
+                <dataInputRefs>di</dataInputRefs></inputSet><outputSet/></ioSpecification><dataInputAssociation>
+                <sourceRef>o1</sourceRef><targetRef>di</targetRef></dataInputAssociation></userTask>"#,
+            ],
+            ["", TAKES],
+            DATA,
+        ),
     ),
     feature(
         "dataObjectReference",
@@ -48,9 +79,12 @@ const DATA_FEATURES: &[Feature] = &[
         effect(
             [
                 "",
-                r#"<dataObject id="o1"/><dataObjectReference id="o2" dataObjectRef="o1"/><userTask id="n"/>"#,
+                r#"<dataObject id="o1"/><dataObjectReference id="o2" dataObjectRef="o1"/>
+                <userTask id="n"><ioSpecification><dataInput id="di" name="in"/><inputSet>
+                <dataInputRefs>di</dataInputRefs></inputSet><outputSet/></ioSpecification><dataInputAssociation>
+                <sourceRef>o2</sourceRef><targetRef>di</targetRef></dataInputAssociation></userTask>"#,
             ],
-            ["", r#"<dataObject id="o1"/><userTask id="n"/>"#],
+            ["", TAKES],
             DATA,
         ),
     ),
@@ -59,21 +93,50 @@ const DATA_FEATURES: &[Feature] = &[
         "dataStoreReference",
         Descriptive,
         false,
-        effect(["", r#"<dataStoreReference id="o1" name="x"/><userTask id="n"/>"#], ["", TASK], DATA),
+        effect(
+            [
+                r#"<dataStore id="ds" name="x"/>"#,
+                r#"<dataStoreReference id="o1" name="x" dataStoreRef="ds"/><userTask id="n"><ioSpecification>
+                <dataOutput id="do" name="out"/><inputSet/><outputSet><dataOutputRefs>do</dataOutputRefs></outputSet>
+                </ioSpecification><dataOutputAssociation><sourceRef>do</sourceRef><targetRef>o1</targetRef>
+                </dataOutputAssociation></userTask>"#,
+            ],
+            ["", GIVES],
+            DATA,
+        ),
     ),
     feature(
         "dataStore",
         "dataStore",
         Full,
         false,
-        effect([r#"<dataStore id="ds" name="x"/>"#, TASK], ["", TASK], DATA),
+        effect(
+            [
+                r#"<dataStore id="ds" name="x"/>"#,
+                r#"<userTask id="n"><ioSpecification><dataOutput id="do" name="out"/><inputSet/><outputSet>
+                <dataOutputRefs>do</dataOutputRefs></outputSet></ioSpecification><dataOutputAssociation>
+                <sourceRef>do</sourceRef><targetRef>ds</targetRef></dataOutputAssociation></userTask>"#,
+            ],
+            ["", GIVES],
+            DATA,
+        ),
     ),
     feature(
         "property",
         "property",
         Full,
         false,
-        effect(["", r#"<userTask id="n"><property id="pr" name="x"/></userTask>"#], ["", TASK], DATA),
+        effect(
+            [
+                "",
+                r#"<userTask id="n"><ioSpecification><dataInput id="di" name="in"/><inputSet>
+                <dataInputRefs>di</dataInputRefs></inputSet><outputSet/></ioSpecification><property id="pr" name="x"/>
+                <dataInputAssociation><sourceRef>di</sourceRef><targetRef>pr</targetRef></dataInputAssociation>
+                </userTask>"#,
+            ],
+            ["", TAKES],
+            DATA,
+        ),
     ),
     feature(
         "ioSpecification",
@@ -207,47 +270,15 @@ const ROLE_FEATURES: &[Feature] = &[
         "correlationProperty",
         Full,
         false,
-        effect(
-            [
-                r#"<correlationProperty id="cp" name="x"><correlationPropertyRetrievalExpression messageRef="m">
-                <messagePath>x</messagePath></correlationPropertyRetrievalExpression></correlationProperty>"#,
-                r#"<receiveTask id="n" messageRef="m"/>"#,
-            ],
-            ["", r#"<receiveTask id="n" messageRef="m"/>"#],
-            KEYS,
-        ),
+        effect(CORRELATED, UNCORRELATED, KEYS),
     ),
-    feature(
-        "correlationKey",
-        "correlationKey",
-        Full,
-        false,
-        effect(
-            [
-                r#"<correlationProperty id="cp" name="x"/><collaboration id="co"><participant id="a" processRef="p"/>
-                <correlationKey id="k" name="k"><correlationPropertyRef>cp</correlationPropertyRef></correlationKey>
-                </collaboration>"#,
-                r#"<receiveTask id="n" messageRef="m"/>"#,
-            ],
-            ["", r#"<receiveTask id="n" messageRef="m"/>"#],
-            KEYS,
-        ),
-    ),
+    feature("correlationKey", "correlationKey", Full, false, effect(CORRELATED, UNCORRELATED, KEYS)),
     feature(
         "correlationSubscription",
         "correlationSubscription",
         Full,
         false,
-        effect(
-            [
-                r#"<correlationProperty id="cp" name="x"/>"#,
-                r#"<receiveTask id="n" messageRef="m"/><correlationSubscription id="cs" correlationKeyRef="k">
-                <correlationPropertyBinding correlationPropertyRef="cp"><dataPath>x</dataPath>
-                </correlationPropertyBinding></correlationSubscription>"#,
-            ],
-            ["", r#"<receiveTask id="n" messageRef="m"/>"#],
-            KEYS,
-        ),
+        effect(CORRELATED, UNCORRELATED, KEYS),
     ),
     feature(
         "messageFlow",

@@ -47,9 +47,10 @@ pub(crate) type Verdict = std::result::Result<(), String>;
 /// Runs one case. An error is a broken run of the case, not a judgement.
 pub(crate) async fn run(scene: &mut Scene, folder: &Path, model: &Model, case: &Case) -> Result<Outcome> {
     let key = fresh_key();
+    let case = &keyed(case, &key);
     let mut stage = Stage { scene, deployment: Deployment::default(), key, started: Vec::new(), sent: 0 };
     let Stage { scene, deployment, key, .. } = &mut stage;
-    let made = deployment.make(scene.client(), folder, &model.files, key).await;
+    let made = deployment.make(scene.client(), folder, model, key).await;
     let outcome = match made {
         Ok(Ok(())) => stage.play(case).await.map(|verdict| match verdict {
             Ok(()) => Outcome::Passed,
@@ -62,6 +63,25 @@ pub(crate) async fn run(scene: &mut Scene, folder: &Path, model: &Model, case: &
     let outcome = outcome?;
     removed.context("the case cannot be cleared away")?;
     Ok(outcome)
+}
+
+/// The case with its own correlation key wherever it says `{key}`.
+fn keyed(case: &Case, key: &str) -> Case {
+    let mut case = case.clone();
+    if let Some(start) = &mut case.start {
+        start.variables.values_mut().for_each(|value| put_key(value, key));
+    }
+    case.steps.iter_mut().for_each(|step| put_key(step, key));
+    case
+}
+
+fn put_key(value: &mut Value, key: &str) {
+    match value {
+        Value::String(text) if text == "{key}" => key.clone_into(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| put_key(item, key)),
+        Value::Object(members) => members.values_mut().for_each(|member| put_key(member, key)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }
 
 /// A model that is refused fails its cases, unless an error is what is expected or the suite lets it be skipped.
@@ -116,7 +136,12 @@ impl Stage<'_> {
             if let Err(reason) = judge::state(&expect.state, &started, refusal.as_deref()) {
                 return Ok(Err(reason));
             }
-            Ok(judge::completed(expect, &stage.completions(&runs).await?))
+            let told = judge::completed(expect, &stage.completions(&runs).await?);
+            let (Ok(()), Some(first)) = (&told, started.first()) else { return Ok(told) };
+            if let Err(reason) = judge::output(&expect.output, first.run.get("output")) {
+                return Ok(Err(reason));
+            }
+            Ok(judge::history(&expect.history, &stage.completed_nodes(first).await?))
         })
         .await
     }
@@ -174,6 +199,13 @@ impl Stage<'_> {
     pub(crate) async fn events(&self, run: &Observed) -> Result<Vec<Value>> {
         let workflow = &self.deployment.workflows[run.workflow];
         self.scene.client().all(&format!("/api/workflows/{}/runs/{}/events", workflow.id, run.id())).await
+    }
+
+    /// Ids of the nodes that completed in a run, in order.
+    async fn completed_nodes(&self, run: &Observed) -> Result<Vec<String>> {
+        let events = self.events(run).await?;
+        let completed = events.iter().filter(|event| event["type"].as_str() == Some("node.completed"));
+        Ok(completed.filter_map(|event| event["nodeId"].as_str().map(str::to_owned)).collect())
     }
 
     async fn completions(&self, runs: &[Observed]) -> Result<BTreeMap<String, u64>> {

@@ -13,7 +13,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use heddle_harness::client::{Answer, Client};
+use super::language::Model;
+use heddle_harness::client::{Answer, Client, Method};
 
 /// The workflows of one case.
 #[derive(Debug, Default)]
@@ -48,37 +49,69 @@ impl Deployment {
         &mut self,
         client: &Client,
         folder: &Path,
-        files: &[String],
+        model: &Model,
         key: &str,
     ) -> Result<Result<(), Refused>> {
-        for (number, file) in files.iter().enumerate() {
+        for file in &model.files {
             let path = folder.join(file);
-            let bytes = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+            let mut bytes =
+                std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+            if model.set_executable {
+                bytes = executable(bytes);
+            }
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let answer = client.post("/api/workflows/transform/preview", &source(&name, &bytes)).await?;
-            if !answer.ok() {
-                return Ok(Err(Refused(format!("preview of {name} {}", answer.refusal()))));
+            if let Err(refused) = self.add(client, &name, &bytes, key).await? {
+                return Ok(Err(refused));
             }
-            let definition = answer.data()?["definition"].take();
-            let body = json!({
-                "slug": format!("{key}-{number}"),
-                "displayName": name,
-                "description": "A conformance case.",
-                "definition": definition,
-            });
-            let answer = client.post("/api/workflows", &body).await?;
+            let Some(decisions) = model.decisions.get(file) else { continue };
+            let path = folder.join(decisions);
+            let text =
+                std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+            let answer = self.put_decisions(client, text).await?;
             if !answer.ok() {
-                return Ok(Err(Refused(format!("create of {name} {}", answer.refusal()))));
+                return Ok(Err(Refused(format!("decisions of {decisions} {}", answer.refusal()))));
             }
-            let id = answer.data()?["id"].as_str().context("a created workflow has an id")?.to_owned();
-            let (processes, names) = (process_ids(&definition), node_names(&definition));
-            self.workflows.push(Workflow { id, processes, names });
         }
         self.publish(client).await
     }
 
+    /// Previews and creates one file.
+    pub(crate) async fn add(
+        &mut self,
+        client: &Client,
+        name: &str,
+        bytes: &[u8],
+        key: &str,
+    ) -> Result<Result<(), Refused>> {
+        let answer = client.post("/api/workflows/transform/preview", &source(name, bytes)).await?;
+        if !answer.ok() {
+            return Ok(Err(Refused(format!("preview of {name} {}", answer.refusal()))));
+        }
+        let definition = answer.data()?["definition"].take();
+        let body = json!({
+            "slug": format!("{key}-{}", self.workflows.len()),
+            "displayName": name,
+            "description": "A conformance case.",
+            "definition": definition,
+        });
+        let answer = client.post("/api/workflows", &body).await?;
+        if !answer.ok() {
+            return Ok(Err(Refused(format!("create of {name} {}", answer.refusal()))));
+        }
+        let id = answer.data()?["id"].as_str().context("a created workflow has an id")?.to_owned();
+        let (processes, names) = (process_ids(&definition), node_names(&definition));
+        self.workflows.push(Workflow { id, processes, names });
+        Ok(Ok(()))
+    }
+
+    /// Puts decisions into the draft of the workflow that was made last.
+    async fn put_decisions(&self, client: &Client, text: String) -> Result<Answer> {
+        let workflow = self.workflows.last().context("decisions belong to a model")?;
+        client.put_xml(&format!("/api/workflows/{}/dmn/logic", workflow.id), text).await
+    }
+
     /// A caller may stand before what it calls, so what was refused is tried again after the others.
-    async fn publish(&self, client: &Client) -> Result<Result<(), Refused>> {
+    pub(crate) async fn publish(&self, client: &Client) -> Result<Result<(), Refused>> {
         let mut open: Vec<&Workflow> = self.workflows.iter().collect();
         loop {
             let before = open.len();
@@ -120,10 +153,69 @@ impl Deployment {
             }
             let answer = client.delete(&base).await?;
             if !answer.ok() {
-                client.call(reqwest::Method::PATCH, &base, Some(&json!({"archived": true}))).await?.data()?;
+                client.call(Method::PATCH, &base, Some(&json!({"archived": true}))).await?.data()?;
             }
         }
         Ok(())
+    }
+}
+
+/// The same file with `isExecutable` set at every process, as a modeler's panel does it; as it is where one has it, or where it
+/// is no UTF-8.
+pub(crate) fn executable(bytes: Vec<u8>) -> Vec<u8> {
+    let Ok(text) = std::str::from_utf8(&bytes) else { return bytes };
+    let tags = process_tags(text);
+    if tags
+        .iter()
+        .any(|tag| attribute(tag, "isExecutable").is_some_and(|value| value == "true" || value == "1"))
+    {
+        return bytes;
+    }
+    let mut changed = String::with_capacity(text.len() + 32);
+    let mut rest = text;
+    for tag in tags {
+        let Some((before, after)) = rest.split_once(tag) else { continue };
+        changed.push_str(before);
+        changed.push_str(&with_executable(tag));
+        rest = after;
+    }
+    changed.push_str(rest);
+    changed.into_bytes()
+}
+
+/// Every tag, from `<` to `>`.
+pub(crate) fn start_tags(text: &str) -> impl Iterator<Item = &str> {
+    let starts = text.match_indices('<').filter_map(|(at, _)| text.get(at..));
+    starts.filter_map(|rest| rest.split_inclusive('>').next())
+}
+
+/// The start tags of processes, in order.
+pub(crate) fn process_tags(text: &str) -> Vec<&str> {
+    let is_process = |tag: &&str| {
+        let open = tag.trim_start_matches('<');
+        let name = open.split(|own: char| own.is_whitespace() || own == '/' || own == '>').next();
+        name.and_then(|name| name.rsplit(':').next()) == Some("process")
+    };
+    start_tags(text).filter(is_process).collect()
+}
+
+/// The value of an attribute of a start tag.
+pub(crate) fn attribute<'t>(tag: &'t str, name: &str) -> Option<&'t str> {
+    let (_, after) = tag.split_once(&format!(" {name}="))?;
+    let quote = after.chars().next()?;
+    after.trim_start_matches(quote).split(quote).next()
+}
+
+fn with_executable(tag: &str) -> String {
+    match attribute(tag, "isExecutable") {
+        Some(value) => tag
+            .replace(&format!("isExecutable=\"{value}\""), "isExecutable=\"true\"")
+            .replace(&format!("isExecutable='{value}'"), "isExecutable='true'"),
+        None => {
+            let open = tag.trim_end_matches(['/', '>']);
+            let end = if tag.ends_with("/>") { "/>" } else { ">" };
+            format!("{open} isExecutable=\"true\"{end}")
+        }
     }
 }
 
@@ -180,6 +272,21 @@ mod tests {
         assert_eq!(names["t"], "SCRIPT_task1");
         assert_eq!(names["s"], "Outer");
         assert_eq!(names["top"], "Top");
+    }
+
+    #[test]
+    fn processes_are_made_executable_where_none_is() {
+        for (before, after) in [
+            ("<a/><b:process id=\"p\"/>", "<a/><b:process id=\"p\" isExecutable=\"true\"/>"),
+            ("<process id='p' isExecutable='false'>", "<process id='p' isExecutable='true'>"),
+            (
+                "<process id=\"p\" isExecutable=\"true\"/><process id=\"q\" isExecutable=\"false\"/>",
+                "<process id=\"p\" isExecutable=\"true\"/><process id=\"q\" isExecutable=\"false\"/>",
+            ),
+            ("<processor/><processRef>p</processRef>", "<processor/><processRef>p</processRef>"),
+        ] {
+            assert_eq!(executable(before.as_bytes().to_vec()), after.as_bytes());
+        }
     }
 
     #[test]

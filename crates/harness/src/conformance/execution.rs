@@ -59,7 +59,8 @@ pub(crate) async fn judge(folder: &Path) -> Result<Report> {
     judged(Scene::start(Backend::Sqlite).await?, folder, None, Some(Backend::Sqlite.name())).await
 }
 
-async fn judged(
+/// Every case of a folder's models.
+pub(super) async fn judged(
     mut scene: Scene,
     folder: &Path,
     only: Option<&str>,

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::language::Expect;
 
@@ -106,6 +106,26 @@ pub(crate) fn completed(expect: &Expect, counted: &BTreeMap<String, u64>) -> Res
         .map(|(name, count)| (name.as_str(), *count))
         .collect();
     if found == wanted { Ok(()) } else { Err(format!("expected completions {wanted:?}, found {found:?}")) }
+}
+
+/// Judges the variables that a run ended with: those that are expected are there.
+pub(crate) fn output(expected: &Map<String, Value>, found: Option<&Value>) -> Result<(), String> {
+    for (name, value) in expected {
+        let own = found.and_then(|output| output.get(name)).unwrap_or(&Value::Null);
+        if own != value {
+            return Err(format!("expected the variable `{name}` to be {value}, found {own}"));
+        }
+    }
+    Ok(())
+}
+
+/// Judges the order of what completed: the expected nodes come in that order, with others between them.
+pub(crate) fn history(expected: &[String], found: &[String]) -> Result<(), String> {
+    let mut left = found.iter();
+    match expected.iter().find(|node| !left.any(|own| own == *node)) {
+        None => Ok(()),
+        Some(missing) => Err(format!("`{missing}` did not complete in its turn: {}", found.join(" "))),
+    }
 }
 
 /// Counts completed nodes of a run by name: that of the definition, else, for a global task, the one with which the node

@@ -14,6 +14,12 @@ pub(crate) struct Model {
     pub id: String,
     /// Files of one deployment, relative to the folder of `expectations.json`.
     pub files: Vec<String>,
+    /// Files of decisions, each put into the draft of the model whose file is its key.
+    #[serde(default)]
+    pub decisions: BTreeMap<String, String>,
+    /// Whether `isExecutable` is set before the import, where no process of a file has it.
+    #[serde(default)]
+    pub set_executable: bool,
     /// Note of the suite; one with "count as skipped" lets the model be refused.
     #[serde(default)]
     pub note: Option<String>,
@@ -60,6 +66,23 @@ pub(crate) struct Expect {
     /// Completed activity instances per name.
     #[serde(default)]
     pub completed_by_name: Option<BTreeMap<String, u64>>,
+    /// Variables that the first run ends with, among others.
+    #[serde(default)]
+    pub output: Map<String, Value>,
+    /// Nodes that completed in the first run, in the order in which they did; others may stand between them.
+    #[serde(default)]
+    pub history: Vec<String>,
+}
+
+/// End that a worker gives to a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum JobEnd {
+    /// It is completed.
+    Completed,
+    /// It fails with this message.
+    Failed(String),
+    /// It ends with the BPMN error of this code.
+    Error(String),
 }
 
 /// One step.
@@ -67,6 +90,8 @@ pub(crate) struct Expect {
 pub(crate) enum Step {
     /// The multiset of active user tasks.
     Tasks(Vec<String>),
+    /// Assigns one instance of a task to the caller, who is then its candidate.
+    Claim(String),
     /// Completes one instance of a task.
     Complete(String, Map<String, Value>),
     /// Completes all open instances of a task.
@@ -75,6 +100,8 @@ pub(crate) enum Step {
     CompleteAnyOrder(Vec<String>),
     /// Correlates a message with this case.
     Message { name: String, element: Option<String>, refused: bool, payload: Map<String, Value> },
+    /// A worker takes one job of the type and ends it.
+    Job { job_type: String, end: JobEnd, variables: Map<String, Value> },
     /// Broadcasts a signal.
     Signal(String, Map<String, Value>),
     /// Continues a receive task without its message.
@@ -93,13 +120,14 @@ impl Step {
     /// Reads one step; an unknown word is an error, so that nothing is passed over.
     pub(crate) fn read(value: &Value) -> Result<Self> {
         let step = value.as_object().context("a step is an object")?;
-        const MODIFIERS: [&str; 4] = ["element", "expect_error", "variables", "note"];
+        const MODIFIERS: [&str; 6] = ["element", "expect_error", "variables", "note", "fail", "error"];
         let mut words = step.keys().filter(|key| !MODIFIERS.contains(&key.as_str()));
         let (Some(word), None) = (words.next(), words.next()) else { bail!("a step has one word: {value}") };
         let argument = &step[word];
         let variables = step.get("variables").and_then(Value::as_object).cloned().unwrap_or_default();
         let read = match word.as_str() {
             "tasks" => Self::Tasks(list(argument)?),
+            "claim" => Self::Claim(text(argument)?),
             "complete" => Self::Complete(text(argument)?, variables),
             "complete_all" => Self::CompleteAll(text(argument)?),
             "complete_any_order" => Self::CompleteAnyOrder(list(argument)?),
@@ -109,6 +137,15 @@ impl Step {
                 refused: step.get("expect_error").is_some_and(|value| value != &Value::Bool(false)),
                 payload: variables,
             },
+            "job" => {
+                let end = match (step.get("fail"), step.get("error")) {
+                    (None, None) => JobEnd::Completed,
+                    (Some(message), None) => JobEnd::Failed(text(message)?),
+                    (None, Some(code)) => JobEnd::Error(text(code)?),
+                    (Some(_), Some(_)) => bail!("a job ends in one way: {value}"),
+                };
+                Self::Job { job_type: text(argument)?, end, variables }
+            }
             "signal" => Self::Signal(text(argument)?, variables),
             "trigger" => Self::Trigger(text(argument)?),
             "start" => Self::Start(serde_json::from_value(argument.clone())?),
@@ -161,6 +198,7 @@ mod tests {
         let none = Map::new;
         for (value, expected) in [
             (json!({"tasks": ["a", "a"]}), Step::Tasks(vec!["a".into(), "a".into()])),
+            (json!({"claim": "a"}), Step::Claim("a".into())),
             (json!({"complete": "a"}), Step::Complete("a".into(), none())),
             (json!({"complete_all": "a"}), Step::CompleteAll("a".into())),
             (json!({"complete_any_order": ["a"]}), Step::CompleteAnyOrder(vec!["a".into()])),
@@ -169,6 +207,10 @@ mod tests {
                 Step::Message { name: "m".into(), element: Some("e".into()), refused: true, payload: none() },
             ),
             (json!({"signal": "s"}), Step::Signal("s".into(), none())),
+            (
+                json!({"job": "j", "error": "OUT"}),
+                Step::Job { job_type: "j".into(), end: JobEnd::Error("OUT".into()), variables: none() },
+            ),
             (json!({"trigger": "t"}), Step::Trigger("t".into())),
             (json!({"advance": "PT1S"}), Step::Advance("PT1S".into())),
             (json!({"state": "active"}), Step::State("active".into())),

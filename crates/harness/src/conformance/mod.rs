@@ -9,6 +9,7 @@ mod dmn_tck;
 mod execution;
 mod judge;
 mod language;
+mod models;
 mod preview;
 mod record;
 mod report;
@@ -16,6 +17,7 @@ mod roundtrip;
 mod scene;
 mod schema;
 mod steps;
+mod vendor;
 
 use anyhow::{Result, bail};
 use clap::Subcommand;
@@ -42,6 +44,10 @@ pub(crate) struct Options {
 pub(crate) enum Suite {
     /// Executable BPMN models with expectations.json, searched recursively.
     BpmnExecution(execution::Options),
+    /// Models as modelers export them, run from start to end with people, messages and a worker.
+    Models(models::Options),
+    /// Every file of a folder imported with `isExecutable` set and published.
+    BpmnVendor(vendor::Options),
     /// Every file of a folder through transform/preview.
     BpmnPreview(preview::Options),
     /// Models that each break one rule, and models that break none, through validate.
@@ -65,6 +71,8 @@ pub(crate) async fn run(options: Options) -> Result<bool> {
     };
     match suite {
         Suite::BpmnExecution(options) => execution::run(options).await,
+        Suite::Models(options) => models::run(options).await,
+        Suite::BpmnVendor(options) => vendor::run(options).await,
         Suite::BpmnPreview(options) => preview::run(options).await,
         Suite::BpmnConstraints(options) => constraints::run(options).await,
         Suite::BpmnRoundtrip(options) => roundtrip::run(options).await,

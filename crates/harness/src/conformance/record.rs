@@ -9,7 +9,7 @@ use heddle_kernel::Timestamp;
 use sha2::{Digest as _, Sha256};
 
 use super::report::{Outcome, Report};
-use super::{constraints, dmn_tck, execution, roundtrip, schema};
+use super::{constraints, dmn_tck, execution, roundtrip, schema, vendor};
 use heddle_harness::{out, workspace};
 
 /// A suite whose results are recorded.
@@ -27,6 +27,18 @@ const KEPT: &[Kept] = &[
         name: "bpmn-execution",
         about: "Executable models of uniba-dsg/betsy and camunda-bpm-platform, run over HTTP against a started server.",
         folders: &["bpmn/execution"],
+    },
+    Kept {
+        name: "bpmn-vendor",
+        about: "Models that people wrote for Camunda 7, Flowable and Activiti, the vendors' own words in them: imported with \
+            `isExecutable` set and published, what they call before them.",
+        folders: &["bpmn/vendor"],
+    },
+    Kept {
+        name: "bpmn-pool",
+        about: "Models of two engines' own tests without vendors' words: imported with `isExecutable` set and published, what \
+            they call before them.",
+        folders: &["bpmn/pool"],
     },
     Kept {
         name: "bpmn-roundtrip",
@@ -151,6 +163,8 @@ impl Kept {
     async fn run(&self, folders: &[PathBuf]) -> Result<Report> {
         match (self.name, folders) {
             ("bpmn-execution", [folder]) => execution::judge(folder).await,
+            ("bpmn-vendor", folders) => vendor::judge("bpmn-vendor", folders).await,
+            ("bpmn-pool", folders) => vendor::judge("bpmn-pool", folders).await,
             ("bpmn-roundtrip", folders) => roundtrip::judge_all(folders).await,
             ("bpmn-constraints", folders) => constraints::judge(folders).await,
             ("bpmn-control", folders) => constraints::control(folders).await,

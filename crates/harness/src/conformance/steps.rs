@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::cases::{Stage, Verdict};
 use super::judge;
-use super::language::Step;
+use super::language::{JobEnd, Step};
 use heddle_harness::client::{Answer, encode};
 
 /// An open human task.
@@ -35,6 +35,7 @@ pub(crate) async fn take(stage: &mut Stage<'_>, step: &Step) -> Result<Verdict> 
                 })
                 .await
         }
+        Step::Claim(node) => claim(stage, node).await,
         Step::Complete(node, values) => complete_one(stage, node, values).await,
         Step::CompleteAll(node) => complete_all(stage, node).await,
         Step::CompleteAnyOrder(nodes) => complete_any_order(stage, nodes).await,
@@ -44,6 +45,9 @@ pub(crate) async fn take(stage: &mut Stage<'_>, step: &Step) -> Result<Verdict> 
         }
         Step::Message { name, element: None, refused, payload } => {
             message(stage, name, *refused, payload).await
+        }
+        Step::Job { job_type, end, variables } => {
+            stage.until(async |stage: &mut Stage<'_>| one_job(stage, job_type, end, variables).await).await
         }
         Step::Signal(name, payload) => {
             stage.settle().await?;
@@ -113,6 +117,21 @@ async fn complete(stage: &Stage<'_>, task: &Task, values: &Map<String, Value>) -
     }
     let answer = stage.scene.client().post(&path, &body).await?;
     Ok(if answer.ok() { Ok(()) } else { Err(answer.refusal()) })
+}
+
+async fn claim(stage: &mut Stage<'_>, node: &str) -> Result<Verdict> {
+    stage
+        .until(async |stage: &mut Stage<'_>| {
+            let tasks = open_tasks(stage).await?;
+            let Some(task) = tasks.iter().find(|task| task.node == node) else {
+                return Ok(Err(format!("no open task `{node}`")));
+            };
+            let task = task.task.as_deref().context("an open task has an id")?;
+            let path = format!("/api/human-tasks/{task}/assign");
+            let answer = stage.scene.client().post(&path, &json!({"assignee": "me"})).await?;
+            Ok(if answer.ok() { Ok(()) } else { Err(answer.refusal()) })
+        })
+        .await
 }
 
 async fn complete_one(stage: &mut Stage<'_>, node: &str, values: &Map<String, Value>) -> Result<Verdict> {
@@ -211,6 +230,34 @@ fn refusal_of(verdict: Verdict, name: &str) -> Verdict {
     } else {
         Err(format!("`{name}` was received, but nobody should listen for it"))
     }
+}
+
+/// Takes one job as a worker does, and ends it.
+async fn one_job(
+    stage: &Stage<'_>,
+    job_type: &str,
+    end: &JobEnd,
+    variables: &Map<String, Value>,
+) -> Result<Verdict> {
+    let client = stage.scene.client();
+    let wanted = json!({"types": [job_type], "worker": "conformance", "maxJobs": 1, "lockMs": 60_000});
+    let taken = client.post("/api/jobs/activate", &wanted).await?;
+    if !taken.ok() {
+        return Ok(Err(taken.refusal()));
+    }
+    let jobs = taken.data()?;
+    let Some(job) = jobs.as_array().and_then(|jobs| jobs.first()) else {
+        return Ok(Err(format!("there is no job of the type `{job_type}`")));
+    };
+    let id = job["id"].as_str().context("a job has an id")?;
+    let epoch = &job["epoch"];
+    let (word, body) = match end {
+        JobEnd::Completed => ("complete", json!({"epoch": epoch, "variables": variables})),
+        JobEnd::Failed(message) => ("fail", json!({"epoch": epoch, "message": message, "retryAfterMs": 0})),
+        JobEnd::Error(code) => ("error", json!({"epoch": epoch, "code": code, "variables": variables})),
+    };
+    let answer = client.post(&format!("/api/jobs/{id}/{word}"), &body).await?;
+    Ok(if answer.ok() { Ok(()) } else { Err(answer.refusal()) })
 }
 
 /// Continues whatever waits at a node.

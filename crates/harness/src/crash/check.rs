@@ -84,8 +84,9 @@ pub(crate) async fn all(client: &Client, workflow: &str, ledger: &Ledger) -> Res
     Ok(found)
 }
 
-fn existence(listed: &[Value], ledger: &Ledger, found: &mut Findings) {
-    found.runs = listed.len();
+/// Every acknowledged run is there, and none twice.
+pub(super) fn existence(listed: &[Value], ledger: &Ledger, found: &mut Findings) {
+    found.runs += listed.len();
     let mut ids = BTreeSet::new();
     let mut keys: BTreeMap<&str, usize> = BTreeMap::new();
     for run in listed {
@@ -105,7 +106,8 @@ fn existence(listed: &[Value], ledger: &Ledger, found: &mut Findings) {
     }
 }
 
-async fn histories(client: &Client, base: &str, ids: &[String]) -> Result<Vec<(String, History)>> {
+/// The histories of runs.
+pub(super) async fn histories(client: &Client, base: &str, ids: &[String]) -> Result<Vec<(String, History)>> {
     let mut reads = futures::stream::iter(ids.iter().cloned().map(|id| async move {
         // The events first: a timer that fires in between is then still open here, and the run is read again.
         let events = client.all(&format!("{base}/{id}/events")).await?;
@@ -122,13 +124,16 @@ async fn histories(client: &Client, base: &str, ids: &[String]) -> Result<Vec<(S
 }
 
 /// A run's state and its events.
-struct History {
-    state: String,
-    events: Vec<Value>,
+pub(super) struct History {
+    /// Word of the API.
+    pub state: String,
+    /// All of them, in order.
+    pub events: Vec<Value>,
 }
 
 impl History {
-    fn count(&self, kind: &str) -> usize {
+    /// Number of the events of a type.
+    pub(super) fn count(&self, kind: &str) -> usize {
         self.events.iter().filter(|event| event["type"].as_str() == Some(kind)).count()
     }
 
@@ -136,7 +141,8 @@ impl History {
         self.count("timer.scheduled") > self.count("timer.fired")
     }
 
-    fn judge(&self, id: &str, completion_acknowledged: bool, found: &mut Findings) {
+    /// The events are numbered without a gap and without a repeat.
+    pub(super) fn sequence(&self, id: &str, found: &mut Findings) {
         found.events += self.events.len();
         let mut complain = |text: String| found.complaints.push(format!("run {id}: {text}"));
         let mut next = 1;
@@ -151,6 +157,11 @@ impl History {
             }
             next = next.max(sequence + 1);
         }
+    }
+
+    fn judge(&self, id: &str, completion_acknowledged: bool, found: &mut Findings) {
+        self.sequence(id, found);
+        let mut complain = |text: String| found.complaints.push(format!("run {id}: {text}"));
         for kind in ["run.started", "timer.scheduled"] {
             let count = self.count(kind);
             if count == 0 {
@@ -186,7 +197,7 @@ impl History {
 }
 
 /// Every acknowledged mutation has its audit event.
-fn audit(events: &[Value], ledger: &Ledger, found: &mut Findings) {
+pub(super) fn audit(events: &[Value], ledger: &Ledger, found: &mut Findings) {
     let mut seen: HashMap<(String, String), usize> = HashMap::new();
     for event in events {
         let action = event["action"].as_str().unwrap_or_default();

@@ -42,6 +42,12 @@ impl Ledger {
         self.unexpected.extend(other.unexpected);
     }
 
+    /// With the answers that could not be explained of those who did the rest.
+    pub(super) fn with(mut self, hands: &super::whole::Done) -> Self {
+        self.unexpected.extend(hands.ledger.unexpected.iter().cloned());
+        self
+    }
+
     /// Acknowledged mutations.
     pub(crate) fn acknowledged(&self) -> usize {
         self.runs.len() + self.runs.iter().filter(|run| run.completed).count()
@@ -56,20 +62,46 @@ pub(crate) struct Caller {
     pub workflow: String,
     /// Longest pause between two runs.
     pub pause_ms: u64,
-    /// The server; none while it is down.
-    pub server: watch::Receiver<Option<Arc<Client>>>,
-    /// Set at the end.
-    pub stop: Arc<AtomicBool>,
+    /// Line to the server.
+    pub line: Line,
     /// Think times.
     pub random: Random,
 }
 
+/// Line to a server that is killed now and then.
+#[derive(Clone)]
+pub(crate) struct Line {
+    /// The server; none while it is down.
+    pub server: watch::Receiver<Option<Arc<Client>>>,
+    /// Set at the end.
+    pub stop: Arc<AtomicBool>,
+}
+
+impl Line {
+    /// The server, once it is up; none when the end came first.
+    pub(super) async fn client(&mut self) -> Option<Arc<Client>> {
+        loop {
+            if let Some(client) = self.server.borrow_and_update().clone() {
+                return Some(client);
+            }
+            if self.stopped() || self.server.changed().await.is_err() {
+                return None;
+            }
+        }
+    }
+
+    /// Whether the end has come.
+    pub(super) fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
 /// Outcome of one call.
-enum Outcome {
+pub(super) enum Outcome {
     Done(Answer),
     /// Nobody knows whether it happened.
     Unknown,
-    Unexpected(String),
+    Unexpected(Answer),
 }
 
 impl Caller {
@@ -77,7 +109,7 @@ impl Caller {
     pub(crate) async fn work(mut self) -> Ledger {
         let mut ledger = Ledger::default();
         let mut count = 0_u64;
-        while !self.stop.load(Ordering::Relaxed) {
+        while !self.line.stopped() {
             count += 1;
             let key = format!("caller-{}-{count}", self.number);
             if let Some(run) = self.start(&key, &mut ledger).await {
@@ -98,7 +130,7 @@ impl Caller {
         let path = format!("/api/workflows/{}/runs", self.workflow);
         let body = json!({"businessKey": key, "correlationKey": key, "input": {"caller": self.number}});
         loop {
-            let client = self.client().await?;
+            let client = self.line.client().await?;
             match judge(client.post_keyed(&path, &body, repeats.then_some(key)).await) {
                 Outcome::Done(answer) => {
                     let id = answer.body["data"]["id"].as_str().map(str::to_owned);
@@ -110,7 +142,7 @@ impl Caller {
                 Outcome::Unknown if repeats => tokio::time::sleep(Duration::from_millis(10)).await,
                 Outcome::Unknown => return None,
                 Outcome::Unexpected(told) => {
-                    ledger.unexpected.push(format!("start of {key}: {told}"));
+                    ledger.unexpected.push(format!("start of {key}: {}", told.refusal()));
                     return None;
                 }
             }
@@ -119,35 +151,24 @@ impl Caller {
 
     async fn complete(&mut self, run: &str, ledger: &mut Ledger) -> bool {
         let path = format!("/api/workflows/{}/runs/{run}/human-tasks/work/complete", self.workflow);
-        let Some(client) = self.client().await else { return false };
+        let Some(client) = self.line.client().await else { return false };
         match judge(client.post(&path, &json!({"values": {"done": true}})).await) {
             Outcome::Done(_) => true,
             Outcome::Unknown => false,
             Outcome::Unexpected(told) => {
-                ledger.unexpected.push(format!("completion in {run}: {told}"));
+                ledger.unexpected.push(format!("completion in {run}: {}", told.refusal()));
                 false
-            }
-        }
-    }
-
-    /// The server, once it is up; none when the end came first.
-    async fn client(&mut self) -> Option<Arc<Client>> {
-        loop {
-            if let Some(client) = self.server.borrow_and_update().clone() {
-                return Some(client);
-            }
-            if self.stop.load(Ordering::Relaxed) || self.server.changed().await.is_err() {
-                return None;
             }
         }
     }
 }
 
-fn judge(answer: anyhow::Result<Answer>) -> Outcome {
+/// Outcome that an answer tells.
+pub(super) fn judge(answer: anyhow::Result<Answer>) -> Outcome {
     match answer {
         Ok(answer) if answer.ok() => Outcome::Done(answer),
         Ok(answer) if answer.status == 503 => Outcome::Unknown,
-        Ok(answer) => Outcome::Unexpected(answer.refusal()),
+        Ok(answer) => Outcome::Unexpected(answer),
         Err(_broken) => Outcome::Unknown,
     }
 }

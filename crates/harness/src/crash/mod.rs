@@ -2,6 +2,7 @@
 
 mod check;
 mod load;
+mod whole;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,6 +30,12 @@ pub(crate) struct Options {
     /// Callers at the same time.
     #[arg(long, default_value_t = 16)]
     callers: usize,
+    /// Callers at the same time that start runs with jobs, instances, calls and compensation.
+    #[arg(long, default_value_t = 4)]
+    starters: usize,
+    /// Workers at the same time.
+    #[arg(long, default_value_t = 6)]
+    workers: usize,
     /// Milliseconds that a caller waits between two runs at most.
     #[arg(long, default_value_t = 20)]
     pause_ms: u64,
@@ -56,8 +63,10 @@ pub(crate) async fn run(options: Options) -> Result<bool> {
     let client = Client::sign_in(&facts.address, &email, &password).await?;
     let token = client.token();
     let workflow = prepare::publish(&client, "crash", prepare::TASK_AND_TIMER).await?;
+    let whole = whole::Workflows::publish(&client).await?;
 
     let (address, callers) = start_callers(&options, &workflow, client, seed);
+    let hands = whole::Hands::start(&whole, &options, &address, seed);
     let mut random = Random::new(seed);
     for kill in 1..=options.kills {
         let life = random.between(options.shortest_ms, options.longest_ms.max(options.shortest_ms));
@@ -70,8 +79,17 @@ pub(crate) async fn run(options: Options) -> Result<bool> {
     tokio::time::sleep(Duration::from_millis(options.shortest_ms)).await;
     let ledger = callers.finish().await?;
     let client = Client::with_token(&server.facts().address, &token)?;
-    let found = check::all(&client, &workflow, &ledger).await?;
+    let hands = hands.finish(&client, &whole).await?;
+    let mut found = check::all(&client, &workflow, &ledger).await?;
+    whole.check(&client, &hands, &mut found).await?;
     server.stop().await?;
+    out::line(format_args!(
+        "whole runs={} jobs={} refused={}",
+        hands.ledger.runs.len(),
+        hands.jobs.len(),
+        hands.refused
+    ));
+    let ledger = ledger.with(&hands);
     Ok(report(&options, seed, &ledger, &found))
 }
 
@@ -92,8 +110,7 @@ fn start_callers(options: &Options, workflow: &str, client: Client, seed: u64) -
                 number,
                 workflow: workflow.to_owned(),
                 pause_ms: options.pause_ms,
-                server: receiver.clone(),
-                stop: Arc::clone(&stop),
+                line: load::Line { server: receiver.clone(), stop: Arc::clone(&stop) },
                 random: Random::new(seed ^ (number as u64 + 1).rotate_left(32)),
             };
             tokio::spawn(caller.work())

@@ -65,7 +65,7 @@ impl Plan {
         self.flows.iter().filter(|(from, _)| *from == node).map(|(_, to)| *to).collect()
     }
 
-    fn into(&self, node: usize) -> Vec<usize> {
+    fn incoming(&self, node: usize) -> Vec<usize> {
         self.flows.iter().filter(|(_, to)| *to == node).map(|(from, _)| *from).collect()
     }
 
@@ -219,7 +219,7 @@ proptest! {
         let taken = |from: usize, to: usize| flows.get(&format!("n{from}-n{to}")).copied().unwrap_or_default();
         for (at, kind) in plan.kinds.iter().enumerate() {
             let activated = nodes.get(&format!("n{at}")).copied().unwrap_or_default();
-            let mut came: Vec<usize> = plan.into(at).into_iter().map(|from| taken(from, at)).collect();
+            let mut came: Vec<usize> = plan.incoming(at).into_iter().map(|from| taken(from, at)).collect();
             if at == 0 {
                 came.push(flows.get("s-n0").copied().unwrap_or_default());
             }

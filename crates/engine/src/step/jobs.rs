@@ -162,7 +162,11 @@ impl Machine<'_> {
                 self.leave_with(own.owner, Completion::default())
             }
             JobKind::StartListener | JobKind::EndListener | JobKind::TaskListener => {
-                let scope = self.inner(own.owner)?;
+                // What a listener behind the work gives is for what comes after the node.
+                let scope = match own.kind {
+                    JobKind::EndListener => self.instance(own.owner)?.scope,
+                    JobKind::Task | JobKind::StartListener | JobKind::TaskListener => self.inner(own.owner)?,
+                };
                 self.set_values(scope, values);
                 self.listener_done(own.owner)
             }

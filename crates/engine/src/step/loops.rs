@@ -53,6 +53,11 @@ impl Machine<'_> {
             }
         };
         self.open(waits, id);
+        // A condition at its border may hold already.
+        self.settle_conditions()?;
+        if self.state.instance(id).is_none() {
+            return Ok(());
+        }
         if !stage.is_work() {
             self.stage(id, Stage::Work)?;
         }

@@ -181,7 +181,17 @@ impl Machine<'_> {
                             )));
                         }
                     };
-                    self.set_values(scope, values);
+                    // What a listener behind the work gives is for what comes after the node.
+                    let target = match place {
+                        ListenerPlace::End => self.instance(id)?.scope,
+                        ListenerPlace::Start
+                        | ListenerPlace::Create
+                        | ListenerPlace::Assignment
+                        | ListenerPlace::Complete
+                        | ListenerPlace::Delete => scope,
+                    };
+                    self.admit_own(target, &values)?;
+                    self.set_values(target, values);
                 }
             }
         }

@@ -167,9 +167,16 @@ pub struct Listeners {
 }
 
 impl Listeners {
-    /// The listeners of a place, in order.
+    /// The listeners of a place, in order. Those of a human task's creation come behind those before the work, and those of
+    /// its completion before those behind the work.
     pub fn at(&self, place: ListenerPlace) -> impl Iterator<Item = &Listener> {
-        self.all.iter().filter(move |own| own.place == place)
+        let (first, second) = match place {
+            ListenerPlace::Start => (ListenerPlace::Start, Some(ListenerPlace::Create)),
+            ListenerPlace::End => (ListenerPlace::Complete, Some(ListenerPlace::End)),
+            ListenerPlace::Create | ListenerPlace::Assignment | ListenerPlace::Complete => (place, None),
+        };
+        let second = self.all.iter().filter(move |own| Some(own.place) == second);
+        self.all.iter().filter(move |own| own.place == first).chain(second)
     }
 }
 
@@ -195,8 +202,6 @@ pub enum ListenerPlace {
     Assignment,
     /// Completion of a human task.
     Complete,
-    /// Withdrawal of a human task.
-    Delete,
 }
 
 /// What a listener does.

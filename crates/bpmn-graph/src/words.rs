@@ -211,16 +211,23 @@ fn listener(item: &Value, element: Element) -> Result<Listener, Wrong> {
         "create" => ListenerPlace::Create,
         "assignment" => ListenerPlace::Assignment,
         "complete" => ListenerPlace::Complete,
-        "delete" => ListenerPlace::Delete,
+        "delete" => {
+            return Err((
+                "unsupportedSetting",
+                "on: a listener of a human task's withdrawal is not executed: nothing would wait for it"
+                    .to_owned(),
+                "10.3.4.1",
+            ));
+        }
         other => {
             let sentence = format!(
-                "on: must be start or end, or at a human task create, assignment, complete or delete, not `{other}`"
+                "on: must be start or end, or at a human task create, assignment or complete, not `{other}`"
             );
             return Err(wrong(sentence));
         }
     };
     if !matches!(place, ListenerPlace::Start | ListenerPlace::End) && element != Element::UserTask {
-        return Err(wrong("on: only a human task is created, assigned, completed or deleted"));
+        return Err(wrong("on: only a human task is created, assigned or completed"));
     }
     let job_type = calculation::text(members, "jobType")?;
     let source = calculation::text(members, "source")?;

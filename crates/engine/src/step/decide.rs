@@ -36,9 +36,13 @@ impl Machine<'_> {
     }
 
     pub(super) fn assign_task(&mut self, task_id: TaskId, assignee: Option<String>) -> Result<(), Rejection> {
-        let (_, at) = self.open_task(task_id)?;
-        let by = self.actor();
+        let (id, at) = self.open_task(task_id)?;
+        let (by, is_assigned) = (self.actor(), assignee.is_some());
         self.emit(at, EventKind::TaskAssigned { task_id, assignee, by });
+        if is_assigned {
+            let (ix, _) = self.at(id)?;
+            self.task_was_assigned(ix, id)?;
+        }
         Ok(())
     }
 

@@ -124,7 +124,11 @@ impl Machine<'_> {
                 self.admit_told(created.form.as_ref().map_or(0, |form| size_of_json(form)))?;
                 self.open(waits, id);
                 let (_, at) = self.at(id)?;
+                let is_assigned = created.assignee.is_some();
                 self.emit(at, EventKind::TaskCreated(Box::new(created)));
+                if is_assigned {
+                    self.task_was_assigned(ix, id)?;
+                }
                 Ok(())
             }
             Work::Decision(task) => self.decision(task, id),

@@ -165,7 +165,9 @@ impl Machine<'_> {
                 // What a listener behind the work gives is for what comes after the node.
                 let scope = match own.kind {
                     JobKind::EndListener => self.instance(own.owner)?.scope,
-                    JobKind::Task | JobKind::StartListener | JobKind::TaskListener => self.inner(own.owner)?,
+                    JobKind::Task | JobKind::StartListener | JobKind::TaskListener => {
+                        self.inner(own.owner)?
+                    }
                 };
                 self.set_values(scope, values);
                 self.listener_done(own.owner)

@@ -3,12 +3,13 @@
 use super::compute::Scopes;
 use super::leave::Completion;
 use super::{Machine, StepFault, expression};
-use crate::event::{EventKind, JobKind};
+use crate::event::{EventKind, JobKind, Phase};
 use crate::state::Stage;
 use crate::{LocalId, Rejection};
 use heddle_bpmn_graph::{ListenerPlace, ListenerWork, NodeIx, Schedule};
-use heddle_feel::{Context, to_json};
+use heddle_feel::{Context, Expression, to_json};
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 impl Machine<'_> {
     /// Does what comes before the work of a node, from the stage at which its instance stands, and then the work.
@@ -159,8 +160,7 @@ impl Machine<'_> {
                         ListenerPlace::Start
                         | ListenerPlace::Create
                         | ListenerPlace::Assignment
-                        | ListenerPlace::Complete
-                        | ListenerPlace::Delete => (Stage::StartListener(at), JobKind::StartListener),
+                        | ListenerPlace::Complete => (Stage::StartListener(at), JobKind::StartListener),
                     };
                     self.stage(id, stage)?;
                     self.open_job(id, kind, task)?;
@@ -168,27 +168,14 @@ impl Machine<'_> {
                 }
                 ListenerWork::Script { source, variable } => {
                     let scope = self.inner(id)?;
-                    let (value, _) = self.evaluate(source, &self.variables(scope))?;
-                    let values = match (variable, to_json(&value)) {
-                        (Some(name), value) => Map::from_iter([(name.to_string(), value)]),
-                        (None, Value::Object(members)) => members,
-                        (None, Value::Null) => Map::new(),
-                        (None, other) => {
-                            let found = heddle_kernel::shortened(&other.to_string()).into_owned();
-                            return Err(expression(format!(
-                                "the listener `{}` gives {found}, no context of variables",
-                                source.source()
-                            )));
-                        }
-                    };
+                    let values = self.listened(source, variable.as_ref(), scope)?;
                     // What a listener behind the work gives is for what comes after the node.
                     let target = match place {
                         ListenerPlace::End => self.instance(id)?.scope,
                         ListenerPlace::Start
                         | ListenerPlace::Create
                         | ListenerPlace::Assignment
-                        | ListenerPlace::Complete
-                        | ListenerPlace::Delete => scope,
+                        | ListenerPlace::Complete => scope,
                     };
                     self.admit_own(target, &values)?;
                     self.set_values(target, values);
@@ -196,6 +183,49 @@ impl Machine<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Does the listeners of a human task that somebody got: what they compute is set at once, and their jobs stand beside
+    /// the task, with which they go.
+    pub(super) fn task_was_assigned(&mut self, ix: NodeIx, id: LocalId) -> Result<(), Rejection> {
+        let Some(listeners) = self.graph.node(ix).listeners.clone() else { return Ok(()) };
+        for own in listeners.at(ListenerPlace::Assignment) {
+            let done = match &own.work {
+                ListenerWork::Job(task) => self.open_job(id, JobKind::TaskListener, task),
+                ListenerWork::Script { source, variable } => {
+                    self.inner(id).map_err(StepFault::from).and_then(|scope| {
+                        let values = self.listened(source, variable.as_ref(), scope)?;
+                        self.admit_own(scope, &values)?;
+                        self.set_values(scope, values);
+                        Ok(())
+                    })
+                }
+            };
+            if let Err(fault) = done {
+                self.fault(id, fault, Phase::Tokens)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The variables that the expression of a listener gives.
+    fn listened(
+        &self,
+        source: &Expression,
+        variable: Option<&Arc<str>>,
+        scope: LocalId,
+    ) -> Result<Map<String, Value>, StepFault> {
+        let (value, _) = self.evaluate(source, &self.variables(scope))?;
+        match (variable, to_json(&value)) {
+            (Some(name), value) => Ok(Map::from_iter([(name.to_string(), value)])),
+            (None, Value::Object(members)) => Ok(members),
+            (None, Value::Null) => Ok(Map::new()),
+            (None, other) => {
+                let found = heddle_kernel::shortened(&other.to_string()).into_owned();
+                let source = source.source();
+                Err(expression(format!("the listener `{source}` gives {found}, no context of variables")))
+            }
+        }
     }
 
     /// Gives an activity its own variables.

@@ -18,7 +18,7 @@ const PLACES: &[(&str, &[&str])] = &[
     ("completing", &["complete"]),
     ("delete", &["delete"]),
     ("canceling", &["delete"]),
-    ("all", &["create", "assignment", "complete", "delete"]),
+    ("all", &["create", "assignment", "complete"]),
 ];
 
 fn places(event: &str) -> Result<&'static [&'static str], String> {

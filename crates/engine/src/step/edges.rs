@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Code of the error that a flow throws which has been taken most often.
-const LOOP_LIMIT: &str = "LOOP_LIMIT";
+pub(super) const LOOP_LIMIT: &str = "LOOP_LIMIT";
 
 /// Way out of a node.
 pub(super) enum Way {

@@ -1,6 +1,7 @@
 //! Errors: thrown by an end event or met by an activity, caught by the innermost scope that can (clauses 10.5.6 and
 //! 13.5.4).
 
+use super::edges::LOOP_LIMIT;
 use super::leave::Completion;
 use super::{At, Machine, StepFault, expression};
 use crate::event::{CancelReason, EventKind, RunError};
@@ -67,6 +68,10 @@ impl Machine<'_> {
     pub(super) fn error_at(&mut self, id: LocalId, thrown: Thrown) -> Result<bool, Rejection> {
         let catcher = self.catcher(id, true, Sought::Error(&thrown.code))?;
         for passed in self.outwards(id, true, catcher)? {
+            // A node whose flow has been taken most often has not failed itself.
+            if passed == id && *thrown.code == *LOOP_LIMIT {
+                continue;
+            }
             if self.fail_along(passed, &thrown.code, thrown.message.as_deref().unwrap_or_default())? {
                 return Ok(true);
             }

@@ -23,6 +23,42 @@ pub struct ScriptTask {
     pub source: Expression,
     /// Inputs and outputs of the task.
     pub data: DataMapping,
+    /// Error that the script throws; absent for one that computes.
+    pub throws: Option<ScriptError>,
+}
+
+/// A BPMN error that is all that a script throws.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScriptError {
+    /// Error code.
+    pub code: Arc<str>,
+    /// Message of the error.
+    pub message: Option<Arc<str>>,
+}
+
+impl ScriptError {
+    /// Reads a script of the one statement `throw new BpmnError("code", "message")`; none for any other.
+    pub(super) fn read(text: &str) -> Option<Self> {
+        let rest = text.trim().trim_end_matches(';').trim_end().strip_prefix("throw")?;
+        let rest = rest.trim_start().strip_prefix("new ")?.trim_start();
+        let (name, rest) = rest.split_once('(')?;
+        (name.trim().rsplit('.').next() == Some("BpmnError")).then_some(())?;
+        let mut parts = rest.strip_suffix(')')?.splitn(2, ',').map(literal);
+        let code = parts.next()??.into();
+        let message = match parts.next() {
+            None => None,
+            Some(message) => Some(message?.into()),
+        };
+        Some(Self { code, message })
+    }
+}
+
+/// The text of a literal in plain quotes.
+fn literal(text: &str) -> Option<&str> {
+    let text = text.trim();
+    let quote = text.chars().next().filter(|first| matches!(first, '"' | '\''))?;
+    let inner = text.strip_prefix(quote)?.strip_suffix(quote)?;
+    (!inner.contains([quote, '\\', '\n', '$'])).then_some(inner)
 }
 
 /// The shape in which a decision's result is kept.
@@ -191,7 +227,7 @@ impl ScriptTask {
                 return Err(std::iter::once(wrong).chain(data.err().unwrap_or_default()).collect());
             }
         };
-        Ok(Some(Self { source, data: data? }))
+        Ok(Some(Self { source, data: data?, throws: None }))
     }
 
     /// The script in FEEL: that of the settings, else that of the model.

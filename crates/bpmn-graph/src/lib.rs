@@ -40,7 +40,7 @@ pub use activity::{
     ImplicitThrow, JobTask, Listener, ListenerPlace, ListenerWork, Listeners, Mappings, Marker,
     MultiInstance, NodeData, Place, StandardLoop,
 };
-pub use calculation::{DataMapping, DecisionTask, ResultMapping, ScriptTask, Target};
+pub use calculation::{DataMapping, DecisionTask, ResultMapping, ScriptError, ScriptTask, Target};
 pub use calls::{version_number, version_tags};
 pub use compile::{Compiled, Lanes, compile, compile_with, lane_names};
 pub use condition::list as condition_list;

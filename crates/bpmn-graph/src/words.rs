@@ -1,7 +1,7 @@
 //! What a node's settings say beside its work: jobs, mappings, listeners and commit points.
 
 use super::activity::{JobTask, Listener, ListenerPlace, ListenerWork, Listeners, Mappings};
-use super::calculation::{self, ScriptTask, Wrong, wrong};
+use super::calculation::{self, ScriptError, ScriptTask, Wrong, wrong};
 use super::compile::Builder;
 use super::settings::Setting;
 use super::unsupported::asks;
@@ -277,6 +277,15 @@ pub(super) fn script(
     // Of a script in no named language nobody knows how to run it.
     if !elsewhere && (text.is_empty() || format.trim().is_empty()) {
         return Ok(None);
+    }
+    if !elsewhere
+        && script::is_known(format)
+        && let Some(error) = ScriptError::read(text)
+    {
+        let mut own = settings.clone();
+        own.insert("source".to_owned(), "null".into());
+        let task = ScriptTask::read(Some(&own), None, None)?;
+        return Ok(task.map(|task| Script::Feel(ScriptTask { throws: Some(error), ..task })));
     }
     let translated = if elsewhere { None } else { script::translate(format, text).ok() };
     if let Some(settings) = translated.and_then(|script| computed(settings, script)) {

@@ -1,11 +1,12 @@
 //! Tasks that compute: decisions and scripts, with what goes in and comes out (clause 10.3.3.1).
 
 use super::budgets::{Leaving, reached};
+use super::error::Thrown;
 use super::{Machine, StepFault, expression};
 use crate::LocalId;
 use crate::event::{DecisionEvaluated, EventKind, IncidentCode};
 use crate::size::of_decision;
-use heddle_bpmn_graph::{DataMapping, DecisionTask, ResultMapping, ScriptTask, Setting, Target};
+use heddle_bpmn_graph::{DataMapping, DecisionTask, ResultMapping, ScriptError, ScriptTask, Setting, Target};
 use heddle_dmn::{DecisionExplanation, ElementKind, ElementRef, EvalOptions, Explanation, Model, Outcome};
 use heddle_feel::{self as feel, Context, Layers, Limits, Ref, size, size_of_json, to_json};
 use serde_json::{Map, Value};
@@ -79,6 +80,15 @@ impl Machine<'_> {
     pub(super) fn script(&mut self, task: &ScriptTask, id: LocalId) -> Result<(), StepFault> {
         let (_, at) = self.at(id)?;
         let scope = self.inner(id)?;
+        if let Some(ScriptError { code, message }) = &task.throws {
+            let message = message.as_deref().map(str::to_owned);
+            let thrown = Thrown { code: Arc::clone(code), message, values: Map::new() };
+            if self.error_at(id, thrown)? {
+                return Ok(());
+            }
+            let told = format!("the script throws the error `{code}`, which nothing catches");
+            return Err(StepFault::Incident(IncidentCode::UnhandledError, told));
+        }
         let mut reasons = Vec::new();
         let inputs = self.inputs(&task.data.inputs, scope, &mut reasons)?;
         let (result, notes) = self.evaluate(&task.source, &Layers(&[&inputs, &self.variables(scope)]))?;

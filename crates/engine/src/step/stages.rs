@@ -168,7 +168,7 @@ impl Machine<'_> {
                 }
                 ListenerWork::Script { source, variable } => {
                     let scope = self.inner(id)?;
-                    let values = self.listened(source, variable.as_ref(), scope)?;
+                    let values = self.heard(source, variable.as_ref(), scope)?;
                     // What a listener behind the work gives is for what comes after the node.
                     let target = match place {
                         ListenerPlace::End => self.instance(id)?.scope,
@@ -194,7 +194,7 @@ impl Machine<'_> {
                 ListenerWork::Job(task) => self.open_job(id, JobKind::TaskListener, task),
                 ListenerWork::Script { source, variable } => {
                     self.inner(id).map_err(StepFault::from).and_then(|scope| {
-                        let values = self.listened(source, variable.as_ref(), scope)?;
+                        let values = self.heard(source, variable.as_ref(), scope)?;
                         self.admit_own(scope, &values)?;
                         self.set_values(scope, values);
                         Ok(())
@@ -209,7 +209,7 @@ impl Machine<'_> {
     }
 
     /// The variables that the expression of a listener gives.
-    fn listened(
+    fn heard(
         &self,
         source: &Expression,
         variable: Option<&Arc<str>>,

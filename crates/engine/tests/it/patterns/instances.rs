@@ -82,11 +82,11 @@ pub(super) fn known_when_ended() {
 }
 
 pub(super) fn static_partial_join() {
-    let marker = json!({"loopCondition": "3", "behavior": "Complex", "complexBehaviorDefinitions": [
-        {"condition": "nrOfCompletedInstances = 2", "eventDefinitions": [{"type": "signal", "reference": "s1"}]}]});
-    let model = many(marker)
+    let enough = json!({"bpmn": {"attachedToRef": "a", "cancelActivity": false,
+        "eventDefinitions": [{"type": "conditional", "expression": "nrOfCompletedInstances >= 2"}]}});
+    let model = many(json!({"loopCondition": "3"}))
         .nodes("next:task ne:endEvent")
-        .node("b", "boundaryEvent", boundary("a", "signal s1", false))
+        .node("b", "boundaryEvent", enough)
         .flows("b > next > ne");
     let mut run = model.run(json!({}));
     for (completed, begun) in [(1, 0), (2, 1), (3, 1)] {

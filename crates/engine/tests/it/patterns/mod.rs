@@ -78,7 +78,7 @@ const PATTERNS: &[Pattern] = &[
     row(31, "Blocking partial join", Direct, "A complex gateway whose condition counts the branches in `activationCounts`; further tokens of a branch wait for the next round.", joins::blocking_partial_join),
     row(32, "Cancelling partial join", Direct, "A sub-process around the branches, with a complex gateway before a terminate end event.", joins::cancelling_partial_join),
     row(33, "Generalized AND-join", Direct, "A parallel gateway: it takes one token of each flow and leaves the others for its next activation.", joins::generalized_and_join),
-    row(34, "Static partial join for multiple instances", Direct, "A multi-instance activity with the behavior `Complex`: its event, caught at the boundary without interrupting, begins what follows after n instances.", instances::static_partial_join),
+    row(34, "Static partial join for multiple instances", Direct, "A conditional boundary event that does not interrupt: `nrOfCompletedInstances >= n` begins what follows after n instances.", instances::static_partial_join),
     row(35, "Cancelling partial join for multiple instances", Direct, "A multi-instance activity with a completion condition.", instances::cancelling_partial_join),
     row(36, "Dynamic partial join for multiple instances", Partial, "The sub-process of pattern 15 with a conditional boundary event. A completion condition may change while the instances run; their number may not.", instances::dynamic_partial_join),
     row(37, "Local synchronizing merge", Direct, "An inclusive gateway: it waits for tokens that can still come, whatever the structure.", joins::local_synchronizing_merge),

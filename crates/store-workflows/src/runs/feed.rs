@@ -122,7 +122,19 @@ pub(crate) async fn behind(db: &Db, look: &Look<'_>) -> Result<FeedRead, StoreEr
         let events = EventSlice { first_sequence: counted(first), last_sequence: counted(end), events };
         read.slices.push(FeedSlice { commit, run: here.run, workflow, events });
     }
+    if read.rest != FeedRest::More {
+        read.reached = behind_commit(read.reached, last);
+    }
     Ok(read)
+}
+
+/// The place behind the commit of a place of which all was read. It names no run: a reader is told the place that was
+/// reached, and what was passed over may be of a run that is denied to them.
+fn behind_commit(reached: FeedPosition, last: i64) -> FeedPosition {
+    if reached.run.0.is_nil() || reached.commit > last {
+        return reached;
+    }
+    FeedPosition { commit: reached.commit.saturating_add(1), run: RunId(Uuid::nil()), sequence: 0 }
 }
 
 /// The events of a large slice; none when its run was removed in between.

@@ -185,3 +185,25 @@ async fn window(db: &Db, look: &Look<'_>) -> Result<Window, StoreError> {
         Ok(Window { last, rows, workflows })
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_place_behind_what_was_read_names_no_run_and_passes_nothing_over() {
+        let place =
+            |commit, run, sequence| FeedPosition { commit, run: RunId(Uuid::from_u128(run)), sequence };
+        let cases = [
+            (place(7, 3, 12), 7, place(8, 0, 0)),
+            (place(7, 3, 12), 9, place(8, 0, 0)),
+            // A commit that may not be there whole as yet, and a place that names no run, stay.
+            (place(7, 3, 12), 6, place(7, 3, 12)),
+            (place(8, 0, 0), 9, place(8, 0, 0)),
+        ];
+        for (reached, last, expected) in cases {
+            assert_eq!(behind_commit(reached, last), expected, "{reached} up to {last}");
+        }
+        assert!(place(7, 3, 12) < place(8, 0, 0) && place(8, 0, 0) < place(8, 1, 1));
+    }
+}

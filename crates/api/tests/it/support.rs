@@ -38,6 +38,7 @@ pub(crate) const BODIES: &[(OperationId, ReadBody)] = &[
     (OperationId::ThrowJobError, body::<ops::ThrowJobError>),
     (OperationId::ExtendJob, body::<ops::ExtendJob>),
     (OperationId::CompleteHumanTask, body::<ops::CompleteHumanTask>),
+    (OperationId::CompleteTaskById, body::<ops::CompleteTaskById>),
     (OperationId::ValidateWorkflow, body::<ops::ValidateWorkflow>),
     (OperationId::SetUpInstallation, body::<ops::SetUpInstallation>),
     (OperationId::SignIn, body::<ops::SignIn>),
@@ -54,6 +55,7 @@ pub(crate) const BODIES: &[(OperationId, ReadBody)] = &[
     (OperationId::CreateGrant, body::<ops::CreateGrant>),
     (OperationId::SetMember, body::<ops::SetMember>),
     (OperationId::AssignHumanTask, body::<ops::AssignHumanTask>),
+    (OperationId::EvaluateDecision, body::<ops::EvaluateDecision>),
     (OperationId::SendSignal, body::<ops::SendSignal>),
     (OperationId::AdvanceTestClock, body::<ops::AdvanceTestClock>),
     (OperationId::FetchExternalTasks, body::<ops::FetchExternalTasks>),
@@ -99,6 +101,8 @@ pub(crate) const QUERIES: &[(OperationId, ReadQuery)] = &[
     (OperationId::ListJobs, query::<ops::ListJobs>),
     (OperationId::ListDeadLetters, query::<ops::ListDeadLetters>),
     (OperationId::ListHumanTasks, query::<ops::ListHumanTasks>),
+    (OperationId::ListAllRuns, query::<ops::ListAllRuns>),
+    (OperationId::StreamEvents, query::<ops::StreamEvents>),
 ];
 
 /// Field and reason of each problem, sorted.

@@ -108,7 +108,7 @@ async fn operators_retry_and_drop_unless_the_workflow_is_denied_to_them() {
         let _ = operator.delete(&format!("/api/dead-letters/{id}")).await.expect(404);
         let events = admin.get("/api/audit-events?limit=200").await.expect(200).data();
         for action in ["dead_letter.retried", "dead_letter.dropped"] {
-            let own = |event: &&Value| event["action"] == action && event["outcome"] == "succeeded";
+            let own = |event: &&Value| event["action"] == action && event["outcome"] == "success";
             assert_eq!(events.as_array().unwrap().iter().filter(own).count(), 1, "{action}");
         }
         app.stop().await;

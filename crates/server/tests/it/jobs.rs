@@ -51,6 +51,13 @@ async fn take(client: &Client, job_type: &str, more: Value) -> Vec<Value> {
     taken.as_array().unwrap().clone()
 }
 
+/// What the last event of a type in a run's history tells.
+async fn last_of(client: &Client, workflow: &str, run: &str, kind: &str) -> Value {
+    let history = client.events(workflow, run).await;
+    let of_kind = history.into_iter().rev().find(|event| event["type"] == kind);
+    of_kind.unwrap_or_else(|| panic!("no {kind}"))["data"].clone()
+}
+
 fn path(job: &Value, verb: &str) -> String {
     format!("/api/jobs/{}/{verb}", job["id"].as_str().unwrap())
 }
@@ -146,13 +153,15 @@ async fn a_job_that_fails_waits_and_ends_in_an_incident_that_a_retry_cures() {
         let admin = app.admin.clone();
         let again = take(&admin, "ship", json!({})).await.remove(0);
         assert_eq!(again["attempt"], 2, "{again}");
-        let failure = json!({ "epoch": again["epoch"], "message": "no carrier at all" });
+        let failure =
+            json!({ "epoch": again["epoch"], "message": "no carrier at all", "details": "at the depot" });
         let failed = admin.post(&path(&job, "fail"), failure).await.expect(200).data();
         assert_eq!((&failed["state"], &failed["retries"]), (&json!("failed"), &json!(0)));
         let stopped = admin.run_now(&workflow, &run).await;
         assert_eq!(stopped["incidents"][0]["code"], "JOB_FAILED", "{stopped}");
         let listed = admin.get("/api/jobs?state=failed").await.expect(200).data();
         assert_eq!(listed[0]["message"], "no carrier at all");
+        assert_eq!(last_of(&admin, &workflow, &run, "job.failed").await["details"], "at the depot");
         assert!(take(&admin, "ship", json!({})).await.is_empty());
         let _ = admin.decide(&workflow, &run, json!({ "decision": "retry" })).await.expect(200);
         let cured = take(&admin, "ship", json!({})).await.remove(0);
@@ -179,6 +188,8 @@ async fn an_error_is_caught_by_its_code_or_is_an_incident() {
         }
         let ended = admin.run_in(&workflow, &run, "completed").await;
         assert_eq!(ended["output"]["left"], 0, "{ended}");
+        let thrown = last_of(&admin, &workflow, &run, "job.errorThrown").await;
+        assert_eq!(thrown["message"], "out of stock", "{thrown}");
         let run = begin(&admin, &workflow, json!({})).await;
         let job = take(&admin, "ship", json!({})).await.remove(0);
         let unknown = json!({ "epoch": 1, "code": "ELSE" });

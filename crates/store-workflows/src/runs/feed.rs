@@ -122,7 +122,19 @@ pub(crate) async fn behind(db: &Db, look: &Look<'_>) -> Result<FeedRead, StoreEr
         let events = EventSlice { first_sequence: counted(first), last_sequence: counted(end), events };
         read.slices.push(FeedSlice { commit, run: here.run, workflow, events });
     }
+    if read.rest != FeedRest::More {
+        read.reached = behind_commit(read.reached, last);
+    }
     Ok(read)
+}
+
+/// The place behind the commit of a place of which all was read. It names no run: a reader is told the place that was
+/// reached, and what was passed over may be of a run that is denied to them.
+fn behind_commit(reached: FeedPosition, last: i64) -> FeedPosition {
+    if reached.run.0.is_nil() || reached.commit > last {
+        return reached;
+    }
+    FeedPosition { commit: reached.commit.saturating_add(1), run: RunId(Uuid::nil()), sequence: 0 }
 }
 
 /// The events of a large slice; none when its run was removed in between.
@@ -172,4 +184,26 @@ async fn window(db: &Db, look: &Look<'_>) -> Result<Window, StoreError> {
         }
         Ok(Window { last, rows, workflows })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_place_behind_what_was_read_names_no_run_and_passes_nothing_over() {
+        let place =
+            |commit, run, sequence| FeedPosition { commit, run: RunId(Uuid::from_u128(run)), sequence };
+        let cases = [
+            (place(7, 3, 12), 7, place(8, 0, 0)),
+            (place(7, 3, 12), 9, place(8, 0, 0)),
+            // A commit that may not be there whole as yet, and a place that names no run, stay.
+            (place(7, 3, 12), 6, place(7, 3, 12)),
+            (place(8, 0, 0), 9, place(8, 0, 0)),
+        ];
+        for (reached, last, expected) in cases {
+            assert_eq!(behind_commit(reached, last), expected, "{reached} up to {last}");
+        }
+        assert!(place(7, 3, 12) < place(8, 0, 0) && place(8, 0, 0) < place(8, 1, 1));
+    }
 }

@@ -420,7 +420,8 @@ fn each_parameter_and_each_member_has_its_pair_and_no_pair_is_left_over() {
             assert!(paired.insert(format!("{id} {} {}", pair.place, pair.name)), "{id} {} twice", pair.name);
         }
     }
-    let elsewhere = ELSEWHERE.iter().filter(|(_, what)| what.starts_with("query "));
+    // The parameters of paths are in no pair.
+    let elsewhere = ELSEWHERE.iter().filter(|(_, what)| !what.starts_with("path "));
     paired.extend(elsewhere.map(|(operation, what)| format!("{operation} {what}")));
     let named = named();
     let unpaired: Vec<_> = named.difference(&paired).collect();

@@ -531,7 +531,7 @@ fn job_priority(vendor: u8, value: &str) -> Result<Value, String> {
     if juel::is_juel(value) || value.starts_with('=') {
         return text_of(vendor, value);
     }
-    value.parse::<i64>().map(Value::from).map_err(|_| format!("`{value}` is no whole number"))
+    value.parse::<i64>().map(Value::from).map_err(|error| format!("`{value}` is no whole number: {error}"))
 }
 
 /// The value of an unprefixed attribute.

@@ -148,7 +148,7 @@ fn hits(tree: &Tree<'_>, parts: &Parts<'_>, owner: &str, context: &Context) -> V
     };
     at(parts.node, &parts.extensions, owner);
     for (name, el, extensions) in &parts.inner {
-        at(*el, extensions, *name);
+        at(*el, extensions, name);
     }
     found
 }

@@ -491,7 +491,7 @@ fn what_was_imported_before_a_word_gave_a_setting_runs_on() {
         ("<task id=\"x\" camunda:asyncAfter=\"true\"/>".to_owned(), json!({})),
         (
             "<businessRuleTask id=\"x\" camunda:decisionRef=\"d\" camunda:taskPriority=\"7\"/>".to_owned(),
-            json!({"decisionRef": "d"}),
+            json!({"decisionRef": "d", "kind": "dmn", "resultMapping": "resultList"}),
         ),
         (
             format!(

@@ -246,8 +246,10 @@ pub struct CallTask {
     pub all_in: bool,
     /// Whether it leaves all of its variables behind.
     pub all_out: bool,
-    /// Its business key; absent is that of the caller.
+    /// Its business key; absent is that of the caller, where it inherits one.
     pub business_key: Option<Setting>,
+    /// Whether it has the business key of its caller unless its own gives one.
+    pub inherit: bool,
     /// Its correlation key; absent is that of the caller.
     pub correlation_key: Option<Setting>,
 }

@@ -16,18 +16,6 @@ use std::sync::Arc;
 
 const CLAUSE: &str = "10.3.6";
 
-/// Settings of a call activity that say what it calls and what passes.
-pub(super) const SETTINGS: &[&str] = &[
-    "ref",
-    "calledElement",
-    "inputs",
-    "outputs",
-    "propagateAllInputs",
-    "propagateAllOutputs",
-    "businessKey",
-    "correlationKey",
-];
-
 /// What a call activity's settings say.
 #[derive(Debug)]
 pub(super) struct ReadCall {
@@ -58,23 +46,33 @@ impl ReadCall {
         let called = called(settings, called_element).map_err(&mut keep).ok();
         let version = version(settings).map_err(&mut keep).ok();
         let business_key = text(settings, "businessKey").map_err(&mut keep).ok();
+        let inherit = flag(settings, "inheritBusinessKey").map_err(&mut keep).ok();
         let correlation_key = text(settings, "correlationKey").map_err(&mut keep).ok();
         let inputs = calculation::list(settings, "inputs").map_err(&mut keep).ok();
         let outputs = calculation::list(settings, "outputs").map_err(&mut keep).ok();
         let all_in = flag(settings, "propagateAllInputs").map_err(&mut keep).ok();
         let all_out = flag(settings, "propagateAllOutputs").map_err(&mut keep).ok();
-        match (called, version, business_key, correlation_key, inputs.zip(outputs), all_in.zip(all_out)) {
+        let keys = business_key.zip(inherit);
+        match (called, version, keys, correlation_key, inputs.zip(outputs), all_in.zip(all_out)) {
             (
                 Some(called),
                 Some(version),
-                Some(business_key),
+                Some((business_key, inherit)),
                 Some(correlation_key),
                 Some((inputs, outputs)),
                 Some((all_in, all_out)),
             ) => {
                 let unmapped = inputs.is_empty() && outputs.is_empty();
                 let (all_in, all_out) = (all_in.unwrap_or(unmapped), all_out.unwrap_or(unmapped));
-                let task = CallTask { called, version, all_in, all_out, business_key, correlation_key };
+                let task = CallTask {
+                    called,
+                    version,
+                    all_in,
+                    all_out,
+                    business_key,
+                    inherit: inherit.unwrap_or(true),
+                    correlation_key,
+                };
                 let mappings = (!unmapped).then(|| Arc::new(Mappings { inputs, outputs }));
                 Ok(Self { task, mappings })
             }
@@ -395,6 +393,8 @@ mod tests {
         let named = read(json!({"ref": "q", "version": "3"}));
         assert!(matches!(&named.task.called, Setting::Literal(name) if name == "q"));
         assert!(matches!(&named.task.version, Some(CallVersion::Number(_))));
+        assert!(plain.task.inherit && read(json!({"inheritBusinessKey": null})).task.inherit);
+        assert!(!read(json!({"inheritBusinessKey": false})).task.inherit);
         let computed = ReadCall::read(None, Some("${which}")).unwrap();
         assert!(matches!(computed.task.called, Setting::Expression(_)));
     }
@@ -409,6 +409,7 @@ mod tests {
             (json!({"ref": "p", "versionPolicy": "newest"}), "versionPolicy: must"),
             (json!({"ref": "p", "versionPolicy": "versionTag"}), "versionPolicy: `versionTag` needs"),
             (json!({"ref": "p", "businessKey": 1}), "businessKey: must"),
+            (json!({"ref": "p", "inheritBusinessKey": "no"}), "inheritBusinessKey: must"),
             (json!({"ref": "p", "propagateAllInputs": "yes"}), "propagateAllInputs: must"),
             (json!({"ref": "p", "inputs": {}}), "inputs: must"),
         ] {

@@ -301,7 +301,7 @@ fn remedy(word: &str, becomes: &[&str]) -> String {
         }
         "taskListener" | "taskListeners" => {
             "Take it out, and set `listeners` in the user task's `configuration`: jobs of workers or FEEL at its creation, \
-             assignment, completion or withdrawal."
+             assignment or completion."
         }
         "errorVariableName" => {
             "Take it out, and set `errorCodeVariable` or `errorMessageVariable` in the node's `configuration`."

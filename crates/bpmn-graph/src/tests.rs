@@ -50,7 +50,9 @@ fn a_node_that_is_not_executed_is_refused_with_its_id() {
         (json!({"type": "scriptTask", "configuration": {"kind": "feel"}}), "wrongSetting"),
         (json!({"type": "task", "configuration": {"source": "1"}}), "unsupportedSetting"),
         (json!({"type": "callActivity"}), "wrongSetting"),
-        (json!({"type": "adHocSubProcess"}), "unsupportedElement"),
+        (json!({"type": "adHocSubProcess", "bpmn": {"triggeredByEvent": true}}), "wrongAdHoc"),
+        (json!({"type": "adHocSubProcess", "bpmn": {"activity": {"ordering": "Random"}}}), "wrongAdHoc"),
+        (json!({"type": "adHocSubProcess", "configuration": {"activeElements": 5}}), "wrongSetting"),
         (
             json!({"type": "subProcess", "bpmn": {"isTransaction": true, "triggeredByEvent": true}}),
             "unsupportedElement",
@@ -233,7 +235,7 @@ fn flows_that_cannot_be_taken_are_refused() {
         (json!({"source": "x"}), "danglingReference"),
         (to_end(json!({"type": "teleport"})), "unknownElement"),
         (to_end(json!({"loop": {"maximumIterations": -3}})), "wrongLoop"),
-        (expression("${x.size() > 3}"), "expressionLanguage"),
+        (expression("${x.check() > 3}"), "expressionLanguage"),
         (expression("${x} and ${y}"), "expressionLanguage"),
         (expression(" "), "expressionSyntax"),
         (expression("1 +"), "expressionSyntax"),
@@ -251,9 +253,12 @@ fn flows_that_cannot_be_taken_are_refused() {
         let compiled = with(edge.clone());
         assert_eq!(codes(&compiled, Severity::Error), [(code, Some("f3"))], "{edge}");
     }
-    for edge in
-        [expression("= x > 3"), expression("\n x > 3 \n"), to_end(json!({"condition": {"on": "always"}}))]
-    {
+    for edge in [
+        expression("= x > 3"),
+        expression("\n x > 3 \n"),
+        expression("${x.size() > 3}"),
+        to_end(json!({"condition": {"on": "always"}})),
+    ] {
         assert!(with(edge.clone()).is_executable(), "{edge}");
     }
     let translated = with(expression(" ${x > 3 && !y} "));
@@ -397,30 +402,38 @@ fn a_vendors_word_is_honoured_or_refused_with_its_reason() {
     let extended = |element: &str, inner: &str| {
         format!("<{element} id=\"x\"><extensionElements>{inner}</extensionElements></{element}>")
     };
+    let mapping = "<zeebe:ioMapping><zeebe:input source=\"=a\" target=\"b\"/></zeebe:ioMapping>";
     let message = "<message id=\"m\" name=\"paid\"><extensionElements>\
                    <zeebe:subscription correlationKey=\"=order.id\"/></extensionElements></message>";
     for (node, expected) in [
         ("<userTask id=\"x\" camunda:assignee=\"${boss}\" camunda:asyncBefore=\"true\"/>".to_owned(), ""),
         ("<userTask id=\"x\" camunda:assignee=\"${bean.boss()}\"/>".to_owned(), "method call"),
         ("<userTask id=\"x\" camunda:priority=\"500\"/>".to_owned(), "0 to 100"),
-        ("<serviceTask id=\"x\" camunda:class=\"org.Foo\"/>".to_owned(), "Java code"),
+        ("<serviceTask id=\"x\" camunda:class=\"org.Foo\"/>".to_owned(), ""),
         (
-            "<serviceTask id=\"x\" camunda:type=\"external\" camunda:topic=\"pay\"/>".to_owned(),
-            "external workers",
+            "<callActivity id=\"x\" calledElement=\"q\" camunda:variableMappingClass=\"org.Foo\"/>"
+                .to_owned(),
+            "Java code",
         ),
-        ("<serviceTask id=\"x\" flowable:type=\"mail\"/>".to_owned(), "built-in task"),
-        ("<task id=\"x\" flowable:skipExpression=\"${a}\"/>".to_owned(), "skipped"),
+        ("<serviceTask id=\"x\" camunda:type=\"external\" camunda:topic=\"pay\"/>".to_owned(), ""),
+        ("<serviceTask id=\"x\" camunda:type=\"external\"/>".to_owned(), "no topic"),
+        (
+            "<serviceTask id=\"x\" camunda:class=\"org.Foo\" camunda:taskPriority=\"${bean.rank()}\"/>"
+                .to_owned(),
+            "",
+        ),
+        ("<serviceTask id=\"x\" flowable:type=\"mail\"/>".to_owned(), ""),
+        (extended("serviceTask", "<zeebe:agentDefinition agentType=\"a\"/>"), "built-in task"),
+        ("<task id=\"x\" flowable:skipExpression=\"${a}\"/>".to_owned(), ""),
         ("<task id=\"x\" drools:taskName=\"a\"/>".to_owned(), "drools:taskName would be ignored"),
-        (extended("serviceTask", "<zeebe:taskDefinition type=\"pay\"/>"), "external workers"),
-        (
-            extended(
-                "userTask",
-                "<zeebe:ioMapping><zeebe:input source=\"=a\" target=\"b\"/></zeebe:ioMapping>",
-            ),
-            "input mappings",
-        ),
+        (extended("serviceTask", "<zeebe:taskDefinition type=\"pay\"/>"), ""),
+        (extended("userTask", mapping), ""),
+        (extended("exclusiveGateway", mapping), "no variables of its own"),
         (extended("userTask", "<zeebe:userTask/><zeebe:properties/>"), ""),
-        (extended("task", "<camunda:executionListener event=\"start\" class=\"a.B\"/>"), "beside the flow"),
+        (extended("task", "<camunda:executionListener event=\"start\" class=\"a.B\"/>"), ""),
+        (extended("task", "<camunda:executionListener event=\"take\" class=\"a.B\"/>"), "nothing listens"),
+        (extended("userTask", "<camunda:taskListener event=\"complete\" class=\"a.B\"/>"), ""),
+        (extended("userTask", "<camunda:taskListener event=\"delete\" class=\"a.B\"/>"), "withdrawal"),
         ("<receiveTask id=\"x\" messageRef=\"m\"/>".to_owned(), ""),
         ("<sendTask id=\"x\" messageRef=\"m\"/>".to_owned(), ""),
     ] {
@@ -464,6 +477,36 @@ fn a_setting_of_the_configuration_counts_more_than_the_vendors_word() {
         .definition;
     let nodes = again.bpmn.unwrap().processes.unwrap()[0].nodes.clone().unwrap();
     assert_eq!(nodes[1].configuration, Some(serde_json::Map::new()));
+}
+
+#[test]
+fn what_was_imported_before_a_word_gave_a_setting_runs_on() {
+    let prioritised = "<zeebe:taskDefinition type=\"a\"/><zeebe:jobPriorityDefinition priority=\"7\"/>";
+    for (node, settings) in [
+        (
+            "<userTask id=\"x\" camunda:assignee=\"ada\" camunda:asyncBefore=\"true\"/>".to_owned(),
+            json!({"assignee": "ada"}),
+        ),
+        ("<task id=\"x\" flowable:async=\"true\"/>".to_owned(), json!({})),
+        ("<task id=\"x\" camunda:asyncAfter=\"true\"/>".to_owned(), json!({})),
+        (
+            "<businessRuleTask id=\"x\" camunda:decisionRef=\"d\" camunda:taskPriority=\"7\"/>".to_owned(),
+            json!({"decisionRef": "d", "kind": "dmn", "resultMapping": "resultList"}),
+        ),
+        (
+            format!(
+                "<serviceTask id=\"x\"><extensionElements>{prioritised}</extensionElements></serviceTask>"
+            ),
+            json!({"jobType": "a"}),
+        ),
+    ] {
+        let mut definition = imported(&node, "");
+        let nodes = definition.bpmn.as_mut().unwrap().processes.as_mut().unwrap()[0].nodes.as_mut().unwrap();
+        nodes[1].configuration = settings.as_object().cloned();
+        let compiled = compile(&definition);
+        assert!(compiled.is_executable(), "{node}: {:?}", compiled.diagnostics);
+        assert_eq!(codes(&compiled, Severity::Warning), [("extensionUnused", Some("x"))], "{node}");
+    }
 }
 
 #[test]

@@ -125,7 +125,16 @@ impl Machine<'_> {
         self.admit_told(size::of_members(&input))?;
         let number = self.next_id();
         let run_id = number.called(self.cx.run_id);
-        Ok(RunCalled { run_id, number, called: called.into(), version, input, business_key, correlation_key })
+        Ok(RunCalled {
+            run_id,
+            number,
+            called: called.into(),
+            version,
+            input,
+            business_key,
+            inherit_business_key: call.inherit,
+            correlation_key,
+        })
     }
 
     fn called_version(&self, version: &CallVersion, scope: LocalId) -> Result<CalledVersion, StepFault> {

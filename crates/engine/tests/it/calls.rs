@@ -68,6 +68,13 @@ fn keys_pass_and_one_that_is_null_is_an_incident() {
     let called = calls(&run).remove(0);
     assert_eq!(called.business_key.as_deref(), Some("order-7"));
     assert_eq!(called.correlation_key.as_deref(), Some("k-1"));
+    // What a stored event does not say is as it was before it could be said.
+    let stored = serde_json::to_value(&called).unwrap();
+    assert_eq!(stored.get("inheritBusinessKey"), None);
+    assert!(called.inherit_business_key);
+    assert_eq!(serde_json::from_value::<RunCalled>(stored).unwrap(), called);
+    let own = calls(&calling(json!({"inheritBusinessKey": false})).run(json!({}))).remove(0);
+    assert_eq!(serde_json::to_value(&own).unwrap()["inheritBusinessKey"], false);
     let mut run = calling(keys).run(json!({}));
     assert_eq!(run.incidents(), [(IncidentCode::ExpressionError, "c".to_owned())]);
     let incident_id = run.incident_id();

@@ -67,7 +67,7 @@ fn a_folder_is_imported_with_its_decisions_and_what_fails_is_told_with_its_eleme
     let ran = json_of(place, &["run", "get", ran["id"].as_str().unwrap(), "--json", "--as", ADMINISTRATOR]);
     assert_eq!(ran["output"]["fee"], 3, "{ran}");
     // Corrected, it takes the place of the draft; a slug that is taken says how.
-    let mended = LOAN.replace(" camunda:class=\"com.example.Ask\"", "").replace("serviceTask", "userTask");
+    let mended = LOAN.replace(" camunda:type=\"external\"", "").replace("serviceTask", "userTask");
     std::fs::write(place.join("models/loan.bpmn"), mended).unwrap();
     let again = with(&["workflow", "import", "--publish", "models/loan.bpmn"]);
     assert!(

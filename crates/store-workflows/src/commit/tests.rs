@@ -125,8 +125,8 @@ fn many_runs_are_one_text_with_an_array_for_each_column() {
         "INSERT INTO runs (\"organization_id\", \"id\", \"workflow_id\", \"version\", \"process_id\", \"state\", \
          \"has_incident\", \"business_key\", \"correlation_key\", \"trigger\", \"input\", \"snapshot\", \
          \"last_sequence\", \"revision\", \"created_at\", \"created_by\", \"updated_at\", \"ended_at\", \
-         \"waiting_since\", \"bytes\") SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
-         $14, $15, $16, $17, $18, $19, $20)"
+         \"waiting_since\", \"bytes\", \"parent_run_id\") SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, \
+         $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)"
     );
     assert_eq!(
         on_postgres(&NewEvents::default()),

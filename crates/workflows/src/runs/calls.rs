@@ -251,6 +251,7 @@ impl Runs {
             event_id: None,
             parent: Some(parent),
         };
+        let inherited = caller.business_key.as_ref().filter(|_| call.inherit_business_key);
         let beginning = NewInstance {
             tenant: caller.tenant,
             workflow: target.workflow,
@@ -259,7 +260,7 @@ impl Runs {
             record,
             request: StartRun {
                 input: call.input,
-                business_key: call.business_key.or_else(|| caller.business_key.clone()),
+                business_key: call.business_key.or_else(|| inherited.cloned()),
                 correlation_key: call.correlation_key,
                 ..StartRun::default()
             },

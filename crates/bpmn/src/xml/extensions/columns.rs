@@ -41,6 +41,19 @@ pub(super) const fn child(
     word(vendors, Kind::Element, name, on, map, becomes, Effect::Refused, reason)
 }
 
+/// A mapped attribute without which the element does the same: where it is not mapped, as in a definition of before it
+/// was, publishing warns.
+pub(super) const fn soft(
+    vendors: u8,
+    name: &'static str,
+    on: &'static str,
+    map: Map,
+    becomes: &'static [&'static str],
+    reason: &'static str,
+) -> Word {
+    word(vendors, Kind::Attribute, name, on, map, becomes, Effect::Told, reason)
+}
+
 /// An attribute without a bearing on what is executed.
 pub(super) const fn quiet(vendors: u8, name: &'static str, on: &'static str, reason: &'static str) -> Word {
     word(vendors, Kind::Attribute, name, on, Map::Keep, &[], Effect::Quiet, reason)

@@ -3,7 +3,7 @@
 //! Sources: the descriptors `camunda-bpmn-moddle` and `zeebe-bpmn-moddle`, and Flowable's extension schema with the
 //! constants of its converter; Activiti's words are Flowable's of the time before the two parted.
 
-use super::columns::{child, kept, no, quiet, to, told, unless, word};
+use super::columns::{child, kept, no, quiet, soft, to, told, unless, word};
 use super::{Effect, Kind, Map, Word};
 
 /// Camunda 7.
@@ -232,7 +232,14 @@ pub(crate) static WORDS: &[Word] = &[
         &["jobType"],
         "Becomes the type of the job for an external worker.",
     ),
-    to(SEVEN, "taskPriority", DELEGATES, Map::JobPriority, &["priority"], "Becomes the priority of the job."),
+    soft(
+        SEVEN,
+        "taskPriority",
+        DELEGATES,
+        Map::JobPriority,
+        &["priority"],
+        "Becomes the priority of the job.",
+    ),
     quiet(SEVEN, "taskPriority", "", "The priority of a job stands at its task."),
     to(SEVEN, "class", DELEGATES, Map::Class, &["jobType"], NAMED),
     no(SEVEN, "class", "multiInstanceLoopCharacteristics", JAVA),
@@ -360,12 +367,14 @@ pub(crate) static WORDS: &[Word] = &[
         "Becomes the headers of the job.",
     ),
     kept(ZEEBE, "taskHeaders", "", Effect::Quiet, "Names and values for other programs."),
-    child(
+    word(
         ZEEBE,
+        Kind::Element,
         "jobPriorityDefinition",
         JOBS,
         Map::JobPriority,
         &["priority"],
+        Effect::Told,
         "Becomes the priority of the job.",
     ),
     kept(ZEEBE, "jobPriorityDefinition", "", Effect::Quiet, "The priority of a job stands at its task."),
@@ -773,10 +782,10 @@ pub(crate) static WORDS: &[Word] = &[
     quiet(SEVEN, "isStartableInTasklist", "process", "Every published process can be started."),
     quiet(FLA, "isEagerExecutionFetching", "process", "How that engine loads its rows."),
     // Transactions, order of jobs, and what belongs to editors.
-    to(SEVEN, "async", NODES, Map::Commit, &["asyncBefore"], COMMIT_BEFORE),
-    to(SEVEN, "asyncBefore", NODES, Map::Commit, &["asyncBefore"], COMMIT_BEFORE),
-    to(SEVEN, "asyncAfter", NODES, Map::Commit, &["asyncAfter"], COMMIT_BEHIND),
-    to(FLA, "asyncLeave", NODES, Map::Commit, &["asyncAfter"], COMMIT_BEHIND),
+    soft(SEVEN, "async", NODES, Map::Commit, &["asyncBefore"], COMMIT_BEFORE),
+    soft(SEVEN, "asyncBefore", NODES, Map::Commit, &["asyncBefore"], COMMIT_BEFORE),
+    soft(SEVEN, "asyncAfter", NODES, Map::Commit, &["asyncAfter"], COMMIT_BEHIND),
+    soft(FLA, "asyncLeave", NODES, Map::Commit, &["asyncAfter"], COMMIT_BEHIND),
     quiet(SEVEN, "async", "", DURABLE),
     quiet(SEVEN, "asyncBefore", "", DURABLE),
     quiet(SEVEN, "asyncAfter", "", DURABLE),

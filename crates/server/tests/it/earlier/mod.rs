@@ -32,6 +32,38 @@ const MEANT: &[Change] = &[
         then: r##"<camunda:in businessKey=\"#{execution.processBusinessKey}\"/>\n        <camunda:in source=\"a\""##,
         now: r##"<heddle:data>{\"configuration\":{\"propagateAllOutputs\":true,\"version\":\"3\",\"versionPolicy\":\"pinned\"}}</heddle:data>\n        <camunda:in businessKey=\"#{execution.processBusinessKey}\"/>\n        <camunda:in source=\"a\""##,
     },
+    // Words that had no counterpart then give settings by now: what was imported before, and lacks them, says so at each
+    // of these elements and at no other.
+    Change {
+        at: "/export/bpmn?version=draft",
+        then: r##"camunda:initiator=\"starter\">\n      <bpmn:outgoing>"##,
+        now: r##"camunda:initiator=\"starter\">\n      <bpmn:extensionElements>\n        <heddle:data>{\"configuration\":{}}</heddle:data>\n      </bpmn:extensionElements>\n      <bpmn:outgoing>"##,
+    },
+    Change {
+        at: "/export/bpmn?version=draft",
+        then: r##"camunda:exclusive=\"false\">\n      <bpmn:extensionElements>\n        <camunda:connector>"##,
+        now: r##"camunda:exclusive=\"false\">\n      <bpmn:extensionElements>\n        <heddle:data>{\"configuration\":{\"retry\":{\"initialSeconds\":300,\"maxAttempts\":5,\"multiplier\":1}}}</heddle:data>\n        <camunda:connector>"##,
+    },
+    Change {
+        at: "/export/bpmn?version=draft",
+        then: r##"      <bpmn:extensionElements>\n        <camunda:taskListener class=\"org.example.Assigned\""##,
+        now: r##"      <bpmn:extensionElements>\n        <heddle:data>{\"configuration\":{\"candidateGroups\":[\"clerks\"],\"followUpDate\":\"P1D\",\"loop\":{\"collection\":\"=claims\",\"item\":\"claim\"},\"retry\":{\"initialSeconds\":60,\"maxAttempts\":3,\"multiplier\":1}}}</heddle:data>\n        <camunda:taskListener class=\"org.example.Assigned\""##,
+    },
+    Change {
+        at: "/export/bpmn?version=draft",
+        then: r##"<bpmn:endEvent id=\"end\">\n      <bpmn:incoming>Flow_4</bpmn:incoming>\n      <bpmn:messageEventDefinition id=\"Msg_1\""##,
+        now: r##"<bpmn:endEvent id=\"end\">\n      <bpmn:extensionElements>\n        <heddle:data>{\"configuration\":{}}</heddle:data>\n      </bpmn:extensionElements>\n      <bpmn:incoming>Flow_4</bpmn:incoming>\n      <bpmn:messageEventDefinition id=\"Msg_1\""##,
+    },
+    Change {
+        at: "/export/bpmn?version=",
+        then: r##"xmlns:di=\"http://www.omg.org/spec/DD/20100524/DI\" id=\"definitions\" targetNamespace=\"urn:earlier\">\n  <process id=\"task\""##,
+        now: r##"xmlns:di=\"http://www.omg.org/spec/DD/20100524/DI\" xmlns:heddle=\"urn:heddle:bpmn:1\" id=\"definitions\" targetNamespace=\"urn:earlier\">\n  <process id=\"task\""##,
+    },
+    Change {
+        at: "/export/bpmn?version=",
+        then: r##"camunda:asyncBefore=\"true\" camunda:formKey=\"forms/work.html\">\n      <extensionElements>\n        <camunda:properties>"##,
+        now: r##"camunda:asyncBefore=\"true\" camunda:formKey=\"forms/work.html\">\n      <extensionElements>\n        <heddle:data>{\"configuration\":{\"candidateGroups\":[\"worker\"]}}</heddle:data>\n        <camunda:properties>"##,
+    },
 ];
 /// Members that rows leave out since: what a run holds is told by the run, and no list grows with it.
 const LEFT_OUT: &[LeftOut] = &[LeftOut { at: "/runs?", members: &["input", "output", "variables"] }];

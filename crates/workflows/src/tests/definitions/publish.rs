@@ -94,8 +94,13 @@ async fn every_reason_is_told_at_once_with_its_element() {
 /// What publishing says of a document: codes with elements and remedies.
 async fn refused(document: &str) -> Vec<(String, String, bool)> {
     let definition = heddle_bpmn::xml::read(document.as_bytes()).unwrap().definition;
+    refused_of(&serde_json::to_value(&definition).unwrap()).await
+}
+
+/// The same of a definition.
+async fn refused_of(definition: &Value) -> Vec<(String, String, bool)> {
     let world = World::new();
-    let id = world.draft("w", &serde_json::to_value(&definition).unwrap()).await;
+    let id = world.draft("w", definition).await;
     let refused = publish(&world, id, PublishRequest::default()).await;
     let Err(UseCaseError::Invalid(problems)) = refused else { panic!("{refused:?}") };
     let text = |one: &crate::Problem, name: &str| {
@@ -144,13 +149,22 @@ async fn what_refers_to_an_element_that_is_refused_is_not_refused_for_it() {
             <endEvent id="e"><incoming>g</incoming><incoming>h</incoming></endEvent></process></definitions>"#
         )
     };
-    let inner = r#"<task id="i"/>"#;
-    for (element, content) in [("adHocSubProcess", inner), ("transaction", inner)] {
-        let found = refused(&model(element, content)).await;
-        assert_eq!(found, [("unsupportedElement".to_owned(), "x".to_owned(), true)], "{element}");
+    // Several instances of it need a number or a collection.
+    let transaction =
+        |inner: &str| model("transaction", &format!("<multiInstanceLoopCharacteristics id=\"m\"/>{inner}"));
+    let ad_hoc = model("adHocSubProcess", r#"<task id="i"/>"#)
+        .replace("<adHocSubProcess id", "<adHocSubProcess ordering=\"Random\" id");
+    for (document, code) in [(ad_hoc, "wrongAdHoc"), (transaction(r#"<task id="i"/>"#), "wrongLoop")] {
+        let found = refused(&document).await;
+        assert_eq!(found, [(code.to_owned(), "x".to_owned(), true)], "{document}");
     }
+    // An element that is none of the standard's has no place in a graph at all.
+    let drawn = heddle_bpmn::xml::read(model("manualTask", "").as_bytes()).unwrap().definition;
+    let unknown = serde_json::to_string(&drawn).unwrap().replace("\"manualTask\"", "\"teleport\"");
+    let found = refused_of(&serde_json::from_str(&unknown).unwrap()).await;
+    assert_eq!(found, [("unknownElement".to_owned(), "x".to_owned(), true)]);
     // What stands against the content of a refused sub-process is told with it, and against the event at its border.
-    let found = refused(&model("transaction", r#"<callActivity id="i"/>"#)).await;
+    let found = refused(&transaction(r#"<callActivity id="i"/>"#)).await;
     let ids: Vec<&str> = found.iter().map(|one| one.1.as_str()).collect();
     assert!(ids.len() == 2 && ids.contains(&"x") && ids.contains(&"i"), "{found:?}");
     let wrong = model("callActivity", "").replace("errorRef=\"late\"", "errorRef=\"none\"");

@@ -108,6 +108,29 @@ async fn a_called_run_knows_its_caller_and_its_end_lets_the_caller_go_on() {
 }
 
 #[tokio::test]
+async fn a_called_run_has_the_business_key_that_its_call_says() {
+    for (settings, expected) in [
+        (json!({ "inheritBusinessKey": true }), Some("order-7")),
+        (json!({ "inheritBusinessKey": false }), None),
+        (json!({ "businessKey": "own", "inheritBusinessKey": false }), Some("own")),
+        (json!({ "businessKey": "own" }), Some("own")),
+    ] {
+        let world = World::new();
+        let target = world.published("asking", &asking()).await;
+        let mut definition = calling("asking");
+        definition["nodes"][1]["configuration"]
+            .as_object_mut()
+            .unwrap()
+            .extend(settings.as_object().unwrap().clone());
+        let workflow = world.published("calling", &definition).await;
+        let request = StartRun { business_key: Some("order-7".to_owned()), ..StartRun::default() };
+        let _ = world.start(workflow, request).await;
+        settle(&world).await;
+        assert_eq!(only(&world, target).business_key.as_deref(), expected, "{settings}");
+    }
+}
+
+#[tokio::test]
 async fn a_call_that_is_delivered_twice_starts_one_run_and_its_end_counts_once() {
     let world = World::new();
     let target = world.published("asking", &asking()).await;

@@ -28,7 +28,7 @@ impl Field {
     const fn regular(self, count: u32) -> Option<(u32, u32)> {
         match self {
             Self::Any => Some((0, 1)),
-            Self::Every(from, step) if count % step == 0 && from < step => Some((from, step)),
+            Self::Every(from, step) if count.is_multiple_of(step) && from < step => Some((from, step)),
             Self::At(_) | Self::Every(..) => None,
         }
     }

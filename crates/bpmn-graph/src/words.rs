@@ -135,7 +135,7 @@ fn retry(value: Option<&Value>) -> Result<(Option<Setting>, Vec<u64>), Wrong> {
             Ok((Some(Setting::Literal((back_off.len() + 1).into())), back_off))
         }
         Some(Value::Object(members)) => {
-            let attempts = number(members, "maxAttempts").map_err(|_| told())?;
+            let attempts = number(members, "maxAttempts")?;
             let part = |name: &str, usual: f64| match members.get(name) {
                 None | Some(Value::Null) => Ok(usual),
                 Some(value) => value.as_f64().filter(|own| *own >= 0.0).ok_or_else(told),

@@ -28,6 +28,7 @@ mod loops;
 mod node;
 mod resources;
 mod rules;
+mod scopes;
 mod settings;
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,8 @@
 //! Events of a run. They are its history: its state is their fold.
 
 use crate::LocalId;
-use crate::state::Stage;
+use crate::stage::Stage;
+pub use crate::work::{BodyKind, CalledVersion, JobCreated, JobKind, RunCalled};
 use heddle_bpmn_graph::{Element, Recurrence};
 use heddle_kernel::{JobId, RunId, TaskId, Timestamp, UserId};
 use serde::{Deserialize, Serialize};
@@ -612,52 +613,6 @@ pub struct TaskCreated {
     pub reasons: Vec<String>,
 }
 
-/// Data of `job.created`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct JobCreated {
-    /// The job.
-    pub job_id: JobId,
-    /// What it stands for in its node.
-    #[serde(default, skip_serializing_if = "JobKind::is_task")]
-    pub kind: JobKind,
-    /// Type of the job, by which workers ask for it.
-    pub job_type: Arc<str>,
-    /// Attempts that there are.
-    pub retries: u32,
-    /// The higher, the sooner.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub priority: Option<i64>,
-    /// Settings of the model for the worker.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub headers: Map<String, Value>,
-    /// Number of the job in the run's counter.
-    pub number: LocalId,
-}
-
-/// What a job stands for in its node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum JobKind {
-    /// The work of the node.
-    #[default]
-    Task,
-    /// A listener before the work.
-    StartListener,
-    /// A listener behind the work.
-    EndListener,
-    /// A listener of a human task.
-    TaskListener,
-}
-
-impl JobKind {
-    /// Whether it is the work of the node.
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-    pub(crate) const fn is_task(&self) -> bool {
-        matches!(self, Self::Task)
-    }
-}
-
 /// Step of a compensation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -673,51 +628,7 @@ pub struct CompensationStep {
     pub restores: bool,
 }
 
-/// Data of `run.called`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct RunCalled {
-    /// The run that is to be started.
-    pub run_id: RunId,
-    /// Number of the call in the run's counter.
-    pub number: LocalId,
-    /// Id of a process or of a global task, or id or slug of a workflow, as the model names it.
-    pub called: Arc<str>,
-    /// Version that is meant; absent is the caller's own for what stands in the same definition, else the latest.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub version: Option<CalledVersion>,
-    /// Variables at its start.
-    pub input: Map<String, Value>,
-    /// Its business key; absent is that of the caller, where it inherits one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub business_key: Option<String>,
-    /// Whether it has the business key of its caller unless its own is given.
-    #[serde(default = "yes", skip_serializing_if = "bool::clone")]
-    pub inherit_business_key: bool,
-    /// Its correlation key; absent is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub correlation_key: Option<String>,
-}
-
 /// What a call says that does not tell whether it inherits the business key: as it was before it could tell.
-const fn yes() -> bool {
-    true
-}
-
-/// Version that a call means.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum CalledVersion {
-    /// The one that is active at the call.
-    Latest,
-    /// The one that was active when the caller's version was published.
-    Deployment,
-    /// The one of this number.
-    Number(i32),
-    /// The last one with this tag.
-    Tag(String),
-}
-
 /// Variables that the outcomes of a human task set, by the outcome.
 pub type OutcomeValues = BTreeMap<Arc<str>, Arc<Map<String, Value>>>;
 
@@ -762,28 +673,6 @@ pub struct RunError {
     pub message: String,
     /// The node that threw it.
     pub node_id: Arc<str>,
-}
-
-/// Kind of a body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum BodyKind {
-    /// Multi-instance activity.
-    #[default]
-    Instances,
-    /// Standard loop.
-    Loop,
-    /// Ad-hoc sub-process.
-    AdHoc,
-}
-
-impl BodyKind {
-    /// Whether it is that of a multi-instance activity.
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-    #[must_use]
-    pub const fn is_instances(&self) -> bool {
-        matches!(self, Self::Instances)
-    }
 }
 
 /// Message or signal.

@@ -11,9 +11,11 @@ mod command;
 mod event;
 mod id;
 mod size;
+mod stage;
 mod state;
 mod step;
 mod view;
+mod work;
 
 pub use apply::apply;
 pub use budget::{Budget, Inline};
@@ -24,7 +26,8 @@ pub use event::{
     TaskCreated, Trigger,
 };
 pub use id::{LocalId, LocalIdError};
-pub use state::{STATE_VERSION, Stage, State, Status};
+pub use stage::Stage;
+pub use state::{STATE_VERSION, State, Status};
 pub use step::{Attempt, Step, step, step_inline, step_until};
 pub use view::{
     ActiveNode, Incident, NodeState, OpenCall, OpenJob, OpenSubscription, OpenTask, OpenTimer, WaitKind,

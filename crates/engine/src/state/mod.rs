@@ -9,9 +9,9 @@ mod scopes;
 mod tasks;
 mod waits;
 
+pub(crate) use crate::stage::Stage;
 pub(crate) use calls::CallState;
 pub(crate) use compensation::{Cancelling, CompensationState, Record};
-pub use flow::Stage;
 pub(crate) use flow::{BodyState, Flow, NodeInstance, Token};
 pub(crate) use incidents::IncidentState;
 pub(crate) use jobs::JobState;

@@ -60,7 +60,7 @@ impl Machine<'_> {
         let own = self.instance(id)?;
         match &self.graph.node(ix).marker {
             Some(marker) if own.iteration.is_none() => self.open_marker(ix, id, &Arc::clone(marker)),
-            _ => self.begin_stages(ix, id),
+            Some(_) | None => self.begin_stages(ix, id),
         }
     }
 

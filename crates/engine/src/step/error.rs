@@ -38,7 +38,7 @@ impl Sought<'_> {
                 let fits = several.triggers.iter().filter_map(|trigger| own.is_caught_by(trigger));
                 return fits.min_by_key(|fit| *fit as u8);
             }
-            _ => return None,
+            (Self::Error(_) | Self::Escalation(_), _) => return None,
         };
         match code {
             None => Some(Fit::Any),

@@ -1,5 +1,7 @@
 //! Cancel, move, skip and retry.
 
+#![expect(clippy::indexing_slicing, reason = "a trial fails where its sample does not fit")]
+
 use crate::support::{Model, boundary, event, map};
 use heddle_engine::{Command, IncidentCode, Rejection, SkipTarget, Status};
 use serde_json::{Value, json};

@@ -1,7 +1,5 @@
 //! Flows that lead back within bounds, and flows for the failure of their source.
 
-#![expect(clippy::indexing_slicing, reason = "a trial fails where its sample does not fit")]
-
 use crate::support::{Model, Run, event, map};
 use heddle_engine::{Command, IncidentCode, SkipTarget, Status};
 use serde_json::{Value, json};

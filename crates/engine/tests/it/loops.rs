@@ -1,7 +1,5 @@
 //! Loops, multi-instance activities, quantities of tokens, and ad-hoc sub-processes.
 
-#![expect(clippy::indexing_slicing, reason = "a trial fails where its sample does not fit")]
-
 use crate::support::{Model, Run, boundary, event, map};
 use heddle_engine::{Budget, CancelReason, Command, EventKind, IncidentCode, SkipTarget, Status};
 use serde_json::{Value, json};

@@ -180,10 +180,11 @@ pub(crate) async fn cancel(call: Call<ops::CancelRun>) -> HandlerResult {
         return Ok(Response::none());
     }
     let reason = call.query.reason.clone();
-    let mut details = json!({ "reason": reason });
-    if compensate {
-        details["compensate"] = true.into();
-    }
+    let details = if compensate {
+        json!({ "reason": reason, "compensate": true })
+    } else {
+        json!({ "reason": reason })
+    };
     let record = |_: &Run| call.journal_with(&id, details.clone(), || Ok(Response::none()));
     let seen = call.meta.if_match;
     let cancellation = Cancellation { reason, compensate };

@@ -1,116 +1,22 @@
 //! Jobs for external workers: what may be taken, lists, and the ends that are kept for a while.
 
 mod activation;
-mod list;
+pub(crate) mod list;
 
 pub(crate) use activation::{Dialect, again, taking};
 
-use async_trait::async_trait;
-use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper};
+use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
 use diesel_async::RunQueryDsl;
-use heddle_kernel::{JobId, Page, PageRequest, TenantId, Timestamp};
-use heddle_policy::{AccessFilter, resource};
-use heddle_store::{At, Db, Id, page, read, write_tx};
+use heddle_kernel::Timestamp;
+use heddle_store::{At, Db, write_tx};
 use heddle_usecase::StoreError;
-use heddle_workflows::ports::{JobFilter, JobReach, JobStore, WantedType};
-use heddle_workflows::records::{Job, KnownJob};
 
-use crate::runs::SqlRunStore;
-use crate::schema::{EndingDbRow, JobDbRow, job_endings, jobs};
+use crate::schema::job_endings;
 
 /// Minutes for which the end of a job is kept.
 const KEPT_MINUTES: i64 = 10;
 /// Most ends that are removed at once: a commit in between waits no longer for it.
 const SLICE: i64 = 10_000;
-
-#[async_trait]
-impl JobStore for SqlRunStore {
-    async fn job(&self, tenant: TenantId, job: JobId) -> Result<KnownJob, StoreError> {
-        let (tenant, job) = (Id::from(tenant), Id::from(job));
-        read!(self.db(), |conn| {
-            let open: Option<JobDbRow> =
-                jobs::table.find((tenant, job)).select(JobDbRow::as_select()).first(conn).await.optional()?;
-            if let Some(open) = open {
-                return Ok(KnownJob::Open(Box::new(open.record()?)));
-            }
-            let ended: EndingDbRow =
-                job_endings::table.find((tenant, job)).select(EndingDbRow::as_select()).first(conn).await?;
-            Ok(KnownJob::Ended(Box::new(ended.record())))
-        })
-    }
-
-    async fn job_by_number(&self, tenant: TenantId, number: i64) -> Result<KnownJob, StoreError> {
-        read!(self.db(), |conn| {
-            let open: Vec<JobDbRow> = jobs::table
-                .filter(jobs::organization_id.eq(Id::from(tenant)))
-                .filter(jobs::number.eq(number))
-                .select(JobDbRow::as_select())
-                .limit(2)
-                .load(conn)
-                .await?;
-            let count = open.len();
-            match open.into_iter().next() {
-                Some(job) if count == 1 => return Ok(KnownJob::Open(Box::new(job.record()?))),
-                Some(_) => return Err(StoreError::NotFound.into()),
-                None => {}
-            }
-            let ended: EndingDbRow = job_endings::table
-                .filter(job_endings::organization_id.eq(Id::from(tenant)))
-                .filter(job_endings::number.eq(number))
-                .select(EndingDbRow::as_select())
-                .first(conn)
-                .await?;
-            Ok(KnownJob::Ended(Box::new(ended.record())))
-        })
-    }
-
-    async fn jobs(
-        &self,
-        tenant: TenantId,
-        filter: &JobFilter,
-        access: &AccessFilter<resource::Job>,
-        now: Timestamp,
-        page: &PageRequest,
-    ) -> Result<Page<Job>, StoreError> {
-        let from: Option<JobId> = page::position(page)?;
-        if access.is_empty() {
-            return Ok(page::empty());
-        }
-        let reach = JobReach::of(access);
-        let wanted = list::Wanted { tenant, filter, reach: &reach, now: At(now), from };
-        let statement = wanted.statement(page::surplus(page));
-        let found: Vec<Job> = read!(self.db(), |conn| {
-            let rows: Vec<JobDbRow> = statement.load(conn).await?;
-            rows.into_iter().map(JobDbRow::record).collect()
-        })?;
-        Ok(Page::from_surplus(found, page.limit, |job| job.id))
-    }
-
-    async fn next_due_job(
-        &self,
-        tenant: TenantId,
-        types: &[WantedType],
-        now: Timestamp,
-    ) -> Result<Option<Timestamp>, StoreError> {
-        let names: Vec<&str> = types.iter().map(|one| one.name.as_str()).collect();
-        read!(self.db(), |conn| {
-            let mut next: Option<At> = None;
-            for name in names {
-                let due: Option<Option<At>> = jobs::table
-                    .filter(jobs::organization_id.eq(Id::from(tenant)))
-                    .filter(jobs::job_type.eq(name))
-                    .filter(jobs::due_at.gt(At(now)))
-                    .order(jobs::due_at)
-                    .select(jobs::due_at)
-                    .first(conn)
-                    .await
-                    .optional()?;
-                next = [next, due.flatten()].into_iter().flatten().min();
-            }
-            Ok(next.map(Timestamp::from))
-        })
-    }
-}
 
 /// Removes the ends that are no longer kept.
 pub(crate) async fn sweep(db: &Db, now: Timestamp) -> Result<u64, StoreError> {

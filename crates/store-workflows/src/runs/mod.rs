@@ -4,6 +4,7 @@ mod called;
 mod events;
 mod feed;
 mod inbox;
+mod jobs;
 pub(crate) use inbox::is_kept;
 mod list;
 mod purge;

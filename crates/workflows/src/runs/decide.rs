@@ -169,10 +169,12 @@ impl Runs {
             check_revision(seen, run.revision)?;
             let active = !run.state.is_terminal();
             let reason = cancellation.reason.clone();
-            Ok(active.then(|| match cancellation.compensate {
-                true => Command::CancelCompensating { reason },
-                false => Command::Cancel { reason },
-            }))
+            let command = if cancellation.compensate {
+                Command::CancelCompensating { reason }
+            } else {
+                Command::Cancel { reason }
+            };
+            Ok(active.then_some(command))
         };
         self.advance(authorized.key(), by, choose, record).await
     }

@@ -70,6 +70,9 @@ pub enum MyTasks {
     CandidateOf(String),
 }
 
+/// Search for a human task in its run.
+type Finding<'f> = &'f (dyn Fn(&Run) -> Result<(HumanTask, OpenTask), UseCaseError> + Send + Sync);
+
 impl Runs {
     /// The work list.
     ///
@@ -211,7 +214,7 @@ impl Runs {
         authorized: &Authorized<RunCompleteTask>,
         context: &RequestContext,
         completion: &Completion,
-        find: &(dyn Fn(&Run) -> Result<(HumanTask, OpenTask), UseCaseError> + Send + Sync),
+        find: Finding<'_>,
         record: &JournalFor<'_, (HumanTask, Run)>,
     ) -> Result<(HumanTask, Run), UseCaseError> {
         let by = Initiator::new(context.now(), Some(context.user_id()));

@@ -3,7 +3,7 @@
 #![expect(clippy::indexing_slicing, reason = "a trial fails where its sample does not fit")]
 
 use super::branches::{complete, counting, simple, times, with_default};
-use crate::support::{Model, boundary, event};
+use crate::support::{Model, event};
 use heddle_engine::Status;
 use serde_json::{Value, json};
 

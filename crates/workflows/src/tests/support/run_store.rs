@@ -126,12 +126,8 @@ impl RunStore for Memory {
         let called = |run: &Run| {
             let parent = run.trigger.parent.as_ref().filter(|parent| parent.run == caller)?;
             let node_id = parent.node_id.clone();
-            (run.tenant == tenant).then(|| CalledRun {
-                id: run.id,
-                workflow: run.workflow,
-                node_id,
-                state: run.state,
-            })
+            let called = CalledRun { id: run.id, workflow: run.workflow, node_id, state: run.state };
+            (run.tenant == tenant).then_some(called)
         };
         Ok(tables.runs.values().filter_map(called).collect())
     }

@@ -339,6 +339,7 @@ impl<'d> Builder<'d> {
             links: HashMap::new(),
             has_joins: false,
             waits_for_data: false,
+            has_conditions: false,
         };
         self.links(&mut graph, &raws);
         self.starts(&mut graph, &raws, id);
@@ -349,6 +350,7 @@ impl<'d> Builder<'d> {
         data::mark_written(&mut graph);
         graph.waits_for_data =
             graph.nodes.iter().filter_map(|node| node.data.as_ref()).any(|data| !data.input_sets.is_empty());
+        graph.has_conditions = graph.nodes.iter().any(|node| node.work.has_condition());
         graph
     }
 

@@ -89,6 +89,7 @@ pub struct Graph {
     links: HashMap<NodeIx, NodeIx>,
     has_joins: bool,
     waits_for_data: bool,
+    has_conditions: bool,
 }
 
 /// A process's or sub-process's content.
@@ -285,6 +286,18 @@ impl Work {
             | Self::Script(_)
             | Self::Job(_)
             | Self::Call(_) => None,
+        }
+    }
+
+    /// Whether it is an event that waits for a condition on the data.
+    pub(crate) fn has_condition(&self) -> bool {
+        if let Self::Start(Start { trigger: Some(trigger), .. })
+        | Self::Catch(trigger)
+        | Self::Boundary { trigger, .. } = self
+        {
+            trigger.has_condition()
+        } else {
+            false
         }
     }
 }
@@ -574,6 +587,12 @@ impl Graph {
     #[must_use]
     pub const fn waits_for_data(&self) -> bool {
         self.waits_for_data
+    }
+
+    /// Whether an event of this graph waits for a condition on the data.
+    #[must_use]
+    pub const fn has_conditions(&self) -> bool {
+        self.has_conditions
     }
 
     /// The catching link at which a throwing one goes on.

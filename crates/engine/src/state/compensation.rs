@@ -2,7 +2,7 @@
 
 use super::{NodeInstance, ScopeState, State};
 use crate::LocalId;
-use crate::event::{CompensationStep, Event};
+use crate::event::{BodyKind, CompensationStep, Event};
 use heddle_kernel::UserId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -67,7 +67,7 @@ impl State {
             node: own.node.clone(),
             scope: own.scope,
             iteration: own.iteration.is_some(),
-            body: own.body.is_some(),
+            body: own.body.as_ref().is_some_and(|body| body.kind != BodyKind::AdHoc),
             variables: kept.unwrap_or_default(),
         };
         self.flow.records.push(record);

@@ -84,7 +84,7 @@ impl Machine<'_> {
         let node = self.graph.node(ix);
         let special =
             matches!(node.work, Work::Start(_) | Work::Boundary { .. } | Work::EventSubProcess { .. });
-        node.scope == content && !special
+        node.scope == content && !special && !node.for_compensation
     }
 
     /// The rules of the ad-hoc sub-process whose content a scope of the graph is.
@@ -121,6 +121,10 @@ impl Machine<'_> {
     /// Whether the end of this activity ends the ad-hoc sub-process around it: its completion condition holds now.
     pub(super) fn ends_ad_hoc(&self, ix: NodeIx, scope: LocalId) -> Result<bool, StepFault> {
         let node = self.graph.node(ix);
+        // What compensates is no activity of the sub-process, and one that is restored has ended.
+        if node.for_compensation || self.state.instance(scope).is_some_and(|own| own.restored) {
+            return Ok(false);
+        }
         let Some(rules) = self.ad_hoc_of(node.scope) else { return Ok(false) };
         let Some(condition) = rules.completion.as_ref().filter(|_| node.element.is_activity()) else {
             return Ok(false);

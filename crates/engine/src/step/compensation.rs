@@ -7,7 +7,7 @@
 
 use super::leave::Completion;
 use super::{At, Machine, StepFault};
-use crate::event::{CancelReason, CompensationStep, EventKind, Phase};
+use crate::event::{BodyKind, CancelReason, CompensationStep, EventKind, Phase};
 use crate::size::COMPENSATION_STEP;
 use crate::state::{Cancelling, Record};
 use crate::{LocalId, Rejection};
@@ -24,7 +24,7 @@ impl Machine<'_> {
         if own.compensates.is_some() || node.for_compensation {
             return;
         }
-        let body = own.body.is_some();
+        let body = own.body.as_ref().is_some_and(|body| body.kind != BodyKind::AdHoc);
         let holds = (body || node.work.content().is_some()) && self.state.has_records(id);
         // The handler of a body is that of each of its instances.
         let handled = node.compensation.is_some() && !body;
@@ -258,7 +258,10 @@ impl Machine<'_> {
         self.emit(at, EventKind::CompensationEnded { compensation_id: id, completed: true });
         self.touched.push(scope);
         let Some(owner) = at.instance else {
-            if let Some(Cancelling { reason, by }) = self.state.flow.cancelling.clone() {
+            // Another compensation, for which nothing waits either, may still run.
+            if let Some(Cancelling { reason, by }) = self.state.flow.cancelling.clone()
+                && self.state.flow.compensations.is_empty()
+            {
                 self.cancel_contents(LocalId::ROOT, CancelReason::RunCancelled, None)?;
                 self.close_waits(LocalId::ROOT, true);
                 self.emit(At::RUN, EventKind::RunCancelled { reason, by });

@@ -40,8 +40,13 @@ impl Machine<'_> {
     /// Evaluates the conditions that are listened to, if anything has changed that they may see. One that begins to hold
     /// occurs.
     pub(super) fn settle_conditions(&mut self) -> Result<(), Rejection> {
+        if !self.graph.has_conditions() {
+            self.unsettled = false;
+            return Ok(());
+        }
         while self.unsettled && !self.halted && self.state.life == Life::Active {
             self.unsettled = false;
+            let _ = self.charge_places(self.state.subscriptions.len());
             let listens = |own: &&SubscriptionState| own.kind == SubscriptionKind::Condition;
             let ids: Vec<LocalId> =
                 self.state.subscriptions.iter().filter(listens).map(|own| own.id).collect();

@@ -55,7 +55,7 @@ impl Machine<'_> {
         let outgoing = graph.outgoing(ix);
         let at = |place: u32| usize::try_from(place).ok().and_then(|place| outgoing.get(place)).copied();
         let mut spent = Vec::new();
-        let mut anew = self.anew.take_if(|own| *own == id).is_some();
+        let anew = self.anew.take_if(|own| *own == id).is_some();
         match self.instance(id)?.stage {
             Stage::Delay(place, times) => {
                 if let Some(flow) = at(place) {
@@ -66,7 +66,8 @@ impl Machine<'_> {
                 let outcome = self.state.outputs.get(&*graph.node(ix).id).and_then(|own| own.get("outcome"));
                 let outcome = outcome.and_then(Value::as_str).filter(|_| !ending.skipped);
                 match (outcome, at(place)) {
-                    (Some("revise"), Some(_)) => anew = true,
+                    (Some("revise"), Some(flow)) => return Ok(Way::Back(flow, 1)),
+                    (Some("reject"), Some(flow)) if anew => return Ok(Way::Back(flow, 1)),
                     (Some("reject"), Some(flow)) => return self.fail_loop(ix, id, flow),
                     (_, flow) => spent.extend(flow),
                 }

@@ -182,7 +182,8 @@ impl Machine<'_> {
         self.open_content(ix, id, content)?;
         // A condition that holds from the first interrupts the sub-process before anything in it begins.
         self.settle_conditions()?;
-        if self.state.scope(id).is_none() || self.is_interrupted(id) {
+        let listens = !graph.scope(content).listeners.is_empty();
+        if self.state.scope(id).is_none() || (listens && self.is_interrupted(id)) {
             return Ok(());
         }
         for &start in &graph.scope(content).starts {

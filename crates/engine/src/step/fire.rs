@@ -46,7 +46,9 @@ impl Machine<'_> {
         }
         let node = self.node(&timer.node)?;
         let at = self.wait_at(node, timer.host);
-        let continues = self.state.instance(timer.host).is_some_and(|own| own.waits_to_continue());
+        // The timer of a boundary event is none of the host's own.
+        let own = self.state.instance(timer.host);
+        let continues = own.is_some_and(|own| own.waits_to_continue() && own.node == timer.node);
         let skipped = !continues && self.is_stuck(node, timer.host);
         self.emit(at, EventKind::TimerFired { timer_id, due_at: timer.due_at, skipped });
         if continues {

@@ -154,7 +154,8 @@ impl Machine<'_> {
             && node.scope == *scope
         {
             // Somebody begins an activity of an ad-hoc sub-process.
-            let open = self.state.scope(id).is_some() && !self.is_body(ix, id);
+            let restored = self.instance(id)?.restored;
+            let open = self.state.scope(id).is_some() && !self.is_body(ix, id) && !restored;
             let free = open && !(rules.sequential && self.is_busy(id));
             if !free || !self.can_begin(to, *scope) {
                 return Err(invalid());

@@ -74,10 +74,11 @@ impl Index {
         let host = event.node_instance_id.unwrap_or(scope);
         let node = event.node_id.as_deref().and_then(|id| graph.find(id));
         match &event.kind {
-            EventKind::NodeActivated { .. } => {
+            EventKind::NodeActivated { .. } | EventKind::NodeRestored { .. } => {
                 self.scopes.entry(scope).or_default().nodes.extend(event.node_instance_id);
             }
             EventKind::NodeCompleted { .. }
+            | EventKind::NodeCompensated { .. }
             | EventKind::BodyClosed { .. }
             | EventKind::NodeCancelled { .. } => {
                 if let (Some(inside), Some(id)) = (self.scopes.get_mut(&scope), event.node_instance_id) {

@@ -53,7 +53,7 @@ impl Machine<'_> {
     }
 
     /// Data of a job that is to be opened.
-    fn job(&self, id: LocalId, kind: JobKind, task: &JobTask) -> Result<JobCreated, StepFault> {
+    pub(super) fn job(&self, id: LocalId, kind: JobKind, task: &JobTask) -> Result<JobCreated, StepFault> {
         let scope = self.inner(id)?;
         let job_type = self.text(Some(&task.job_type), scope)?.unwrap_or_default();
         let named = !job_type.is_empty() && job_type.trim() == job_type && job_type.len() <= TYPE_MAX;
@@ -229,7 +229,10 @@ impl Machine<'_> {
         let own = self.state.job(job).cloned().ok_or(Rejection::UnknownJob(job))?;
         let (_, at) = self.at(own.owner)?;
         if retries > 0 {
-            let stopped = self.state.incidents.iter().find(|one| one.instance == Some(own.owner));
+            let stopped = self.state.incidents.iter().find(|one| {
+                one.instance == Some(own.owner)
+                    && matches!(one.code, IncidentCode::JobFailed | IncidentCode::UnhandledError)
+            });
             if let Some(incident_id) = stopped.filter(|_| own.retries == 0).map(|one| one.id) {
                 let (resolution, by) = (Resolution::Retry, self.actor());
                 self.emit(at, EventKind::IncidentResolved { incident_id, resolution, by });
@@ -248,7 +251,9 @@ impl Machine<'_> {
     /// Opens the job of a node instance anew behind its incident, with as many attempts as the model says; answers whether
     /// there is one.
     pub(super) fn reopen_job(&mut self, id: LocalId) -> Result<bool, Rejection> {
-        let Some(own) = self.state.job_of(id).filter(|own| own.retries == 0).cloned() else {
+        // Jobs of task listeners may stand beside one that has no attempt left.
+        let mut jobs = self.state.jobs.iter();
+        let Some(own) = jobs.find(|own| own.owner == id && own.retries == 0).cloned() else {
             return Ok(false);
         };
         let (ix, at) = self.at(id)?;

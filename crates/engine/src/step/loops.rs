@@ -433,9 +433,10 @@ impl Machine<'_> {
             Some(Marker::Standard(_)) | None => None,
         };
         if let (Some(name), Some(body)) = (name, active.body.as_deref()) {
-            let total = usize::try_from(body.total.unwrap_or_default()).unwrap_or_default();
+            // A total may be far above what has begun one after another.
+            let begun = usize::try_from(body.started).unwrap_or_default();
             let mut given = body.outputs.clone();
-            given.resize(total, Value::Null);
+            given.resize(begun.max(given.len()), Value::Null);
             let values = Map::from_iter([(name.to_string(), Value::Array(given))]);
             self.admit_own(around, &values)?;
             self.set_values(around, values);

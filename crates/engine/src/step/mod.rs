@@ -329,8 +329,11 @@ impl<'g> Machine<'g> {
 
     /// Whether tokens or node instances are left in a scope.
     fn is_busy(&mut self, scope: LocalId) -> bool {
+        let mut compensations = self.state.flow.compensations.iter();
+        // What is left to compensate in it needs its variables.
+        let due = compensations.any(|own| own.steps.iter().any(|step| step.scope == scope));
         match self.index() {
-            Some(index) => index.is_busy(scope),
+            Some(index) => due || index.is_busy(scope),
             None => self.state.is_busy(scope),
         }
     }

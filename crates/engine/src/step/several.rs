@@ -119,12 +119,7 @@ impl Machine<'_> {
         let scope = self.inner(id)?;
         // What cannot be sent stops the event before anything is sent, or a retry would send it twice.
         for throw in all {
-            if let Throw::Message(settings) | Throw::Signal(settings) = throw {
-                let payload = self.payload(settings, ix, id, scope)?;
-                if matches!(throw, Throw::Message(_)) {
-                    self.sent_key(settings, scope, &payload)?;
-                }
-            }
+            self.check_throw(throw, ix, id, scope)?;
         }
         let mut signals: Vec<(Arc<str>, Value)> = Vec::new();
         let mut ending = None;
@@ -167,6 +162,38 @@ impl Machine<'_> {
             Throw::Job(task) => self.open_job(id, JobKind::Task, task),
             Throw::None | Throw::Message(_) | Throw::Signal(_) | Throw::Several(_) => Ok(self.leave(id)?),
         }
+    }
+
+    /// Evaluates what one of several throws needs, without throwing it.
+    fn check_throw(
+        &mut self,
+        throw: &Throw,
+        ix: NodeIx,
+        id: LocalId,
+        scope: LocalId,
+    ) -> Result<(), StepFault> {
+        match throw {
+            Throw::Message(settings) => {
+                let payload = self.payload(settings, ix, id, scope)?;
+                self.sent_key(settings, scope, &payload)?;
+            }
+            Throw::Signal(settings) => {
+                self.payload(settings, ix, id, scope)?;
+            }
+            Throw::Error(reference) | Throw::Escalation(reference) => {
+                self.thrown(id, reference)?;
+            }
+            Throw::Job(task) => {
+                self.job(id, JobKind::Task, task)?;
+            }
+            Throw::None
+            | Throw::Terminate
+            | Throw::Compensation(_)
+            | Throw::Cancel
+            | Throw::Link(_)
+            | Throw::Several(_) => {}
+        }
+        Ok(())
     }
 
     fn signal_all(&mut self, signals: &[(Arc<str>, Value)]) -> Result<(), Rejection> {

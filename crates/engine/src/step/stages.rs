@@ -153,16 +153,17 @@ impl Machine<'_> {
     ) -> Result<Option<u32>, StepFault> {
         let Some(listeners) = self.graph.node(ix).listeners.clone() else { return Ok(None) };
         for (at, own) in (0..).zip(listeners.at(place)).skip(from as usize) {
+            let (stage, kind) = match place {
+                ListenerPlace::End => (Stage::EndListener(at), JobKind::EndListener),
+                ListenerPlace::Start
+                | ListenerPlace::Create
+                | ListenerPlace::Assignment
+                | ListenerPlace::Complete => (Stage::StartListener(at), JobKind::StartListener),
+            };
+            // A listener that fails is tried again by itself, without what came before it.
+            self.stage(id, stage)?;
             match &own.work {
                 ListenerWork::Job(task) => {
-                    let (stage, kind) = match place {
-                        ListenerPlace::End => (Stage::EndListener(at), JobKind::EndListener),
-                        ListenerPlace::Start
-                        | ListenerPlace::Create
-                        | ListenerPlace::Assignment
-                        | ListenerPlace::Complete => (Stage::StartListener(at), JobKind::StartListener),
-                    };
-                    self.stage(id, stage)?;
                     self.open_job(id, kind, task)?;
                     return Ok(Some(at));
                 }

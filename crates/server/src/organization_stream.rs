@@ -1,4 +1,4 @@
-//! The event stream over all runs of an organisation that the caller may read: `text/event-stream`.
+//! The event stream over all runs of an organisation that the caller may list and read: `text/event-stream`.
 //!
 //! It reads what was committed from the database behind the reader's place, in the order of commits, and waits to be told
 //! of more. The place is the id of each event, so that a reader comes back with it and misses nothing. The reader's rights
@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use heddle_api::ErrorCode;
-use heddle_api::operations::ops;
+use heddle_api::operations::{Operation as _, ops};
 use heddle_kernel::Clock as _;
-use heddle_policy::capability::RunList;
+use heddle_policy::capability::{RunList, RunRead};
 use heddle_policy::resource::Run;
 use heddle_policy::{AccessFilter, RequestContext, SessionKind};
 use heddle_runtime::OrganizationWatch;
@@ -28,6 +28,7 @@ use crate::call::Call;
 use crate::edge::Places;
 use crate::edge::answer::PIECE;
 use crate::failure::Failure;
+use crate::gate;
 use crate::handlers::id_of;
 use crate::reply::{Content, HandlerResult, Response};
 
@@ -57,6 +58,9 @@ pub(crate) async fn stream(call: Call<ops::StreamEvents>) -> HandlerResult {
         workflow: id_of(call.query.workflow_id.as_deref(), "workflowId")?,
         types: call.query.types.into_iter().flatten().map(|one| one.as_str().to_owned()).collect(),
     };
+    // The stream tells whole events: who may list a run and not read it is told none of it.
+    let reads = call.context.snapshot().authorize_some::<RunRead>();
+    let reads = reads.map_err(|denial| gate::denied(ops::StreamEvents::ID.spec(), &denial))?;
     let places = call.app.edge.stream(call.context.principal().session, tenant)?;
     let mut reader = Reader {
         watch,
@@ -66,6 +70,7 @@ pub(crate) async fn stream(call: Call<ops::StreamEvents>) -> HandlerResult {
         handed: after,
         token: call.meta.token.clone().unwrap_or_default(),
         access: call.authorized.filter().clone(),
+        reads,
         context: call.context,
         next_check: Instant::now() + call.app.edge.limits().stream_check,
         app: call.app,
@@ -93,7 +98,10 @@ struct Reader {
     app: Arc<App>,
     context: RequestContext,
     token: String,
+    /// Runs that the reader may list.
     access: AccessFilter<Run>,
+    /// Runs that the reader may read.
+    reads: AccessFilter<Run>,
     filter: FeedFilter,
     watch: OrganizationWatch,
     stop: watch::Receiver<bool>,
@@ -149,7 +157,7 @@ impl Reader {
     /// Takes what is there, as far as it is read ahead.
     async fn read(&mut self) -> Result<(), Failure> {
         let (tenant, runs) = (self.context.tenant(), &self.app.runs);
-        let look = runs.feed(tenant, &self.access, &self.filter, self.after, READ_AHEAD).await?;
+        let look = runs.feed(tenant, &self.access, &self.reads, &self.filter, self.after, READ_AHEAD).await?;
         (self.after, self.rest) = (look.reached, look.rest);
         let frames = look.events.iter().map(|event| Frame {
             bytes: frame(event),
@@ -204,13 +212,14 @@ impl Reader {
             }
         };
         match known {
-            Ok(Some(caller)) => match caller.snapshot.authorize_list::<RunList>() {
-                Ok(list) => {
-                    self.turn_to(list.filter());
-                    true
-                }
-                Err(_) => false,
-            },
+            Ok(Some(caller)) => {
+                let list = caller.snapshot.authorize_list::<RunList>();
+                let (Ok(list), Ok(reads)) = (list, caller.snapshot.authorize_some::<RunRead>()) else {
+                    return false;
+                };
+                self.turn_to(list.filter(), reads);
+                true
+            }
             Ok(None) => false,
             // A database that is away for a moment takes no right away; the stream itself ends by its own reads.
             Err(error) => Failure::from(error).error.code == ErrorCode::DependencyUnavailable,
@@ -218,11 +227,11 @@ impl Reader {
     }
 
     /// Goes on with these rights. What was read with others and is not begun is read anew.
-    fn turn_to(&mut self, access: &AccessFilter<Run>) {
-        if self.access == *access {
+    fn turn_to(&mut self, access: &AccessFilter<Run>, reads: AccessFilter<Run>) {
+        if self.access == *access && self.reads == reads {
             return;
         }
-        self.access = access.clone();
+        (self.access, self.reads) = (access.clone(), reads);
         self.waiting.retain(|frame| frame.is_begun);
         self.after = self.waiting.back().map_or(self.handed, |frame| frame.place);
         self.rest = FeedRest::More;

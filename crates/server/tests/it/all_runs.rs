@@ -35,8 +35,12 @@ async fn listed(client: &Client, query: &str) -> Vec<String> {
 }
 
 async fn deny(app: &TestApp, user: &str, kind: &str, thing: &str) -> String {
+    deny_action(app, user, kind, "*", thing).await
+}
+
+async fn deny_action(app: &TestApp, user: &str, kind: &str, action: &str, thing: &str) -> String {
     let deny = json!({ "principal": { "kind": "user", "id": user }, "resourceType": kind,
-        "action": "*", "resourceId": thing, "effect": "deny" });
+        "action": action, "resourceId": thing, "effect": "deny" });
     app.admin.post("/api/grants", deny).await.expect(201).id()
 }
 
@@ -138,6 +142,27 @@ async fn a_deny_on_a_run_or_on_its_workflow_holds_in_the_list_and_in_the_stream(
         let _ = librarian.get("/api/runs").await.expect(403);
         let refused = librarian.request("GET", "/api/runs/events/stream").open().await.expect("an answer");
         assert_eq!(refused.status().as_u16(), 403);
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn nothing_is_told_of_a_run_that_is_listed_and_may_not_be_read() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let admin = app.admin.clone();
+        let (user, reader) = app.user("reader", &["viewer"]).await;
+        let work = admin.publish_bpmn("work", &models::task()).await;
+        let closed = id(&admin.run(&work, json!({})).await);
+        let open = id(&admin.run(&work, json!({})).await);
+        let _ = deny_action(&app, &user, "run", "read", &closed).await;
+        assert_eq!(listed(&reader, "").await, [open.clone(), closed.clone()]);
+        let mut stream = Stream::open_all(&reader, "", None).await;
+        for run in [&closed, &open] {
+            let _ = admin.complete(&work, run, "work", json!({})).await.expect(200);
+        }
+        let told = stream.until("run.completed").await;
+        assert!(told.iter().all(|event| event.data["runId"] == open.as_str()), "{told:?}");
         app.stop().await;
     });
 }

@@ -1,6 +1,6 @@
 //! Published workflows by the names under which others call them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::schema::{CallableDbRow, callable_processes, workflow_versions, workflows};
 use crate::words::WorkflowStateWord;
@@ -16,6 +16,7 @@ use heddle_usecase::StoreError;
 use heddle_workflows::models::process_ids;
 use heddle_workflows::ports::Callable;
 use heddle_workflows::records::WorkflowState;
+use parking_lot::Mutex;
 use serde_json::Value;
 
 /// Workflows that are listed at a time.
@@ -38,9 +39,23 @@ macro_rules! list_processes {
 }
 pub(crate) use list_processes;
 
+/// Organisations whose workflows were all listed since the start; later ones are listed as they are published.
+pub(crate) type Listed = Mutex<HashSet<TenantId>>;
+
 /// The published workflows with a process of this id, and the one with this slug.
-pub(crate) async fn named(db: &Db, tenant: TenantId, name: &str) -> Result<Callable, StoreError> {
+pub(crate) async fn named(
+    db: &Db,
+    listed: &Listed,
+    tenant: TenantId,
+    name: &str,
+) -> Result<Callable, StoreError> {
+    let (organization, is_listed) = (tenant, listed.lock().contains(&tenant));
     let tenant = Id::from(tenant);
+    if !is_listed {
+        // All of them before the look: an older one of the same name makes it one of several.
+        while list_some(db, tenant).await? {}
+        listed.lock().insert(organization);
+    }
     loop {
         let found = look(db, tenant, name).await?;
         if !found.processes.is_empty() || !list_some(db, tenant).await? {

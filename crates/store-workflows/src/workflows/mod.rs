@@ -35,6 +35,7 @@ pub struct SqlWorkflowStore {
     guard: Guard,
     kept: Arc<Kept>,
     compute: Arc<dyn Compute>,
+    listed: Arc<callable::Listed>,
 }
 
 impl std::fmt::Debug for SqlWorkflowStore {
@@ -47,7 +48,13 @@ impl SqlWorkflowStore {
     /// Store in this database, whose schema is up to date.
     #[must_use]
     pub fn new(db: Db) -> Self {
-        Self { db, guard: Guard::default(), kept: Arc::default(), compute: Arc::new(InPlace) }
+        Self {
+            db,
+            guard: Guard::default(),
+            kept: Arc::default(),
+            compute: Arc::new(InPlace),
+            listed: Arc::default(),
+        }
     }
 
     /// The same with quotas of their own, which may change from one call to the next.
@@ -136,7 +143,7 @@ impl WorkflowStore for SqlWorkflowStore {
     }
 
     async fn callable<'a>(&self, tenant: TenantId, name: &'a str) -> Result<Callable, StoreError> {
-        callable::named(&self.db, tenant, name).await
+        callable::named(&self.db, &self.listed, tenant, name).await
     }
 
     async fn versions(

@@ -1,7 +1,7 @@
 //! The stream over all runs of an organisation.
 
 use heddle_kernel::{TenantId, WorkflowId};
-use heddle_policy::{AccessFilter, resource};
+use heddle_policy::{AccessFilter, Key, Within, resource};
 use serde_json::value::RawValue;
 
 use super::Runs;
@@ -50,14 +50,16 @@ impl Runs {
     }
 
     /// The next events behind a place of the stream that the filters let through, of so many bytes of stored slices or of
-    /// a single larger one. The reader's rights are asked for anew with each look.
+    /// a single larger one, of runs that both filters let through: those that the reader may list, and those that they may
+    /// read. The reader's rights are asked for anew with each look. A slice that does not read is left out.
     ///
     /// # Errors
-    /// `Unavailable`; `Internal` when a slice does not read.
+    /// `Unavailable`.
     pub async fn feed(
         &self,
         tenant: TenantId,
         access: &AccessFilter<resource::Run>,
+        reads: &AccessFilter<resource::Run>,
         filter: &FeedFilter,
         after: FeedPosition,
         bytes: usize,
@@ -65,9 +67,14 @@ impl Runs {
         let read = self.ports.runs.feed(tenant, filter.workflow, access, after, bytes).await?;
         let mut events = Vec::new();
         for slice in &read.slices {
-            events_of(slice, filter, after, &mut events).map_err(|error| {
-                UseCaseError::Internal(format!("events of {} do not read: {error}", slice.run))
-            })?;
+            if !reads.permits(&Key::of_stored(tenant, slice.run, Within::of(slice.workflow))) {
+                continue;
+            }
+            let before = events.len();
+            if let Err(error) = events_of(slice, filter, after, &mut events) {
+                tracing::error!(%error, run = %slice.run, "events do not read, and are left out of the stream");
+                events.truncate(before);
+            }
         }
         Ok(FeedLook { events, reached: read.reached, rest: read.rest })
     }

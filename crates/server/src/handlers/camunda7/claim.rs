@@ -9,7 +9,7 @@ use heddle_api::{ApiError, Detail};
 use heddle_kernel::Timestamp;
 use heddle_workflows::records::Job;
 use heddle_workflows::runs::{ActivateJobs, ActivatedJob, MAX_JOBS, MAX_TYPES, MAX_WAIT_MS};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use super::{name_of, values};
@@ -169,12 +169,17 @@ async fn sifted(call: &Fetching, wanted: &Wanted<'_>) -> Result<Vec<Claimed>, Fa
             wait = Duration::ZERO;
             for job in jobs {
                 let fit = wanted.topic(&job).is_some_and(|topic| fits(&job, topic));
-                if fit && fitting.len() < wanted.most { fitting.push(job) } else { others.push(job) }
+                if fit && fitting.len() < wanted.most {
+                    fitting.push(job);
+                } else {
+                    others.push(ActivatedJob { variables: Map::new(), ..job });
+                }
             }
         }
         let none_at_all = others.is_empty();
-        for job in &others {
-            call.app.runs.relock_job(&call.authorized, job, None).await?;
+        if let Err(failure) = give_back(call, &others).await {
+            // Nobody hears of those that fit.
+            return Err(give_back(call, &fitting).await.err().unwrap_or(failure));
         }
         if !fitting.is_empty() || none_at_all || wanted.left().is_zero() {
             return settled(call, wanted, fitting, LOOK_MILLIS).await;
@@ -191,23 +196,44 @@ async fn activate(call: &Fetching, asked: ActivateJobs) -> Result<Vec<ActivatedJ
     Ok(call.app.runs.activate_jobs(&call.authorized, &asked).await?)
 }
 
-/// The jobs, each under the lock of its topic; one that was lost meanwhile is left out.
+/// Gives jobs back. One that fails keeps none of the others; the first failure is told.
+async fn give_back(call: &Fetching, jobs: &[ActivatedJob]) -> Result<(), Failure> {
+    let mut failed = None;
+    for job in jobs {
+        if let Err(error) = call.app.runs.relock_job(&call.authorized, job, None).await {
+            failed = failed.or_else(|| Some(Failure::from(error)));
+        }
+    }
+    failed.map_or(Ok(()), Err)
+}
+
+/// The jobs, each under the lock of its topic; one that was lost meanwhile is left out. Where one fails, all are given
+/// back.
 async fn settled(
     call: &Fetching,
     wanted: &Wanted<'_>,
     jobs: Vec<ActivatedJob>,
     lock: u64,
 ) -> Result<Vec<Claimed>, Failure> {
-    let mut own = Vec::with_capacity(jobs.len());
+    let (mut own, mut failed) = (Vec::with_capacity(jobs.len()), None);
     for taken in jobs {
         let Some(topic) = wanted.topic(&taken) else { continue };
         let until = match lock_of(topic) == lock {
             true => taken.job.locked_until(),
-            false => call.app.runs.relock_job(&call.authorized, &taken, Some(lock_of(topic))).await?,
+            false => match call.app.runs.relock_job(&call.authorized, &taken, Some(lock_of(topic))).await {
+                Ok(until) => until,
+                Err(error) => {
+                    failed = failed.or_else(|| Some(Failure::from(error)));
+                    taken.job.locked_until()
+                }
+            },
         };
         own.extend(until.map(|until| Claimed { taken, until }));
     }
-    Ok(own)
+    let Some(failure) = failed else { return Ok(own) };
+    // Nobody hears of them.
+    let unheard: Vec<ActivatedJob> = own.into_iter().map(|one| one.taken).collect();
+    Err(give_back(call, &unheard).await.err().unwrap_or(failure))
 }
 
 fn lock_of(topic: &FetchTopic) -> u64 {

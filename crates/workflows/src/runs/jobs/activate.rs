@@ -34,6 +34,8 @@ const WORKER_MAX: usize = 200;
 const MAX_NAMES: usize = 1_000;
 /// Most bytes of variables and headers in one answer; a single job is in it whatever its size.
 const MAX_BYTES: u64 = 8 << 20;
+/// Runs that are kept while jobs are handed out.
+const KEPT_RUNS: usize = 4;
 /// Rest between two looks at locks and delays that run out.
 const REST: Duration = Duration::from_millis(200);
 
@@ -208,8 +210,8 @@ impl Runs {
         self.handed_out(search, taken.take()).await
     }
 
-    /// Jobs with what their nodes see. One that was withdrawn in the meantime is left out; those for which the answer
-    /// has no room are given back.
+    /// Jobs with what their nodes see. One that was withdrawn in the meantime is left out, as is one whose run does not
+    /// read, until its lock runs out; those for which the answer has no room are given back.
     async fn handed_out(
         &self,
         search: &Search<'_>,
@@ -217,18 +219,36 @@ impl Runs {
     ) -> Result<Vec<ActivatedJob>, UseCaseError> {
         let mut runs: HashMap<_, Option<Arc<Run>>> = HashMap::new();
         let (mut given, mut back) = (Vec::with_capacity(taken.len()), Vec::new());
-        let mut room = MAX_BYTES;
+        let (mut room, mut failed) = (MAX_BYTES, None);
         for TakenJob { job, run_revision } in taken {
+            if !back.is_empty() {
+                back.push(job);
+                continue;
+            }
             if let Some(until) = job.locked_until() {
                 self.lines.due(search.tenant, &job.job_type, until);
             }
             let run = match runs.get(&job.run) {
                 Some(known) => known.clone(),
-                None => {
-                    let found = self.run_of_job(&job, run_revision).await?.map(Arc::new);
-                    runs.insert(job.run, found.clone());
-                    found
-                }
+                None => match self.run_of_job(&job, run_revision).await {
+                    Ok(found) => {
+                        if runs.len() >= KEPT_RUNS {
+                            runs.clear();
+                        }
+                        let found = found.map(Arc::new);
+                        runs.insert(job.run, found.clone());
+                        found
+                    }
+                    Err(error) if matches!(error, UseCaseError::Unavailable(_)) => {
+                        failed = Some(error);
+                        back.push(job);
+                        continue;
+                    }
+                    Err(error) => {
+                        tracing::error!(%error, run = %job.run, job = %job.id, "the run of a job does not read");
+                        continue;
+                    }
+                },
             };
             let seen = run.as_ref().and_then(|run| Some((run, run.snapshot.job_variables(job.id)?)));
             let Some((run, mut variables)) = seen else { continue };
@@ -239,7 +259,7 @@ impl Runs {
             let headers = Value::Object(job.headers.clone());
             let bytes = heddle_feel::size_of_json(&variables) + heddle_feel::size_of_json(&headers);
             let Value::Object(variables) = variables else { continue };
-            if (bytes > room && !given.is_empty()) || !back.is_empty() {
+            if bytes > room && !given.is_empty() {
                 back.push(job);
                 continue;
             }
@@ -247,8 +267,11 @@ impl Runs {
             let (correlation_key, business_key) = (run.correlation_key.clone(), run.business_key.clone());
             given.push(ActivatedJob { job, variables, correlation_key, business_key });
         }
-        self.give_back(search.tenant, back).await?;
-        Ok(given)
+        if failed.is_some() {
+            back.extend(given.drain(..).map(|one: ActivatedJob| one.job));
+        }
+        self.give_back(search.tenant, back).await;
+        failed.map_or(Ok(given), Err)
     }
 
     /// The run of a job as it was when the job was taken, or later; none when it is gone.
@@ -263,8 +286,8 @@ impl Runs {
         }
     }
 
-    /// Gives jobs back that were taken and are not handed out.
-    async fn give_back(&self, tenant: TenantId, jobs: Vec<Job>) -> Result<(), UseCaseError> {
+    /// Gives jobs back that were taken and are not handed out. One that can't be is there again when its lock runs out.
+    async fn give_back(&self, tenant: TenantId, jobs: Vec<Job>) {
         let now = self.ports.clock.now();
         for job in jobs {
             let change = LockChange { job: job.id, epoch: job.epoch, now, until: None };
@@ -272,11 +295,13 @@ impl Runs {
             match self.commit(unit).await {
                 // Withdrawn in the meantime, or taken by another one since.
                 Ok(()) | Err(heddle_usecase::StoreError::Stale) => {}
-                Err(error) => return Err(error.into()),
+                Err(error) => {
+                    tracing::error!(%error, job = %job.id, "a job is not given back");
+                    continue;
+                }
             }
             self.lines.opened(tenant, &job.job_type, 1);
         }
-        Ok(())
     }
 }
 

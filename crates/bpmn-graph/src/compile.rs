@@ -144,7 +144,7 @@ fn build<'d>(
     }
 }
 
-/// What a definition holds beside its processes.
+/// Parts of a definition beside its processes.
 #[derive(Clone, Copy)]
 struct Parts<'d> {
     definition: &'d WorkflowDefinition,

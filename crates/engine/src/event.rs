@@ -122,7 +122,7 @@ pub enum EventKind {
         #[serde(rename = "type")]
         element: Element,
     },
-    /// What the compensation of a node instance will need is kept: it is about to complete.
+    /// Data that the compensation of a node instance will need are kept: it is about to complete.
     #[serde(rename = "compensation.recorded")]
     CompensationRecorded {
         /// Whether its variables are kept.
@@ -186,7 +186,7 @@ pub enum EventKind {
         iteration: u64,
         /// Whether it completed; of an ad-hoc sub-process, whether no further activity begins.
         completed: bool,
-        /// What it gave for the output collection.
+        /// Value that it gave for the output collection.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         output: Option<Value>,
     },
@@ -457,7 +457,7 @@ pub enum EventKind {
     CallCompleted {
         /// The called run.
         run_id: RunId,
-        /// Its variables at the end.
+        /// Variables of the called run at its end.
         output: Map<String, Value>,
     },
     /// A called run ended otherwise, or could not be started.
@@ -618,7 +618,7 @@ pub struct TaskCreated {
 pub struct JobCreated {
     /// The job.
     pub job_id: JobId,
-    /// What it stands for in its node.
+    /// Part of its node for which it stands.
     #[serde(default, skip_serializing_if = "JobKind::is_task")]
     pub kind: JobKind,
     /// Type of the job, by which workers ask for it.
@@ -635,7 +635,7 @@ pub struct JobCreated {
     pub number: LocalId,
 }
 
-/// What a job stands for in its node.
+/// Part of its node for which a job stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum JobKind {
@@ -688,18 +688,18 @@ pub struct RunCalled {
     pub version: Option<CalledVersion>,
     /// Variables at its start.
     pub input: Map<String, Value>,
-    /// Its business key; absent is that of the caller, where it inherits one.
+    /// Business key of the called run; absent is that of the caller, where it inherits one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub business_key: Option<String>,
     /// Whether it has the business key of its caller unless its own is given.
     #[serde(default = "yes", skip_serializing_if = "bool::clone")]
     pub inherit_business_key: bool,
-    /// Its correlation key; absent is none.
+    /// Correlation key of the called run; absent is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correlation_key: Option<String>,
 }
 
-/// What a call says that does not tell whether it inherits the business key: as it was before it could tell.
+/// Value for a call that does not tell whether it inherits the business key: as it was before it could tell.
 const fn yes() -> bool {
     true
 }
@@ -838,7 +838,7 @@ pub enum IncidentCode {
     JobFailed,
     /// An error that nothing caught; the node that met it waits.
     UnhandledError,
-    /// What a call activity calls is not there, or did not complete.
+    /// Target of a call activity that is not there, or did not complete.
     CallFailed,
     /// An endless loop was stopped at its maximum.
     LoopLimit,

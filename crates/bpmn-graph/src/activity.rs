@@ -1,4 +1,4 @@
-//! What activities have beside their work: markers, mappings, data, listeners, jobs and calls.
+//! Parts of activities beside their work: markers, mappings, data, listeners, jobs and calls.
 
 use super::calculation::Target;
 use super::settings::Setting;
@@ -39,7 +39,7 @@ pub struct MultiInstance {
     pub element_variable: Option<Arc<str>>,
     /// Variable of the scope around that gets the collection of what the instances gave.
     pub output_collection: Option<Arc<str>>,
-    /// What an instance gives for it.
+    /// Value that an instance gives for it.
     pub output_element: Option<Setting>,
     /// Condition that ends the activity, asked when an instance completes.
     pub completion: Option<Expression>,
@@ -151,7 +151,7 @@ pub struct Assignment {
 /// A place that has data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// Its variable.
+    /// Variable of the place.
     pub variable: Arc<str>,
     /// State in which the data are read or written; absent is any.
     pub state: Option<Arc<str>>,
@@ -185,7 +185,7 @@ impl Listeners {
 pub struct Listener {
     /// Place in the node's life.
     pub place: ListenerPlace,
-    /// What it does.
+    /// Work that it does.
     pub work: ListenerWork,
 }
 
@@ -204,7 +204,7 @@ pub enum ListenerPlace {
     Complete,
 }
 
-/// What a listener does.
+/// Work of a listener.
 #[derive(Debug, Clone)]
 pub enum ListenerWork {
     /// A job for external workers.
@@ -235,7 +235,7 @@ pub struct JobTask {
     pub result_variable: Option<Arc<str>>,
 }
 
-/// What a call activity calls (clause 10.3.6). What passes one by one stands in its [`Mappings`].
+/// Target of a call activity (clause 10.3.6). What passes one by one stands in its [`Mappings`].
 #[derive(Debug, Clone)]
 pub struct CallTask {
     /// Id of a process or of a global task, or id or slug of a workflow.
@@ -246,11 +246,11 @@ pub struct CallTask {
     pub all_in: bool,
     /// Whether it leaves all of its variables behind.
     pub all_out: bool,
-    /// Its business key; absent is that of the caller, where it inherits one.
+    /// Business key of the called run; absent is that of the caller, where it inherits one.
     pub business_key: Option<Setting>,
     /// Whether it has the business key of its caller unless its own gives one.
     pub inherit: bool,
-    /// Its correlation key; absent is that of the caller.
+    /// Correlation key of the called run; absent is that of the caller.
     pub correlation_key: Option<Setting>,
 }
 

@@ -16,10 +16,10 @@ use std::sync::Arc;
 
 const CLAUSE: &str = "10.3.6";
 
-/// What a call activity's settings say.
+/// Content of a call activity's settings.
 #[derive(Debug)]
 pub(super) struct ReadCall {
-    /// What it calls.
+    /// Target of the call.
     pub task: CallTask,
     /// Values that go in and come out one by one; none where it has no such settings.
     pub mappings: Option<Arc<Mappings>>,
@@ -85,7 +85,7 @@ fn given<'s>(settings: &'s Map<String, Value>, member: &str) -> Option<&'s Value
     settings.get(member).filter(|value| !value.is_null() && value.as_str() != Some(""))
 }
 
-/// What is called: a setting, else the model's own word. `${…}` is an expression as it is after `=`.
+/// Name of what is called: a setting, else the model's own word. `${…}` is an expression as it is after `=`.
 fn called(settings: &Map<String, Value>, called_element: Option<&str>) -> Result<Setting, Refused> {
     let member = ["ref", "calledElement"].into_iter().find(|member| given(settings, member).is_some());
     let text = match member {
@@ -228,11 +228,11 @@ pub(super) fn global_tasks(bpmn: &Bpmn) -> (Vec<Process>, Vec<Diagnostic>) {
 
 /// The element of a global task in a fragment.
 struct GlobalElement<'f> {
-    /// Its name with its prefix.
+    /// Name of the element with its prefix.
     name: &'f str,
     /// Name of the task that it is where it is called.
     task: &'static str,
-    /// Its text.
+    /// Text of the element.
     text: &'f str,
 }
 

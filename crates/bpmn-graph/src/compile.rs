@@ -14,7 +14,7 @@ use super::extensions::Extensions;
 use super::rules::{MAX_WORK, NoRule};
 use super::{
     Continuations, Csr, Element, Flow, FlowIx, Graph, JoinRule, Node, NodeIx, Quantities, ROOT, Scope,
-    ScopeIx, SplitRule, Trigger, Work, node, unsupported,
+    ScopeIx, SplitRule, Work, node, unsupported,
 };
 use heddle_bpmn::diagnostic::{self, Diagnostic, ExpressionPosition};
 use heddle_bpmn::element::ElementKind;
@@ -144,7 +144,7 @@ fn build<'d>(
     }
 }
 
-/// What a definition holds beside its processes.
+/// Parts of a definition beside its processes.
 #[derive(Clone, Copy)]
 struct Parts<'d> {
     definition: &'d WorkflowDefinition,

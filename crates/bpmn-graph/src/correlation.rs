@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Bounds of one preserved fragment.
 const LIMITS: Limits = Limits { depth: 64, elements: 100_000 };
 
-/// How the key of a message is found.
+/// Way to find the key of a message.
 #[derive(Debug, Clone)]
 pub struct MessageKey {
     /// Id of the correlation key.
@@ -132,7 +132,7 @@ pub(super) fn data_paths(process: &Process) -> HashMap<(&str, &str), &str> {
 }
 
 impl Builder<'_> {
-    /// How the key of a message is found; none where the model has no correlation key for it.
+    /// Way to find the key of a message; none where the model has no correlation key for it.
     pub(super) fn message_key(&self, message: &str) -> Result<Option<Arc<MessageKey>>, Refused> {
         let all = self.correlations;
         let of_message =

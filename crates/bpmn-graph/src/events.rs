@@ -256,7 +256,7 @@ impl ErrorReference {
     }
 }
 
-/// What an event tells with the error or escalation that it throws, by its settings.
+/// Details that an event tells with the error or escalation that it throws, by its settings.
 fn told(node: &Node, reference: ErrorReference) -> Result<ErrorReference, Refused> {
     let (message, payload) = (setting(node, "errorMessage")?, setting(node, "payload")?);
     Ok(ErrorReference { message, payload, ..reference })

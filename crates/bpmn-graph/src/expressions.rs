@@ -27,7 +27,7 @@ pub fn expression_items(definition: &WorkflowDefinition) -> Vec<ImportItem> {
     items
 }
 
-/// What becomes of a script in another language than FEEL: the expression, or the type of the job of a worker.
+/// Outcome for a script in another language than FEEL: the expression, or the type of the job of a worker.
 fn script_item(node: &Node) -> Option<ImportItem> {
     let activity = node.bpmn.as_deref()?.activity.as_ref()?;
     let text = activity.script.as_deref().filter(|text| !text.trim().is_empty())?;

@@ -35,13 +35,13 @@ pub struct BackEdge {
     pub maximum: u32,
     /// Pause before each, in seconds.
     pub delay_seconds: i64,
-    /// What happens when it has been taken so often.
+    /// Course of the run when it has been taken so often.
     pub at_maximum: AtMaximum,
     /// Data that the variable `loop` carries into the next iteration.
     pub carry: Carry,
 }
 
-/// What happens when a flow that leads back has been taken most often.
+/// Course of a run when a flow that leads back has been taken most often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AtMaximum {
     /// Failure: the error `LOOP_LIMIT`, else an incident.

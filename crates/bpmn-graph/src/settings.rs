@@ -50,7 +50,7 @@ pub struct MessageSettings {
     pub name: Arc<str>,
     /// Correlation key of the message; absent is what the model's correlation says, else the run's own.
     pub correlation_key: Option<Setting>,
-    /// How the model's correlation finds the key.
+    /// Way by which the model's correlation finds the key.
     pub key: Option<Arc<MessageKey>>,
     /// Payload to send; absent is null.
     pub payload: Option<Setting>,

@@ -1,4 +1,4 @@
-//! What a node's settings say beside its work: jobs, mappings, listeners and commit points.
+//! Words of a node's settings beside its work: jobs, mappings, listeners and commit points.
 
 use super::activity::{JobTask, Listener, ListenerPlace, ListenerWork, Listeners, Mappings};
 use super::calculation::{self, ScriptError, ScriptTask, Wrong, wrong};
@@ -21,7 +21,7 @@ const MAX_BACK_OFF: f64 = 366.0 * 86_400_000.0;
 
 /// A script that is not in FEEL.
 pub(super) enum Script {
-    /// It is computed.
+    /// Computation as FEEL.
     Feel(ScriptTask),
     /// A worker runs it.
     Job(JobTask),

@@ -105,7 +105,7 @@ pub enum Command {
     CompleteCall {
         /// The called run.
         run_id: RunId,
-        /// Its variables at the end.
+        /// Variables of the called run at its end.
         output: Map<String, Value>,
     },
     /// A called run ended otherwise, or could not be started.
@@ -116,7 +116,7 @@ pub enum Command {
         code: Option<String>,
         /// A sentence.
         message: String,
-        /// Its variables at the end.
+        /// Variables of the called run at its end.
         output: Map<String, Value>,
     },
     /// A called run threw an escalation that nothing in it catches; it goes on.

@@ -123,7 +123,7 @@ pub enum EventKind {
         #[serde(rename = "type")]
         element: Element,
     },
-    /// What the compensation of a node instance will need is kept: it is about to complete.
+    /// Data that the compensation of a node instance will need are kept: it is about to complete.
     #[serde(rename = "compensation.recorded")]
     CompensationRecorded {
         /// Whether its variables are kept.
@@ -187,7 +187,7 @@ pub enum EventKind {
         iteration: u64,
         /// Whether it completed; of an ad-hoc sub-process, whether no further activity begins.
         completed: bool,
-        /// What it gave for the output collection.
+        /// Value that it gave for the output collection.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         output: Option<Value>,
     },
@@ -458,7 +458,7 @@ pub enum EventKind {
     CallCompleted {
         /// The called run.
         run_id: RunId,
-        /// Its variables at the end.
+        /// Variables of the called run at its end.
         output: Map<String, Value>,
     },
     /// A called run ended otherwise, or could not be started.
@@ -727,7 +727,7 @@ pub enum IncidentCode {
     JobFailed,
     /// An error that nothing caught; the node that met it waits.
     UnhandledError,
-    /// What a call activity calls is not there, or did not complete.
+    /// Target of a call activity that is not there, or did not complete.
     CallFailed,
     /// An endless loop was stopped at its maximum.
     LoopLimit,

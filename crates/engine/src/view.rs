@@ -171,7 +171,7 @@ pub struct OpenJob {
     pub node_id: Arc<str>,
     /// Node instance that waits for it.
     pub node_instance_id: LocalId,
-    /// What it stands for in its node.
+    /// Part of its node for which it stands.
     pub kind: JobKind,
     /// Type of the job, by which workers ask for it.
     pub job_type: Arc<str>,

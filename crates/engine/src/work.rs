@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub struct JobCreated {
     /// The job.
     pub job_id: JobId,
-    /// What it stands for in its node.
+    /// Part of its node for which it stands.
     #[serde(default, skip_serializing_if = "JobKind::is_task")]
     pub kind: JobKind,
     /// Type of the job, by which workers ask for it.
@@ -29,7 +29,7 @@ pub struct JobCreated {
     pub number: LocalId,
 }
 
-/// What a job stands for in its node.
+/// Part of its node for which a job stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum JobKind {

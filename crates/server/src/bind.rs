@@ -243,7 +243,7 @@ impl<O: Operation> Request<O> {
         self.sent().err().unwrap_or_else(Failure::not_found)
     }
 
-    /// What is wrong with the query or the body.
+    /// Fault of the query or the body.
     fn sent(&self) -> Result<(), Failure> {
         let query = decode_query::<O>(&self.incoming.query).map(|_| ()).map_err(Failure::from);
         query.and_then(|()| gate::body::<O>(O::ID.spec(), &self.incoming).map(|_| ()))

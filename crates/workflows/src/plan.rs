@@ -439,7 +439,7 @@ pub fn human_task(run: &Run, task: heddle_engine::OpenTask) -> HumanTask {
     }
 }
 
-/// What a step sends to others: messages and signals, calls and their withdrawal, and the end of a called run.
+/// Sendings of a step to others: messages and signals, calls and their withdrawal, and the end of a called run.
 fn outgoing(run: &Run, step: &Step, happening: &StepContext<'_>) -> Vec<Outgoing> {
     let sent = |kind, name: &str, payload: Value| Outgoing {
         tenant: run.tenant,

@@ -454,7 +454,7 @@ literals! {
     }
 }
 
-/// What a run sends to others and what is still to be delivered: a message, a signal, a call or its end.
+/// Sending of a run to others, still to be delivered: a message, a signal, a call or its end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outgoing {
     /// The organisation.

@@ -12,11 +12,11 @@ words! {
         Ready = "ready",
         /// A worker holds it.
         Locked = "locked",
-        /// It waits for the time of its next attempt.
+        /// Wait for the time of the next attempt.
         Delayed = "delayed",
         /// No attempt is left; an incident of the run says why.
         Failed = "failed",
-        /// Its run is suspended.
+        /// Suspension of the run.
         Suspended = "suspended",
     }
 
@@ -26,17 +26,17 @@ words! {
         Ready = "ready",
         /// A worker holds it.
         Locked = "locked",
-        /// It waits for the time of its next attempt.
+        /// Wait for the time of the next attempt.
         Delayed = "delayed",
         /// No attempt is left; an incident of the run says why.
         Failed = "failed",
-        /// Its run is suspended.
+        /// Suspension of the run.
         Suspended = "suspended",
-        /// Its worker completed it.
+        /// Completion by the worker.
         Completed = "completed",
-        /// Its worker ended it with a BPMN error, which was caught.
+        /// BPMN error from the worker, which was caught.
         Error = "error",
-        /// It was withdrawn.
+        /// Withdrawal.
         Withdrawn = "withdrawn",
     }
 
@@ -218,7 +218,7 @@ request! {
         /// Number under which the job is held.
         #[schema(minimum = 1)]
         epoch: i64,
-        /// What the worker gives: through the output mapping of the element, else merged into the variables.
+        /// Variables from the worker: through the output mapping of the element, else merged into the variables.
         #[schema(value_type = Object, nullable = false, required = false)]
         variables: Option<JsonObject>,
     }

@@ -1,4 +1,4 @@
-//! What can be compensated, and the compensations that run.
+//! Work that can be compensated, and the compensations that run.
 
 use super::{NodeInstance, ScopeState, State};
 use crate::LocalId;

@@ -1,4 +1,4 @@
-//! What BPMN adds to an instance: tokens and node instances.
+//! State that BPMN adds to an instance: tokens and node instances.
 
 use super::{Cancelling, CompensationState, Record, TaskState, first, is_first};
 use crate::LocalId;
@@ -19,7 +19,7 @@ pub(crate) struct Flow {
     pub tokens: VecDeque<Token>,
     #[serde(rename = "a", default, skip_serializing_if = "Vec::is_empty")]
     pub active: Vec<NodeInstance>,
-    /// What completed and can be compensated, in the order of completion.
+    /// Node instances that completed and can be compensated, in the order of completion.
     #[serde(rename = "r", default, skip_serializing_if = "Vec::is_empty")]
     pub records: Vec<Record>,
     /// The compensations that run.
@@ -157,7 +157,7 @@ pub(crate) struct BodyState {
     /// Estimated bytes of what the instances gave.
     #[serde(rename = "b", default, skip_serializing_if = "super::is_zero")]
     pub bytes: u64,
-    /// What the instances gave, by their numbers.
+    /// Values that the instances gave, by their numbers.
     #[serde(rename = "o", default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<Value>,
 }

@@ -9,14 +9,14 @@ use heddle_feel::Context;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// What becomes of an ad-hoc sub-process in which nothing runs.
+/// Fate of an ad-hoc sub-process in which nothing runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quiet {
-    /// It ends; so does any other scope.
+    /// End of it; so ends any other scope.
     Ends,
-    /// It waits: its completion condition does not hold.
+    /// Wait: its completion condition does not hold.
     Waits,
-    /// Its next activity has begun.
+    /// Beginning of its next activity, which has happened.
     WentOn,
 }
 

@@ -105,7 +105,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// What is to be called, and with which variables. Its ids are those that the next event would bring.
+    /// Target of a call, and its variables. Its ids are those that the next event would bring.
     fn planned_call(&mut self, id: LocalId, call: &CallTask) -> Result<RunCalled, StepFault> {
         // A call that calls itself without end goes one hop deeper with each.
         self.admit_hop()?;

@@ -113,8 +113,8 @@ impl Machine<'_> {
         Variables { before: Some(before), ..self.variables(scope) }
     }
 
-    /// What the conditions of a complex gateway see of it: `activationCount`, the tokens on its incoming flows;
-    /// `activationCounts`, those on each, by its id; `waitingForStart`.
+    /// Variables that the conditions of a complex gateway see of it: `activationCount`, the tokens on its
+    /// incoming flows; `activationCounts`, those on each, by its id; `waitingForStart`.
     fn counts(&self, place: Place, waiting_for_start: bool) -> Map<String, Value> {
         let mut total = 0_u64;
         let mut counts = Map::new();

@@ -152,7 +152,7 @@ impl Machine<'_> {
         self.set_own(ix, id, values)
     }
 
-    /// What a throwing event or a send task sends that has no setting for it: its data input, or all of them by name.
+    /// Payload of a throwing event or a send task without a setting for it: its data input, or all of them by name.
     pub(super) fn data_payload(&self, ix: NodeIx, id: LocalId) -> Result<Value, StepFault> {
         let (Some(data), Some(own)) = (&self.graph.node(ix).data, self.state.scope(id)) else {
             return Ok(Value::Null);

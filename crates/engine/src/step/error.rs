@@ -20,7 +20,7 @@ pub(super) struct Thrown {
     pub values: Map<String, Value>,
 }
 
-/// What is looked for a catcher: an error or an escalation of this code.
+/// Error or escalation, by its code, for which a catcher is looked for.
 #[derive(Clone, Copy)]
 pub(super) enum Sought<'c> {
     Error(&'c str),
@@ -47,7 +47,7 @@ impl Sought<'_> {
     }
 }
 
-/// How an event catches.
+/// Fit of an event that catches.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fit {
     Code,
@@ -124,7 +124,7 @@ impl Machine<'_> {
         }
     }
 
-    /// What an event throws, with its message and its variables.
+    /// Error or escalation that an event throws, with its message and its variables.
     pub(super) fn thrown(&mut self, id: LocalId, reference: &ErrorReference) -> Result<Thrown, StepFault> {
         let scope = self.inner(id)?;
         let message = match &reference.message {

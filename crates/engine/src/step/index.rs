@@ -16,7 +16,7 @@ pub(super) struct Hosted {
     pub subscriptions: Vec<(NodeIx, LocalId)>,
 }
 
-/// What is in a scope.
+/// Content of a scope.
 #[derive(Debug, Default)]
 struct Inside {
     nodes: BTreeSet<LocalId>,

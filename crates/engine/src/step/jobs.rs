@@ -110,7 +110,7 @@ impl Machine<'_> {
         Ok((own, ix, at))
     }
 
-    /// What the model says about a job.
+    /// Settings of the model for a job.
     fn task_of(&self, ix: NodeIx, own: &JobState) -> Option<Arc<JobTask>> {
         let node = self.graph.node(ix);
         let listener = |place: ListenerPlace, at: u32| {

@@ -16,10 +16,10 @@ use heddle_feel::{Context, Expression, Layers, Ref, size_of_json, to_json};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// What the end of an instance brings about.
+/// Effects of the end of an instance.
 #[derive(Default)]
 struct Effects {
-    /// What it gives for the output collection.
+    /// Value that it gives for the output collection.
     output: Option<Value>,
     /// Whether it ends the activity.
     ends: bool,
@@ -449,7 +449,7 @@ impl Machine<'_> {
 }
 
 impl BodyState {
-    /// Its numbers alone.
+    /// Copy of its numbers alone.
     const fn clone_counts(&self) -> Self {
         Self {
             kind: self.kind,

@@ -27,7 +27,7 @@ impl Machine<'_> {
         Ok(waits)
     }
 
-    /// What an event listens to: a catching, boundary or start event, or a receive task.
+    /// Trigger to which an event listens: a catching, boundary or start event, or a receive task.
     pub(super) fn trigger_of(&self, node: NodeIx) -> Option<Trigger> {
         match &self.graph.node(node).work {
             Work::Start(Start { trigger, .. }) => trigger.clone(),

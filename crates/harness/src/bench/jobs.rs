@@ -46,7 +46,7 @@ pub(crate) async fn publish(client: &Client) -> Result<String> {
     Ok(id)
 }
 
-/// What starters and workers share.
+/// State that starters and workers share.
 struct Shared {
     host: String,
     token: String,

@@ -77,11 +77,11 @@ pub(crate) struct Expect {
 /// End that a worker gives to a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum JobEnd {
-    /// It is completed.
+    /// Completion.
     Completed,
-    /// It fails with this message.
+    /// Failure with this message.
     Failed(String),
-    /// It ends with the BPMN error of this code.
+    /// BPMN error of this code.
     Error(String),
 }
 

@@ -36,9 +36,9 @@ pub(crate) struct Options {
 
 /// A file of the folders.
 struct Source {
-    /// Its path below its folder.
+    /// Path of the file below its folder.
     name: String,
-    /// Its content, with `isExecutable` set.
+    /// Content of the file, with `isExecutable` set.
     bytes: Vec<u8>,
     /// Ids of the processes in it.
     processes: BTreeSet<String>,
@@ -136,7 +136,7 @@ async fn publish(scene: &Scene, called: &[&Source], source: &Source, number: usi
     Ok(outcome)
 }
 
-/// What stands in the organisation while one file is tried.
+/// Deployments that stand in the organisation while one file is tried.
 #[derive(Default)]
 struct Place {
     /// Files that it calls.

@@ -87,7 +87,7 @@ pub(super) struct Workflows {
     called: String,
 }
 
-/// What starters and workers did.
+/// Deeds of starters and workers.
 #[derive(Default)]
 pub(super) struct Done {
     /// Starts.

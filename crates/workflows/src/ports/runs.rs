@@ -255,7 +255,7 @@ pub struct FeedRead {
     pub slices: Vec<FeedSlice>,
     /// Place up to which the stream was read.
     pub reached: FeedPosition,
-    /// What lies behind it.
+    /// Rest of the stream behind it.
     pub rest: FeedRest,
 }
 

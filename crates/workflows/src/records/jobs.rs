@@ -18,11 +18,11 @@ literals! {
         Ready = "ready",
         /// A worker holds it.
         Locked = "locked",
-        /// It waits for the time of its next attempt.
+        /// Wait for the time of the next attempt.
         Delayed = "delayed",
         /// No attempt is left; an incident of the run says why.
         Failed = "failed",
-        /// Its run is suspended.
+        /// Suspension of the run.
         Suspended = "suspended",
     }
 }
@@ -55,11 +55,11 @@ impl From<heddle_engine::JobKind> for JobKind {
 literals! {
     /// End of a job.
     pub enum JobOutcome {
-        /// It was completed.
+        /// Completion.
         Completed = "completed",
-        /// It ended with a BPMN error.
+        /// End with a BPMN error.
         Error = "error",
-        /// It was withdrawn, not ended by a worker.
+        /// Withdrawal, not an end by a worker.
         Withdrawn = "withdrawn",
     }
 }
@@ -270,9 +270,9 @@ impl JobEnding {
 /// A job that is open, or that ended a while ago.
 #[derive(Debug, Clone, PartialEq)]
 pub enum KnownJob {
-    /// It is open.
+    /// Job that is open.
     Open(Box<Job>),
-    /// It ended.
+    /// Job that ended.
     Ended(Box<JobEnding>),
 }
 

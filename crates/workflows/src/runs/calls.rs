@@ -25,7 +25,7 @@ const MOST_VERSIONS: i32 = 200;
 /// Most called runs that are shown beside a run.
 const MOST_SHOWN: i64 = 1_000;
 
-/// What a call means.
+/// Target of a call.
 struct Target {
     workflow: WorkflowId,
     version: i32,
@@ -268,8 +268,8 @@ impl Runs {
         self.begin_as(call.run_id, beginning, target.model, by).await
     }
 
-    /// What a call means: a process or global task of the caller's own definition, else a published workflow by its id, by
-    /// the id of a process that it alone has, or by its slug.
+    /// Target of a call: a process or global task of the caller's own definition, else a published workflow by its id,
+    /// by the id of a process that it alone has, or by its slug.
     async fn target(&self, caller: &Run, request: &CallRequest) -> Result<Target, NoTarget> {
         let (name, version) = (&*request.call.called, request.call.version.as_ref());
         let own = self.ports.models.version(caller.tenant, caller.workflow, caller.version).await?;
@@ -454,7 +454,7 @@ fn waiting(run: &Run, called: RunId) -> bool {
     run.snapshot.status() != Status::Suspended && run.snapshot.waits_for(called)
 }
 
-/// What the end of a called run means to its caller.
+/// Command to its caller for the end of a called run.
 fn ending(run: &Run) -> Command {
     let (run_id, state) = (run.id, &run.snapshot);
     let output = state.variables().cloned().unwrap_or_default();

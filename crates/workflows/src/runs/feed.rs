@@ -36,7 +36,7 @@ pub struct FeedLook {
     pub events: Vec<FeedEvent>,
     /// Place up to which the stream was read, whether there was anything for the reader or not.
     pub reached: FeedPosition,
-    /// What lies behind it.
+    /// Rest of the stream behind it.
     pub rest: FeedRest,
 }
 

@@ -453,7 +453,7 @@ impl Place<'_, '_> {
     }
 }
 
-/// What parameters become.
+/// Settings that parameters become.
 #[derive(Default)]
 struct Parameters {
     inputs: Vec<Value>,

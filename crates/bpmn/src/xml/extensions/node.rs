@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 struct Parts<'n> {
     node: El,
     extensions: Vec<El>,
-    /// Its loop marker and its event definitions: the name of each, its element and its extensions.
+    /// Loop marker and event definitions: the name of each, its element and its extensions.
     inner: Vec<(&'n str, El, Vec<El>)>,
 }
 

@@ -240,7 +240,7 @@ mod tests {
         serde_json::from_value(value).unwrap()
     }
 
-    /// What a client sends, how it is kept, and how it comes back.
+    /// Values as a client sends them, as they are kept, and as they come back.
     #[test]
     fn each_type_comes_back_as_it_came() {
         let plain = |kind: &str, value: Value| json!({"type": kind, "value": value, "valueInfo": {}});

@@ -1,5 +1,5 @@
-//! What the holder of a job does with it: completes it, fails at it, ends it with an error, keeps it longer, gives it
-//! back.
+//! Acts of the holder of a job: to complete it, to fail at it, to end it with an error, to keep it longer, to give
+//! it back.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

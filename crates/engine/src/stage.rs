@@ -33,7 +33,6 @@ impl Stage {
     }
 
     /// Whether it is the node's own work.
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
     pub(crate) const fn is_work(&self) -> bool {
         matches!(self, Self::Work)
     }

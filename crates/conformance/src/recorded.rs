@@ -11,6 +11,7 @@ pub const FOLDER: &str = "crates/conformance/recorded";
 /// Recorded runs of BPMN suites.
 const BPMN: &[&str] = &[
     include_str!("../recorded/bpmn-execution.json"),
+    include_str!("../recorded/bpmn-vendor.json"),
     include_str!("../recorded/bpmn-roundtrip.json"),
     include_str!("../recorded/bpmn-constraints.json"),
     include_str!("../recorded/bpmn-control.json"),

@@ -35,12 +35,6 @@ const KEPT: &[Kept] = &[
         folders: &["bpmn/vendor"],
     },
     Kept {
-        name: "bpmn-pool",
-        about: "Models of two engines' own tests without vendors' words: imported with `isExecutable` set and published, what \
-            they call before them.",
-        folders: &["bpmn/pool"],
-    },
-    Kept {
         name: "bpmn-roundtrip",
         about: "Reference models of the BPMN Model Interchange Working Group and models of two engines' own tests: read, \
             created, exported over HTTP and compared with their sources.",
@@ -164,7 +158,6 @@ impl Kept {
         match (self.name, folders) {
             ("bpmn-execution", [folder]) => execution::judge(folder).await,
             ("bpmn-vendor", folders) => vendor::judge("bpmn-vendor", folders).await,
-            ("bpmn-pool", folders) => vendor::judge("bpmn-pool", folders).await,
             ("bpmn-roundtrip", folders) => roundtrip::judge_all(folders).await,
             ("bpmn-constraints", folders) => constraints::judge(folders).await,
             ("bpmn-control", folders) => constraints::control(folders).await,

@@ -628,7 +628,6 @@ pub struct CompensationStep {
     pub restores: bool,
 }
 
-/// What a call says that does not tell whether it inherits the business key: as it was before it could tell.
 /// Variables that the outcomes of a human task set, by the outcome.
 pub type OutcomeValues = BTreeMap<Arc<str>, Arc<Map<String, Value>>>;
 

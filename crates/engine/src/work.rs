@@ -67,13 +67,13 @@ pub struct RunCalled {
     pub version: Option<CalledVersion>,
     /// Variables at its start.
     pub input: Map<String, Value>,
-    /// Its business key; absent is that of the caller, where it inherits one.
+    /// Business key of it; absent is that of the caller, where it inherits one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub business_key: Option<String>,
     /// Whether it has the business key of its caller unless its own is given.
     #[serde(default = "yes", skip_serializing_if = "bool::clone")]
     pub inherit_business_key: bool,
-    /// Its correlation key; absent is none.
+    /// Correlation key of it; absent is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correlation_key: Option<String>,
 }

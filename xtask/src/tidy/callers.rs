@@ -51,6 +51,14 @@ const GUARDED: &[Guarded] = &[
         by: "of_stored",
         callers: &[
             ("crates/store-workflows/src/runs/feed.rs", "the run of an event, from its row"),
+            (
+                "crates/workflows/src/runs/feed.rs",
+                "the run of an event, from its slice, to ask whether it may be read",
+            ),
+            (
+                "crates/server/src/handlers/runs.rs",
+                "a called run, from its row, to ask whether it may be read",
+            ),
             ("crates/store-workflows/src/runs/tasks.rs", "a task's run, from the task's row"),
             ("crates/workflows/src/records.rs", "a run that was loaded"),
             ("crates/workflows/src/records/jobs.rs", "a job that was loaded"),

@@ -136,7 +136,7 @@ impl Machine<'_> {
             Some(setting) => match self.setting(setting, scope)? {
                 Value::Null => Map::new(),
                 Value::Object(values) => values,
-                other => {
+                other @ (Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {
                     let found = heddle_kernel::shortened(&other.to_string()).into_owned();
                     return Err(expression(format!("payload: {found} is no context of variables")));
                 }

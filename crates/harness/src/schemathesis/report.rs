@@ -12,9 +12,15 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 /// Operations about things that no call of the document makes: work is set aside by the background, or where a start
-/// refuses an event. Their success is held by the server's own tests.
-const MADE_BY_NO_CALL: [&str; 2] =
-    ["DELETE /api/dead-letters/{deadLetterId}", "POST /api/dead-letters/{deadLetterId}/retry"];
+/// refuses an event, and a job is one that a worker holds. Their success is held by the server's own tests.
+const MADE_BY_NO_CALL: [&str; 6] = [
+    "DELETE /api/dead-letters/{deadLetterId}",
+    "POST /api/dead-letters/{deadLetterId}/retry",
+    "POST /api/jobs/{jobId}/complete",
+    "POST /api/jobs/{jobId}/fail",
+    "POST /api/jobs/{jobId}/error",
+    "POST /api/jobs/{jobId}/extend",
+];
 
 /// Statuses that were seen, per operation, with how often.
 #[derive(Debug, Default)]

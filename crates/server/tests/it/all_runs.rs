@@ -156,7 +156,7 @@ async fn nothing_is_told_of_a_run_that_may_not_be_read() {
         let closed = id(&admin.run(&work, json!({})).await);
         let open = id(&admin.run(&work, json!({})).await);
         let _ = deny_action(&app, &user, "run", "read", &closed).await;
-        assert_eq!(listed(&reader, "").await, [open.clone()]);
+        assert_eq!(listed(&reader, "").await, std::slice::from_ref(&open));
         let mut stream = Stream::open_all(&reader, "", None).await;
         for run in [&closed, &open] {
             let _ = admin.complete(&work, run, "work", json!({})).await.expect(200);

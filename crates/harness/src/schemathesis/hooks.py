@@ -28,6 +28,9 @@ CALLS = {"count": 0}
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
+    # A worker that waits for a job which never comes would wait longer than this client does.
+    if isinstance(case.body, dict) and isinstance(case.body.get("waitMs"), int):
+        case.body["waitMs"] = min(case.body["waitMs"], 200)
     # Generated preconditions and idempotency keys seldom fit and would hide what comes after them.
     CALLS["count"] += 1
     if CALLS["count"] % 4 != 0 and case.headers:

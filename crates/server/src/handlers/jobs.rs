@@ -3,7 +3,7 @@
 use heddle_api::operations::ops;
 use heddle_api::wire;
 use heddle_api::wire::jobs::SettledState;
-use heddle_kernel::{Page, Timestamp};
+use heddle_kernel::{MAX_LIMIT, Page, Timestamp};
 use heddle_workflows::ports::JobFilter;
 use heddle_workflows::records::{Job, JobEnding, JobOutcome, JobState, KnownJob};
 use heddle_workflows::runs::{
@@ -43,7 +43,7 @@ pub(crate) async fn activate(call: Call<ops::ActivateJobs>) -> HandlerResult {
         variables: body.variables,
     };
     let items = call.app.runs.activate_jobs(&call.authorized, &ask).await?;
-    Response::list(Page { items, next: None }, MAX_JOBS, activated)
+    Response::list(Page { items, next: None }, MAX_JOBS.min(MAX_LIMIT), activated)
 }
 
 /// POST /api/jobs/{jobId}/complete

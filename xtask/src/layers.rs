@@ -19,6 +19,8 @@ const LAYERS: &[Layer] = &[
     Layer { name: "heddle-xml", knows: &[] },
     Layer { name: "heddle-policy", knows: &["heddle-kernel"] },
     Layer { name: "heddle-usecase", knows: &["heddle-kernel", "heddle-policy"] },
+    // The form of the licence file, for the installation that reads it and for whoever issues it.
+    Layer { name: "heddle-licence", knows: &["heddle-policy"] },
     Layer { name: "heddle-feel", knows: &["heddle-kernel"] },
     Layer { name: "heddle-dmn", knows: &["heddle-kernel", "heddle-feel", "heddle-xml"] },
     Layer { name: "heddle-bpmn", knows: &["heddle-kernel", "heddle-feel", "heddle-xml"] },
@@ -99,7 +101,10 @@ const LAYERS: &[Layer] = &[
     Layer { name: "heddle-vectors", knows: &["heddle-kernel", "heddle-policy", "heddle-usecase"] },
     Layer { name: "heddle-models", knows: &["heddle-kernel", "heddle-policy", "heddle-usecase"] },
     Layer { name: "heddle-connections", knows: &["heddle-kernel", "heddle-policy", "heddle-usecase"] },
-    Layer { name: "heddle-identity", knows: &["heddle-kernel", "heddle-policy", "heddle-usecase"] },
+    Layer {
+        name: "heddle-identity",
+        knows: &["heddle-kernel", "heddle-policy", "heddle-usecase", "heddle-licence"],
+    },
     Layer {
         name: "heddle-api",
         knows: &[
@@ -172,7 +177,13 @@ const LAYERS: &[Layer] = &[
             "heddle-execution",
         ],
     },
+    Layer { name: "heddle-seal", knows: &[] },
     Layer { name: "heddle-egress", knows: &["heddle-kernel", "heddle-policy"] },
+    // What speaks to the other side of a connection, through the one way out.
+    Layer {
+        name: "heddle-outbound",
+        knows: &["heddle-kernel", "heddle-usecase", "heddle-connections", "heddle-egress", "heddle-seal"],
+    },
     Layer {
         name: "heddle-providers",
         knows: &["heddle-kernel", "heddle-policy", "heddle-usecase", "heddle-models", "heddle-egress"],
@@ -183,7 +194,7 @@ const LAYERS: &[Layer] = &[
     // The runners know a server by its HTTP API alone; the decision kit is run without one, too.
     Layer { name: "heddle-harness", knows: &["heddle-kernel", "heddle-dmn", "heddle-conformance"] },
     Layer { name: "heddle-testkit", knows: &["*"] },
-    Layer { name: "xtask", knows: &["heddle-harness"] },
+    Layer { name: "xtask", knows: &["heddle-harness", "heddle-kernel", "heddle-licence", "heddle-policy"] },
 ];
 
 /// Crates that only tests and checks may name.
@@ -221,17 +232,29 @@ const RESERVED: &[Reserved] = &[
         why: "wire types live in api, definitions in their own crate",
     },
     Reserved {
+        prefix: "rustls",
+        // The server takes TLS connections; those out are egress's.
+        holders: &["heddle-egress", "heddle-server"],
+        why: "TLS belongs to the way out and to the server",
+    },
+    Reserved {
         prefix: "reqwest",
         // Commands are clients of a server: the address is the operator's own.
         holders: &["heddle-egress", "heddle", "heddle-harness", "heddle-testkit"],
         why: "only egress opens outbound connections",
     },
     Reserved { prefix: "hyper", holders: &["heddle-egress"], why: "only egress opens outbound connections" },
+    Reserved {
+        prefix: "tokio-rustls",
+        holders: &["heddle-egress", "heddle-server"],
+        why: "TLS belongs to the way out and to the server",
+    },
     Reserved { prefix: "ureq", holders: &["heddle-egress"], why: "only egress opens outbound connections" },
     Reserved { prefix: "lettre", holders: &["heddle-egress"], why: "only egress opens outbound connections" },
     Reserved {
         prefix: "tokio-postgres",
-        holders: &["heddle-egress", "heddle-store"],
+        // The tester of `outbound` speaks it over a stream of egress.
+        holders: &["heddle-egress", "heddle-outbound", "heddle-store"],
         why: "only the store connects to its database, and only egress opens other connections",
     },
     Reserved {
@@ -247,6 +270,7 @@ const PURE: &[&str] = &[
     "heddle-kernel",
     "heddle-xml",
     "heddle-policy",
+    "heddle-licence",
     "heddle-feel",
     "heddle-dmn",
     "heddle-bpmn",

@@ -2,6 +2,7 @@
 
 mod harness;
 mod layers;
+mod licence;
 mod supply;
 mod test;
 mod tidy;
@@ -25,6 +26,8 @@ enum Task {
     Tidy,
     /// Holds the packages of others against `deny.toml`: licences, bans, sources.
     Deny,
+    /// Makes the keys of whoever distributes the program, issues licences, and looks into them.
+    Licence(Box<licence::Options>),
     /// Writes the notices of the packages of others, `THIRD-PARTY.md`.
     Notices(supply::NoticesOptions),
     /// Writes the bill of materials of the program: CycloneDX in JSON.
@@ -43,6 +46,9 @@ enum Task {
     /// Runs workers that people have, unchanged, against a started server.
     #[command(disable_help_flag = true)]
     Clients(harness::Options),
+    /// Tests connections of every type against services as people run them.
+    #[command(disable_help_flag = true)]
+    Connections(harness::Options),
     /// Measures a started server.
     #[command(disable_help_flag = true)]
     Bench(harness::Options),
@@ -67,6 +73,7 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
         Task::Layers => layers::run()?,
         Task::Tidy => tidy::run()?,
         Task::Deny => supply::deny()?,
+        Task::Licence(options) => licence::run(&options)?,
         Task::Notices(options) => supply::notices(&options)?,
         Task::Sbom(options) => supply::sbom(&options)?,
         Task::Test(options) => test::run(&options)?,
@@ -74,6 +81,7 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
         Task::Crash(options) => return harness::run("crash", options),
         Task::Attack(options) => return harness::run("attack", options),
         Task::Clients(options) => return harness::run("clients", options),
+        Task::Connections(options) => return harness::run("connections", options),
         Task::Bench(options) => return harness::run("bench", options),
         Task::Schemathesis(options) => return harness::run("schemathesis", options),
     };

@@ -162,6 +162,16 @@ impl Detail {
         Self { field: Some(field.into()), ..Self::new(reason, message) }
     }
 
+    /// A restriction to licence remediation, with the machine word of its cause and the ways out of it and past it.
+    pub fn restricted(cause: &str) -> Self {
+        let message =
+            format!("The installation is restricted (`{cause}`) until an owner installs a licence.");
+        let remedy = "PUT /api/licence, or `heddle licence install FILE` on the machine of the server. Nothing is lost: \
+            there `heddle workflow export`, `heddle run export` and `heddle backup` give out definitions, runs and files \
+            in every state of the licence.";
+        Self::new("licenceRestricted", message).with("cause", cause).with("remedy", remedy)
+    }
+
     /// The same problem with one more member.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
@@ -347,6 +357,16 @@ mod tests {
         }
         assert!(ErrorCode::ALL.is_sorted_by_key(|code| code.status()));
         assert_eq!(ErrorCode::of_status(422), None);
+    }
+
+    #[test]
+    fn a_restriction_names_the_ways_out_in_clean_words() {
+        let detail = Detail::restricted("expired");
+        let remedy = detail.extra["remedy"].as_str().unwrap();
+        assert!(remedy.contains("Nothing is lost: there `heddle workflow export`"), "{remedy}");
+        for text in [detail.message.as_str(), remedy] {
+            assert!(!text.contains("  "), "{text}");
+        }
     }
 
     #[test]

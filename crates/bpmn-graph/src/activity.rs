@@ -2,6 +2,7 @@
 
 use super::calculation::Target;
 use super::settings::Setting;
+use super::timer::TimerDefinition;
 use heddle_feel::Expression;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -173,7 +174,11 @@ impl Listeners {
         let (first, second) = match place {
             ListenerPlace::Start => (ListenerPlace::Start, Some(ListenerPlace::Create)),
             ListenerPlace::End => (ListenerPlace::Complete, Some(ListenerPlace::End)),
-            ListenerPlace::Create | ListenerPlace::Assignment | ListenerPlace::Complete => (place, None),
+            ListenerPlace::Create
+            | ListenerPlace::Assignment
+            | ListenerPlace::Update
+            | ListenerPlace::Timeout
+            | ListenerPlace::Complete => (place, None),
         };
         let second = self.all.iter().filter(move |own| Some(own.place) == second);
         self.all.iter().filter(move |own| own.place == first).chain(second)
@@ -187,6 +192,8 @@ pub struct Listener {
     pub place: ListenerPlace,
     /// Work that it does.
     pub work: ListenerWork,
+    /// Time from the creation of a human task on at which it is told; that of a timeout, and of no other.
+    pub timer: Option<Arc<TimerDefinition>>,
 }
 
 /// Place of a listener in a node's life.
@@ -200,6 +207,10 @@ pub enum ListenerPlace {
     Create,
     /// Assignment of a human task.
     Assignment,
+    /// Change of an open human task: of its assignee, or of a variable of its own.
+    Update,
+    /// Time that has passed while a human task is open.
+    Timeout,
     /// Completion of a human task.
     Complete,
 }

@@ -6,6 +6,7 @@
 )]
 
 use super::calls;
+use super::choreography;
 use super::compensation;
 use super::condition::{self, Comparison, FlowCondition, Side, Test, Wrong};
 use super::correlation::{self, Correlations};
@@ -116,6 +117,7 @@ pub fn compile_with(definition: &WorkflowDefinition, lanes: Lanes) -> Compiled {
     if seen && let Some(bpmn) = definition.bpmn.as_deref() {
         compiled.diagnostics.extend(unsupported::correlation_keys(bpmn, &correlations));
     }
+    choreography::attach(definition, &mut compiled);
     if !seen {
         let sentence = "the definition holds no executable process with nodes";
         compiled.diagnostics.push(diagnostic::error("noExecutableProcess", sentence).with_clause("10.2"));
@@ -340,6 +342,7 @@ impl<'d> Builder<'d> {
             has_joins: false,
             waits_for_data: false,
             has_conditions: false,
+            choreographies: Vec::new(),
         };
         self.links(&mut graph, &raws);
         self.starts(&mut graph, &raws, id);

@@ -2,6 +2,7 @@
 
 use super::timer;
 use heddle_bpmn::juel::script;
+use heddle_bpmn::xpath;
 use heddle_feel::{Dialect, EvalContext, Expression, LimitError, StepBudget};
 use heddle_kernel::Timestamp;
 use serde_json::{Map, Number, Value};
@@ -177,13 +178,17 @@ impl Comparison {
     }
 }
 
-/// A condition's text as FEEL.
+/// A condition's text as FEEL. XPath is translated; a plain number or truth value means the same in every language.
 ///
 /// # Errors
-/// When the language is another one, or the text is no FEEL.
+/// When the language is another one, or the text is no expression of it.
 pub(super) fn feel(text: &str, language: Option<&str>) -> Result<Expression, Wrong> {
+    if let Some(translated) = xpath(text, language)? {
+        // A place in the translation is none that the author knows.
+        return feel(&translated, None).map_err(|wrong| Wrong { place: None, ..wrong });
+    }
     let known = language.is_none_or(|own| own.trim().is_empty() || own.to_ascii_lowercase().contains("feel"));
-    if !known {
+    if !known && !is_plain(text) {
         let language = language.unwrap_or_default();
         let sentence = format!("conditions in the language {language} are not evaluated");
         return Err(Wrong::new("expressionLanguage", sentence));
@@ -203,6 +208,29 @@ pub(super) fn feel(text: &str, language: Option<&str>) -> Result<Expression, Wro
         let sentence = format!("line {}, column {}: {}", place.0, place.1, error.message);
         Wrong { place: Some(place), ..Wrong::new("expressionSyntax", sentence) }
     })
+}
+
+/// The FEEL that an expression in XPath becomes; none when the language is another one, or the text a plain value.
+///
+/// # Errors
+/// When the expression cannot be translated.
+pub(super) fn xpath(text: &str, language: Option<&str>) -> Result<Option<String>, Wrong> {
+    if !language.is_some_and(xpath::is_xpath) || is_plain(text) {
+        return Ok(None);
+    }
+    xpath::feel(text).map(Some).map_err(|error| {
+        let sentence = format!("`{}` is XPath and is not translated to FEEL: {error}", text.trim());
+        Wrong::new("expressionLanguage", sentence)
+    })
+}
+
+/// Whether a text is a number or truth value that every language of expressions writes the same.
+fn is_plain(text: &str) -> bool {
+    let text = text.trim();
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let all = |part: &str| !part.is_empty() && part.bytes().all(|own| own.is_ascii_digit());
+    matches!(text, "true" | "false")
+        || digits.split_once('.').map_or_else(|| all(digits), |(whole, part)| all(whole) && all(part))
 }
 
 /// The FEEL that a condition in JUEL, or in a language of scripts, becomes; none when the text is neither. `language` is

@@ -4,12 +4,13 @@
 use super::activity::{Assignment, Association, NodeData, Place};
 use super::calculation::Target;
 use super::compile::Builder;
+use super::condition;
 use super::{Graph, NodeIx};
 use heddle_bpmn::juel;
 use heddle_bpmn::model::{
     self, Bpmn, DataAssociation, DataItem, Node, Process, Property, WorkflowDefinition,
 };
-use heddle_feel::{Dialect, Expression};
+use heddle_feel::Expression;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
@@ -235,16 +236,16 @@ impl Builder<'_> {
 
     fn expression(&mut self, node: &str, what: &str, text: &str) -> Option<Expression> {
         let text = text.trim();
-        let feel = match juel::is_juel(text) {
-            true => juel::value(text).map_err(|error| error.to_string()),
-            false => Ok(text.strip_prefix('=').unwrap_or(text).trim().to_owned()),
+        let compiled = if juel::is_juel(text) {
+            let feel = juel::value(text).map_err(|error| error.to_string());
+            feel.and_then(|feel| condition::feel(&feel, None).map_err(|wrong| wrong.sentence))
+        } else {
+            condition::feel(text, self.language).map_err(|wrong| wrong.sentence)
         };
-        let compiled = feel
-            .and_then(|feel| Expression::compile(&feel, Dialect::Heddle).map_err(|error| error.to_string()));
         match compiled {
             Ok(expression) => Some(expression),
             Err(error) => {
-                let sentence = format!("{what}: `{text}` is no FEEL: {error}");
+                let sentence = format!("{what}: `{text}` is not evaluated: {error}");
                 self.refuse(node, "expressionSyntax", sentence, "8.4.6");
                 None
             }

@@ -100,6 +100,12 @@ fn feel(text: &str, own: Option<&str>, language: Option<&str>) -> Result<(String
         }
         None => {
             condition::feel(text, own.or(language)).map_err(told)?;
+            if let Some(translated) = condition::xpath(text, own.or(language)).map_err(told)? {
+                return Ok((
+                    format!("={translated}"),
+                    format!("`{text}` is XPath and is evaluated as FEEL."),
+                ));
+            }
             let source = text.strip_prefix('=').unwrap_or(text).trim();
             Ok((format!("={source}"), "It is FEEL.".to_owned()))
         }
@@ -169,10 +175,12 @@ mod tests {
         };
         let document = format!(
             r#"<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="d" targetNamespace="urn:x">
-             <process id="p"><exclusiveGateway id="x"/><task id="t"/>{}{}{}{}{}{}</process></definitions>"#,
+             <process id="p"><exclusiveGateway id="x"/><task id="t"/>{}{}{}{}{}{}{}{}</process></definitions>"#,
             condition("f1", "${amount gt 5}"),
             condition("f2", "=amount &gt; 5"),
             condition("groovy", "amount > 5"),
+            condition("XPath", "getDataObject('amount') &gt; 5"),
+            condition("xpath", "/amount &gt; 5"),
             event("e1", "timeDuration", "PT5M"),
             event("e2", "timeDuration", "${wait}"),
             event("e3", "timeDate", "2014-13-45T99:00:00"),
@@ -192,6 +200,8 @@ mod tests {
                 "f1 mapped =amount > 5",
                 "f2 mapped =amount > 5",
                 "groovy mapped =(amount > 5) = true",
+                "XPath mapped =amount > 5",
+                "xpath unsupported -",
                 "e1 mapped PT5M",
                 "e2 mapped =wait",
                 "e3 unsupported -",

@@ -290,6 +290,10 @@ fn judged(hit: &Hit, settings: &Object<String, Value>) -> Option<Finding> {
 /// Remedy for a word: something to say or do in its place, given the settings that it could become.
 fn remedy(word: &str, becomes: &[&str]) -> String {
     let sentence = match word {
+        // At an ad-hoc sub-process it becomes nothing.
+        "taskDefinition" | "taskHeaders" if becomes.is_empty() => {
+            "Take it out, and set `activeElements` in the node's `configuration` to the activities that begin."
+        }
         "class" | "delegateExpression" | "expression" | "connector" | "type" | "topic" | "taskDefinition"
         | "field" | "taskName" | "serviceName" | "packageName" | "workItemDefinition" | "modelerTemplate" => {
             "Set `jobType` in the node's `configuration`, so that a worker does the step (`POST /api/jobs/activate`), or take \
@@ -301,7 +305,7 @@ fn remedy(word: &str, becomes: &[&str]) -> String {
         }
         "taskListener" | "taskListeners" => {
             "Take it out, and set `listeners` in the user task's `configuration`: jobs of workers or FEEL at its creation, \
-             assignment or completion."
+             assignment, update, timeout or completion."
         }
         "errorVariableName" => {
             "Take it out, and set `errorCodeVariable` or `errorMessageVariable` in the node's `configuration`."

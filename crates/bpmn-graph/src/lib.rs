@@ -12,6 +12,7 @@ mod activity;
 mod adhoc;
 mod calculation;
 mod calls;
+pub mod choreography;
 mod compensation;
 mod compile;
 mod condition;
@@ -90,6 +91,7 @@ pub struct Graph {
     has_joins: bool,
     waits_for_data: bool,
     has_conditions: bool,
+    pub(crate) choreographies: Vec<Arc<choreography::Participation>>,
 }
 
 /// A process's or sub-process's content.
@@ -587,6 +589,12 @@ impl Graph {
     #[must_use]
     pub const fn waits_for_data(&self) -> bool {
         self.waits_for_data
+    }
+
+    /// The choreographies in which the process plays a participant.
+    #[must_use]
+    pub fn choreographies(&self) -> &[Arc<choreography::Participation>] {
+        &self.choreographies
     }
 
     /// Whether an event of this graph waits for a condition on the data.

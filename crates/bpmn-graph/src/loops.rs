@@ -326,14 +326,15 @@ impl Builder<'_> {
     /// An expression of a marker that gives a value; an empty text is none.
     fn value_of(&self, name: &str, text: Option<&str>) -> Result<Option<Setting>, Refused> {
         let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else { return Ok(None) };
-        let told = |sentence: String| ("expressionSyntax", format!("{name}: {sentence}"), "8.4.6");
+        let told = |wrong: condition::Wrong| (wrong.code, format!("{name}: {}", wrong.sentence), "8.4.6");
         let compiled = if juel::is_juel(text) {
-            let translated = juel::value(text).map_err(|error| told(error.to_string()))?;
+            let translated = juel::value(text)
+                .map_err(|error| ("expressionSyntax", format!("{name}: {error}"), "8.4.6"))?;
             condition::feel(&translated, None)
         } else {
             condition::feel(text, self.language)
         };
-        compiled.map(|own| Some(Setting::Expression(own))).map_err(|wrong| told(wrong.sentence))
+        compiled.map(|own| Some(Setting::Expression(own))).map_err(told)
     }
 
     /// Bounds of a flow that leads back.
@@ -398,6 +399,11 @@ impl Builder<'_> {
                     source.element.name()
                 );
                 self.refuse(&flow.id, "wrongLoop", sentence, "8.4.13");
+            }
+            if flow.back.as_ref().is_some_and(|back| back.carry.validation_feedback) {
+                let sentence =
+                    "loop.carry.validationFeedback: nothing validates what a node gives, so that it is empty";
+                self.warn(&flow.id, "settingUnused", sentence, "8.4.13");
             }
             let Some(AtMaximum::Exit(target)) = flow.back.as_ref().map(|back| back.at_maximum) else {
                 continue;

@@ -45,6 +45,9 @@ impl Builder<'_> {
                 None
             }
         };
+        if let (Some(work), Some(settings)) = (&work, &node.configuration) {
+            self.check_form(&id, work, settings);
+        }
         self.around(ix, node.configuration.as_ref(), work.as_ref());
         let errors = self.diagnostics[before..].iter().any(Diagnostic::is_error);
         if errors {

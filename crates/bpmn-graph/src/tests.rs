@@ -1,6 +1,6 @@
 //! Tests of compilation: definitions that compile, and refusals with their reasons.
 
-use super::{Compiled, Lanes, Setting, StartKind, Work, compile, compile_with};
+use super::{Compiled, Lanes, Marker, Setting, StartKind, Work, compile, compile_with};
 use heddle_bpmn::diagnostic::Severity;
 use heddle_bpmn::model::WorkflowDefinition;
 use serde_json::{Value, json};
@@ -166,6 +166,82 @@ fn a_wrong_condition_tells_its_place_in_the_text() {
         let at = found[0].expression.unwrap();
         assert_eq!((found[0].element_id.as_deref(), (at.line, at.column)), (Some("f2"), place), "{found:?}");
     }
+}
+
+#[test]
+fn a_plain_value_means_the_same_in_every_language_and_xpath_is_translated() {
+    const XPATH: &str = "http://www.w3.org/1999/XPath";
+    let looped = |language: &str, cardinality: &str| {
+        let own = json!({"kind": "multiInstance", "loopCondition": cardinality});
+        let mut definition = around(json!({"type": "userTask", "bpmn": {"activity": {"loop": own}}}));
+        definition["bpmn"]["expressionLanguage"] = language.into();
+        compiled(definition)
+    };
+    for (language, cardinality, feel) in [
+        (XPATH, "2", "2"),
+        ("urn:other", " 2 ", "2"),
+        (XPATH, "count(getDataObject('lines'))", "(if lines = null then 0 else count(lines))"),
+    ] {
+        let compiled = looped(language, cardinality);
+        assert!(compiled.is_executable(), "{cardinality}: {:?}", compiled.diagnostics);
+        let graph = &compiled.processes[0];
+        let node = graph.node(graph.find("x").unwrap());
+        let Some(Marker::Multi(own)) = node.marker.as_deref() else { panic!("{cardinality}") };
+        let Some(Setting::Expression(own)) = &own.cardinality else { panic!("{cardinality}") };
+        assert_eq!(own.source(), feel);
+    }
+    for (language, cardinality, told) in
+        [(XPATH, "/lines/count", "`/` is a step"), ("urn:other", "lines", "the language urn:other")]
+    {
+        let found = looped(language, cardinality).diagnostics;
+        let refused = found.iter().find(|own| own.severity == Severity::Error).unwrap();
+        assert_eq!(refused.element_id.as_deref(), Some("x"));
+        assert!(refused.message.contains(told), "{}", refused.message);
+    }
+}
+
+#[test]
+fn a_setting_of_another_form_of_its_element_is_named() {
+    let dead = |node: Value| {
+        let compiled = compiled(around(node));
+        assert!(compiled.is_executable(), "{:?}", compiled.diagnostics);
+        let found = compiled.diagnostics.iter().filter(|own| own.code == "settingUnused");
+        let names = found.map(|own| own.message.split(':').next().unwrap_or_default().to_owned());
+        names.collect::<Vec<_>>().join(" ")
+    };
+    let node = |kind: &str, configuration: Value| json!({"type": kind, "configuration": configuration});
+    for (node, named) in [
+        (
+            node("scriptTask", json!({"source": "1", "retry": 3, "priority": 5, "headers": {"a": 1}})),
+            "retry headers priority",
+        ),
+        (
+            node("callActivity", json!({"ref": "p", "version": 2, "retry": 3, "priority": 5})),
+            "retry priority",
+        ),
+        (node("callActivity", json!({"ref": "p", "version": 2, "jobType": "a", "retry": 3})), "ref version"),
+        (node("serviceTask", json!({"jobType": "a", "retry": 3, "priority": 5, "headers": {"a": 1}})), ""),
+        (node("serviceTask", json!({"jobType": "a", "source": "1"})), "source"),
+        (node("businessRuleTask", json!({"decisionRef": "d", "retry": "PT1S"})), "retry"),
+        (node("userTask", json!({"priority": 5, "retry": 3})), "retry"),
+    ] {
+        assert_eq!(dead(node.clone()), named, "{node}");
+    }
+}
+
+#[test]
+fn a_branch_of_a_flow_is_told_to_have_no_effect() {
+    let mut definition = around(json!({"type": "task"}));
+    let told = |definition: &Value| {
+        let definition: WorkflowDefinition = serde_json::from_value(definition.clone()).unwrap();
+        super::unknown_settings(&definition)
+    };
+    assert!(told(&definition).is_empty());
+    definition["edges"][0]["branch"] = "main".into();
+    let found = told(&definition);
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].element_id.as_deref(), found[0].severity), (Some("f1"), Severity::Warning));
+    assert!(found[0].message.starts_with("branch: "), "{}", found[0].message);
 }
 
 #[test]
@@ -434,6 +510,17 @@ fn a_vendors_word_is_honoured_or_refused_with_its_reason() {
         (extended("task", "<camunda:executionListener event=\"take\" class=\"a.B\"/>"), "nothing listens"),
         (extended("userTask", "<camunda:taskListener event=\"complete\" class=\"a.B\"/>"), ""),
         (extended("userTask", "<camunda:taskListener event=\"delete\" class=\"a.B\"/>"), "withdrawal"),
+        (extended("userTask", "<camunda:taskListener event=\"update\" class=\"a.B\"/>"), ""),
+        (extended("userTask", "<camunda:taskListener event=\"timeout\" class=\"a.B\"/>"), "has no timer"),
+        (
+            extended(
+                "userTask",
+                "<camunda:taskListener id=\"t\" event=\"timeout\" class=\"a.B\"><timerEventDefinition>\
+                 <timeDuration>PT1H</timeDuration></timerEventDefinition></camunda:taskListener>",
+            ),
+            "",
+        ),
+        (extended("adHocSubProcess", "<zeebe:taskDefinition type=\"a\"/>"), "no worker chooses"),
         ("<receiveTask id=\"x\" messageRef=\"m\"/>".to_owned(), ""),
         ("<sendTask id=\"x\" messageRef=\"m\"/>".to_owned(), ""),
     ] {

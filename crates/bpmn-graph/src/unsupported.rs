@@ -1,13 +1,14 @@
-//! Findings on content that the engine does not execute yet: settings of a node's `configuration`, and the
+//! Findings on content that the engine does not execute there: settings of a node's `configuration`, and the
 //! data and correlations of the model. None is accepted and then ignored.
 
+use super::calls::global_tasks;
 use super::compile::Builder;
 use super::correlation::{Correlations, keys};
 use super::words::OF_A_LISTENER;
-use super::{Element, element};
+use super::{Element, Throw, Work, element};
 use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::element::ElementKind;
-use heddle_bpmn::model::{Bpmn, CorrelationKey, Process, WorkflowDefinition, nodes};
+use heddle_bpmn::model::{Bpmn, CorrelationKey, Edge, Process, WorkflowDefinition, graphs, nodes};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
@@ -123,8 +124,28 @@ const OWN_VERSION: &str = "Take the setting (`null`) out, and put the decision t
                            `PUT /api/workflows/{workflowId}/dmn/logic`.";
 
 /// Members that every node may have: other checks know them.
-const EVERYWHERE: &[&str] =
-    &["kind", "retry", "version", "versionTag", "versionPolicy", "listeners", "asyncBefore", "asyncAfter"];
+const EVERYWHERE: &[&str] = &["kind", "retry", "listeners", "asyncBefore", "asyncAfter"];
+
+/// Members of jobs: which form a node has, its other settings say.
+const OF_JOBS: &[&str] = &["retry", "headers", "priority"];
+/// Members of what a node does by itself, which a worker does where the node is a job.
+const BESIDE_A_JOB: &[&str] = &[
+    "source",
+    "decisionRef",
+    "resultMapping",
+    "payload",
+    "correlationKey",
+    "errorMessage",
+    "ref",
+    "calledElement",
+    "version",
+    "versionTag",
+    "versionPolicy",
+    "propagateAllInputs",
+    "propagateAllOutputs",
+    "businessKey",
+    "inheritBusinessKey",
+];
 
 const OF_USER_TASKS: &[&str] = &[
     "assignee",
@@ -168,6 +189,9 @@ const OF_SERVICE_TASKS: &[&str] =
     &["jobType", "headers", "priority", "source", "resultVariable", "inputs", "outputs"];
 const OF_RULE_TASKS: &[&str] = &[
     "decisionRef",
+    "version",
+    "versionTag",
+    "versionPolicy",
     "resultVariable",
     "resultMapping",
     "jobType",
@@ -180,6 +204,9 @@ const OF_RULE_TASKS: &[&str] = &[
 const OF_CALLS: &[&str] = &[
     "ref",
     "calledElement",
+    "version",
+    "versionTag",
+    "versionPolicy",
     "propagateAllInputs",
     "propagateAllOutputs",
     "businessKey",
@@ -264,6 +291,24 @@ impl Builder<'_> {
                 "form: what a run is started with is checked against `inputSchema`",
                 "10.5.2",
             );
+        }
+    }
+
+    /// Warns of settings that the element has and this form of it does not: those of jobs where no worker does the work,
+    /// and those of the work where one does.
+    pub(super) fn check_form(&mut self, id: &str, work: &Work, settings: &Map<String, Value>) {
+        let is_job = matches!(work, Work::Job(_) | Work::Throw(Throw::Job(_)) | Work::End(Throw::Job(_)));
+        let (dead, reason) = if is_job {
+            (BESIDE_A_JOB, "it has no effect here: a worker does the work, as the job that the node is")
+        } else {
+            (OF_JOBS, "it has no effect here: the node is not the job of a worker")
+        };
+        for &member in dead.iter().filter(|member| settings.get(**member).is_some_and(asks)) {
+            // A human task has a priority of its own, and only what may be a job is not refused its headers.
+            if member == "priority" && matches!(work, Work::User(_)) {
+                continue;
+            }
+            self.warn(id, "settingUnused", &format!("{member}: {reason}"), "10.3.1");
         }
     }
 
@@ -375,6 +420,15 @@ pub fn unknown_settings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
             found.extend(unknown_parts(value, member, parts, &at.path).map(|one| one.with_element(id)));
         }
     }
+    for graph in graphs(definition) {
+        let named = |edge: &&Edge| edge.branch.as_deref().is_some_and(|own| !own.is_empty());
+        found.extend(graph.edges.iter().filter(named).map(|edge| {
+            let sentence = "branch: it has no effect here; `condition` says when a flow is taken, and `bpmn.name` names it";
+            diagnostic::warning("settingUnused", sentence)
+                .with_element(edge.id.as_deref().unwrap_or_default())
+                .with_clause("8.4.13")
+        }));
+    }
     found
 }
 
@@ -384,16 +438,19 @@ pub fn unknown_settings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
 pub fn called_elsewhere(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
     let bpmn = definition.bpmn.as_deref();
     let processes = bpmn.and_then(|bpmn| bpmn.processes.as_deref()).unwrap_or_default();
-    let own: HashSet<&str> = processes.iter().filter_map(|process| process.id.as_deref()).collect();
+    let globals = bpmn.map(|bpmn| global_tasks(bpmn).0).unwrap_or_default();
+    let own: HashSet<&str> =
+        processes.iter().chain(&globals).filter_map(|process| process.id.as_deref()).collect();
     let mut found = Vec::new();
     for at in nodes(definition).iter().filter(|at| at.node.is(ElementKind::CallActivity)) {
         let settings = at.node.configuration.as_ref();
-        let given = |member: &str| settings.and_then(|own| own.get(member)).and_then(Value::as_str);
+        let text = |member: &str| settings.and_then(|own| own.get(member)).and_then(Value::as_str);
+        let given = |member: &str| text(member).filter(|own| !own.is_empty());
         if given("jobType").is_some() {
             continue;
         }
         let called = at.node.bpmn.as_deref().and_then(|bpmn| bpmn.called_element.as_deref());
-        let Some(wanted) = given("calledElement").or(given("ref")).or(called) else { continue };
+        let Some(wanted) = given("ref").or(given("calledElement")).or(called) else { continue };
         let computed = wanted.trim_start().starts_with(['=', '$', '#']);
         if !wanted.trim().is_empty() && !computed && !own.contains(wanted.trim()) {
             let sentence = format!(

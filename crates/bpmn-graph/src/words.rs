@@ -4,8 +4,9 @@ use super::activity::{JobTask, Listener, ListenerPlace, ListenerWork, Listeners,
 use super::calculation::{self, ScriptError, ScriptTask, Wrong, wrong};
 use super::compile::Builder;
 use super::settings::Setting;
+use super::timer::{TimerDefinition, TimerKind};
 use super::unsupported::asks;
-use super::{Continuations, Element, NodeIx, Throw, Work};
+use super::{Continuations, Element, NodeIx, Work};
 use heddle_bpmn::diagnostic;
 use heddle_bpmn::juel::script;
 use heddle_bpmn::model::Node;
@@ -125,9 +126,10 @@ fn retry(value: Option<&Value>) -> Result<(Option<Setting>, Vec<u64>), Wrong> {
     };
     match value {
         None | Some(Value::Null) => Ok((None, Vec::new())),
-        Some(Value::Number(_)) => {
-            Ok((Some(Setting::read(value.unwrap_or(&Value::Null)).map_err(wrong)?), Vec::new()))
+        Some(Value::Number(own)) if own.as_u64().is_some_and(|own| own > 0) => {
+            Ok((Some(Setting::Literal(Value::Number(own.clone()))), Vec::new()))
         }
+        Some(Value::Number(_)) => Err(told()),
         Some(Value::String(text)) => {
             let back_off: Option<Vec<u64>> = text.split(',').map(|part| millis(part.trim())).collect();
             let back_off = back_off.ok_or_else(told)?;
@@ -135,7 +137,14 @@ fn retry(value: Option<&Value>) -> Result<(Option<Setting>, Vec<u64>), Wrong> {
             Ok((Some(Setting::Literal((back_off.len() + 1).into())), back_off))
         }
         Some(Value::Object(members)) => {
+            const MEMBERS: [&str; 3] = ["maxAttempts", "initialSeconds", "multiplier"];
             let attempts = number(members, "maxAttempts")?;
+            let none = |own: &Setting| matches!(own, Setting::Literal(own) if own.as_i64().is_some_and(|own| own < 1));
+            if members.keys().any(|own| !MEMBERS.contains(&own.as_str()))
+                || attempts.as_ref().is_some_and(none)
+            {
+                return Err(told());
+            }
             let part = |name: &str, usual: f64| match members.get(name) {
                 None | Some(Value::Null) => Ok(usual),
                 Some(value) => value.as_f64().filter(|own| *own >= 0.0).ok_or_else(told),
@@ -201,7 +210,7 @@ impl Listeners {
 
 /// Members of a listener.
 pub(super) const OF_A_LISTENER: &[&str] =
-    &["on", "jobType", "source", "resultVariable", "retry", "retries", "headers", "priority"];
+    &["on", "timer", "jobType", "source", "resultVariable", "retry", "retries", "headers", "priority"];
 
 fn listener(item: &Value, element: Element) -> Result<Listener, Wrong> {
     let Some(members) = item.as_object() else { return Err(wrong("on: must be there")) };
@@ -210,6 +219,8 @@ fn listener(item: &Value, element: Element) -> Result<Listener, Wrong> {
         "end" => ListenerPlace::End,
         "create" => ListenerPlace::Create,
         "assignment" => ListenerPlace::Assignment,
+        "update" => ListenerPlace::Update,
+        "timeout" => ListenerPlace::Timeout,
         "complete" => ListenerPlace::Complete,
         "delete" => {
             return Err((
@@ -221,14 +232,15 @@ fn listener(item: &Value, element: Element) -> Result<Listener, Wrong> {
         }
         other => {
             let sentence = format!(
-                "on: must be start or end, or at a human task create, assignment or complete, not `{other}`"
+                "on: must be start or end, or at a human task create, assignment, update, timeout or complete, not `{other}`"
             );
             return Err(wrong(sentence));
         }
     };
     if !matches!(place, ListenerPlace::Start | ListenerPlace::End) && element != Element::UserTask {
-        return Err(wrong("on: only a human task is created, assigned or completed"));
+        return Err(wrong("on: only a human task is created, assigned, changed or completed"));
     }
+    let timer = timer(members, place)?;
     let job_type = calculation::text(members, "jobType")?;
     let source = calculation::text(members, "source")?;
     let work = match (job_type, source) {
@@ -241,6 +253,10 @@ fn listener(item: &Value, element: Element) -> Result<Listener, Wrong> {
             ListenerWork::Job(Arc::new(job))
         }
         (None, Some(source)) => {
+            let of_jobs = ["retry", "retries", "headers", "priority"];
+            if let Some(member) = of_jobs.into_iter().find(|own| members.get(*own).is_some_and(asks)) {
+                return Err(wrong(format!("{member}: only a listener with a `jobType` has it")));
+            }
             let feel = source.strip_prefix('=').unwrap_or(source).trim();
             let compiled = Expression::compile(feel, Dialect::Heddle);
             let source = compiled.map_err(|error| {
@@ -253,7 +269,30 @@ fn listener(item: &Value, element: Element) -> Result<Listener, Wrong> {
             return Err(wrong("jobType: a listener has either a job type or a FEEL `source`"));
         }
     };
-    Ok(Listener { place, work })
+    Ok(Listener { place, work, timer })
+}
+
+/// The time of a listener: `{duration}`, `{date}` or `{cycle}`.
+fn timer(members: &Map<String, Value>, place: ListenerPlace) -> Result<Option<Arc<TimerDefinition>>, Wrong> {
+    let told = || wrong("timer: must be {duration}, {date} or {cycle}, with a text");
+    let own = match (members.get("timer").filter(|own| asks(own)), place) {
+        (None, ListenerPlace::Timeout) => return Err(wrong("timer: a `timeout` needs one")),
+        (None, _) => return Ok(None),
+        (Some(_), place) if place != ListenerPlace::Timeout => {
+            return Err(wrong("timer: only a listener on `timeout` has one"));
+        }
+        (Some(own), _) => own.as_object().ok_or_else(told)?,
+    };
+    let mut parts = own.iter();
+    let (Some((form, Value::String(text))), None) = (parts.next(), parts.next()) else { return Err(told()) };
+    let kind = match form.as_str() {
+        "duration" => TimerKind::Duration,
+        "date" => TimerKind::Date,
+        "cycle" => TimerKind::Cycle,
+        _ => return Err(told()),
+    };
+    let read = TimerDefinition::parse(kind, text.trim());
+    read.map(|own| Some(Arc::new(own))).map_err(|error| wrong(format!("timer.{form}: {error}")))
 }
 
 /// A script of the model in another language: translated where that is exact, else the job of a worker. None where there
@@ -347,17 +386,6 @@ impl Builder<'_> {
         let listeners = Listeners::read(settings, element);
         let before = flag(settings, "asyncBefore");
         let after = flag(settings, "asyncAfter");
-        if !matches!(work, None | Some(Work::Job(_) | Work::End(Throw::Job(_)) | Work::Throw(Throw::Job(_))))
-        {
-            for (member, sentence) in [
-                ("retry", "retry: nothing at this node is tried again"),
-                ("headers", "headers: the node is no job that could have them"),
-            ] {
-                if settings.get(member).is_some_and(asks) {
-                    self.warn(&id, "settingUnused", sentence, "10.3.1");
-                }
-            }
-        }
         let wrong = [
             mappings.as_ref().err().cloned(),
             listeners.as_ref().err().cloned(),
@@ -450,13 +478,27 @@ mod tests {
         let found = read(
             json!([
                 {"on": "start", "jobType": "java:a.B", "retries": 2},
-                {"on": "complete", "source": "{done: true}"}
+                {"on": "complete", "source": "{done: true}"},
+                {"on": "update", "jobType": "a"},
+                {"on": "timeout", "timer": {"duration": "PT1H"}, "jobType": "a"}
             ]),
             Element::UserTask,
         );
         let found = found.unwrap().unwrap();
         assert_eq!(found.at(ListenerPlace::Start).count(), 1);
         assert_eq!(found.at(ListenerPlace::Complete).count(), 1);
+        assert_eq!(found.at(ListenerPlace::Update).count(), 1);
+        assert!(found.at(ListenerPlace::Timeout).all(|own| own.timer.is_some()));
+        for wrong in [
+            json!([{"on": "timeout", "jobType": "a"}]),
+            json!([{"on": "timeout", "jobType": "a", "timer": "PT1H"}]),
+            json!([{"on": "timeout", "jobType": "a", "timer": {"duration": "1 +"}}]),
+            json!([{"on": "timeout", "jobType": "a", "timer": {"duration": "PT1H", "date": "2024-01-01"}}]),
+            json!([{"on": "update", "jobType": "a", "timer": {"duration": "PT1H"}}]),
+        ] {
+            let told = read(wrong.clone(), Element::UserTask).unwrap_err();
+            assert!(told.1.starts_with("listeners[0].timer"), "{wrong}: {told:?}");
+        }
         for wrong in [
             json!([{"on": "take", "jobType": "a"}]),
             json!([{"on": "create", "jobType": "a"}]),

@@ -3,6 +3,7 @@
 //! [`structure`] judges ids, references and connection rules in time linear in the definition's size. Whether
 //! a process can be executed is the judgement of [`heddle_bpmn_graph`].
 
+mod choreography;
 mod constraints;
 mod flow;
 mod head;
@@ -14,6 +15,7 @@ pub mod soundness;
 #[cfg(test)]
 mod tests;
 
+pub use choreography::enforceability;
 pub use constraints::{Profile, Rule, RuleProfile, constraints, rules};
 pub use profile::{common_executable_schema, outside_common_executable};
 pub use soundness::{Soundness, soundness};

@@ -14,6 +14,7 @@ pub mod juel;
 pub mod model;
 mod remedy;
 pub mod xml;
+pub mod xpath;
 
 pub use diagnostic::{Diagnostic, ExpressionPosition, Severity};
 pub use element::ElementKind;

@@ -2,7 +2,10 @@
 
 /// One sentence for people; none where there is nothing to do.
 pub(crate) fn remedy(code: &str) -> Option<&'static str> {
-    of_model(code).or_else(|| of_execution(code)).or_else(|| of_decision(code))
+    of_model(code)
+        .or_else(|| of_choreography(code))
+        .or_else(|| of_execution(code))
+        .or_else(|| of_decision(code))
 }
 
 /// Remedies for models that do not hold together.
@@ -47,6 +50,35 @@ fn of_model(code: &str) -> Option<&'static str> {
         "notExportable" => "Correct the text at the place that is named, so that it can stand in XML.",
         "definitionMissing" => "Save a definition first.",
         "unknownValue" => "Use one of the words of the standard.",
+        _ => return None,
+    })
+}
+
+/// Remedies for choreographies.
+fn of_choreography(code: &str) -> Option<&'static str> {
+    Some(match code {
+        "choreographyInitiator" => {
+            "Let a participant of the activity before it initiate it, or tell its initiator by a choreography task in between."
+        }
+        "choreographyEventGateway" => {
+            "Let one participant send, or one receive, the first message behind the gateway on all of its paths."
+        }
+        "choreographyTimer" => {
+            "Let all participants behind the gateway take part in the choreography activity before it, or take the timer out."
+        }
+        "choreographyDecision" => {
+            "Give each flow but the default one a condition over data that all deciding participants have seen, or let one \
+             participant decide."
+        }
+        "choreographyMessageFlow" => {
+            "Let the message flows lead from one participant of the task to the other, the first from the initiating one."
+        }
+        "choreographyEvent" => {
+            "Use an event that choreographies have; a message is shown by a choreography task."
+        }
+        "choreographyNotMonitored" => {
+            "Correct what the message names, or accept that nothing compares messages with the choreography."
+        }
         _ => return None,
     })
 }

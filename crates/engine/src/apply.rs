@@ -78,7 +78,11 @@ pub fn apply(state: &mut State, event: &Event) {
                 state.keys.entry(id.clone()).or_insert_with(|| value.clone());
             }
         }
-        EventKind::SignalSent { .. }
+        EventKind::ChoreographyAdvanced { choreography_id, state: known, .. } => {
+            state.choreographies.insert(choreography_id.clone(), known.clone());
+        }
+        EventKind::ChoreographyViolated(_)
+        | EventKind::SignalSent { .. }
         | EventKind::EscalationThrown { .. }
         | EventKind::DecisionTaken { .. } => {}
         EventKind::IncidentRaised { .. } | EventKind::IncidentResolved { .. } => {
@@ -176,6 +180,7 @@ fn end(state: &mut State, life: Life, event: &Event) {
     state.timers.clear();
     state.subscriptions.clear();
     state.incidents.clear();
+    state.choreographies.clear();
 }
 
 fn withdraw(state: &mut State, flows: &[std::sync::Arc<str>], scope: LocalId) {
@@ -493,7 +498,7 @@ fn reviewed(state: &mut State, event: &Event, outcome: Option<&str>) {
 
 fn incident(state: &mut State, event: &Event, scope: LocalId) {
     match &event.kind {
-        EventKind::IncidentRaised { incident_id, code, message, phase } => {
+        EventKind::IncidentRaised { incident_id, code, message, phase, failure } => {
             count(state, *incident_id);
             state.incidents.push(IncidentState {
                 id: *incident_id,
@@ -505,6 +510,7 @@ fn incident(state: &mut State, event: &Event, scope: LocalId) {
                 phase: *phase,
                 at: event.at,
                 attempt: event.attempt.unwrap_or(1),
+                failure: failure.clone(),
             });
         }
         EventKind::IncidentResolved { incident_id, resolution, .. } => {

@@ -252,6 +252,14 @@ pub enum Rejection {
     /// None of the conditions by which the process starts holds.
     #[error("none of the conditions by which the process starts holds for this input: {0:?}")]
     NoConditionHolds(Vec<String>),
+    /// A condition by which the process starts is neither true nor false for the input.
+    #[error("the start event `{node}`: {message}")]
+    WrongCondition {
+        /// The start event.
+        node: String,
+        /// Value that the condition gives.
+        message: String,
+    },
     /// There is no such open human task.
     #[error("there is no open human task {0}")]
     UnknownTask(TaskId),
@@ -328,6 +336,7 @@ impl Rejection {
             | Self::UnknownInstance(_) => RejectionKind::NotFound,
             Self::StartNotDetermined(_)
             | Self::NoConditionHolds(_)
+            | Self::WrongCondition { .. }
             | Self::UnknownStart(_)
             | Self::UnknownOutcome { .. }
             | Self::TooLarge { .. }

@@ -3,6 +3,7 @@
 use crate::LocalId;
 use crate::stage::Stage;
 pub use crate::work::{BodyKind, CalledVersion, JobCreated, JobKind, RunCalled};
+use heddle_bpmn_graph::choreography::{ChoreographyState, ChoreographyViolation, Exchange};
 use heddle_bpmn_graph::{Element, Recurrence};
 use heddle_kernel::{JobId, RunId, TaskId, Timestamp, UserId};
 use serde::{Deserialize, Serialize};
@@ -341,6 +342,19 @@ pub enum EventKind {
         /// Payload of the message.
         payload: Value,
     },
+    /// A choreography came further by a message that the run sent or received.
+    #[serde(rename = "choreography.advanced")]
+    ChoreographyAdvanced {
+        /// The choreography.
+        choreography_id: Arc<str>,
+        /// The message, with its participants.
+        exchange: Exchange,
+        /// Knowledge of the choreography's monitor by now; lost, when there are more possibilities than it keeps.
+        state: ChoreographyState,
+    },
+    /// A message that the run sent or received is out of a choreography's order.
+    #[serde(rename = "choreography.violation")]
+    ChoreographyViolated(Box<ChoreographyViolated>),
     /// A signal reached its subscription.
     #[serde(rename = "signal.received")]
     SignalReceived {
@@ -512,6 +526,9 @@ pub enum EventKind {
         message: String,
         /// Phase that a retry repeats.
         phase: Phase,
+        /// Failure of the node for which its flow has been taken most often: `{code, message, nodeId, attempt}`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failure: Option<Value>,
     },
     /// An incident is settled.
     #[serde(rename = "incident.resolved")]
@@ -573,6 +590,17 @@ pub enum Trigger {
         /// The signal start event.
         node_id: String,
     },
+}
+
+/// Data of `choreography.violation`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChoreographyViolated {
+    /// The choreography.
+    pub choreography_id: Arc<str>,
+    /// Tasks that the message belongs to, what was expected, and what came.
+    #[serde(flatten)]
+    pub violation: ChoreographyViolation,
 }
 
 /// Data of `task.created`.

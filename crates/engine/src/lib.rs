@@ -21,9 +21,9 @@ pub use apply::apply;
 pub use budget::{Budget, Inline};
 pub use command::{Actor, Command, Rejection, RejectionKind, Remark, RunContext, SkipTarget};
 pub use event::{
-    BodyKind, CalledVersion, CancelReason, CompensationStep, Event, EventKind, IncidentCode, JobCreated,
-    JobKind, OutcomeValues, Phase, Resolution, RunCalled, RunError, RunStarted, SubscriptionKind,
-    TaskCreated, Trigger,
+    BodyKind, CalledVersion, CancelReason, ChoreographyViolated, CompensationStep, Event, EventKind,
+    IncidentCode, JobCreated, JobKind, OutcomeValues, Phase, Resolution, RunCalled, RunError, RunStarted,
+    SubscriptionKind, TaskCreated, Trigger,
 };
 pub use id::{LocalId, LocalIdError};
 pub use stage::Stage;

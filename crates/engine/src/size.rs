@@ -1,7 +1,7 @@
 //! Estimated sizes of what a run keeps.
 
-use crate::event::{DecisionEvaluated, EventKind, TaskCreated, Trigger};
-use crate::state::State;
+use crate::event::{BodyKind, DecisionEvaluated, EventKind, TaskCreated, Trigger};
+use crate::state::{BodyState, State};
 use crate::{Command, LocalId};
 use heddle_feel::size_of_json;
 use serde_json::{Map, Value};
@@ -11,6 +11,10 @@ use std::sync::Arc;
 pub(crate) const EVENT: u64 = 160;
 /// Bytes that a step of a compensation counts.
 pub(crate) const COMPENSATION_STEP: u64 = 64;
+/// Bytes that a token of a choreography's monitor counts.
+const CHOREOGRAPHY_TOKEN: u64 = 16;
+/// Bytes that a message counts that a choreography expected.
+const EXPECTED_EXCHANGE: u64 = 160;
 /// Bytes that a token, a node instance or a wait counts in the state.
 const PLACE: u64 = 96;
 
@@ -54,6 +58,10 @@ pub(crate) fn of_event(kind: &EventKind) -> u64 {
             EventKind::SignalReceived { payload, .. } | EventKind::SignalSent { payload, .. } => {
                 size_of_json(payload)
             }
+            EventKind::ChoreographyAdvanced { state, .. } => state.size() as u64 * CHOREOGRAPHY_TOKEN,
+            EventKind::ChoreographyViolated(violated) => {
+                violated.violation.expected.len() as u64 * EXPECTED_EXCHANGE
+            }
             EventKind::SubscriptionOpened { correlation_key, .. } => of_text(correlation_key.as_ref()),
             EventKind::TaskCreated(created) => of_task(created),
             EventKind::TaskAssigned { assignee, .. } => of_text(assignee.as_ref()),
@@ -75,7 +83,9 @@ pub(crate) fn of_event(kind: &EventKind) -> u64 {
             EventKind::CallFailed { message, .. } => message.len() as u64,
             EventKind::DecisionEvaluated(evaluated) => of_decision(evaluated),
             EventKind::ScriptEvaluated { result, reasons } => size_of_json(result) + of_texts(reasons),
-            EventKind::IncidentRaised { message, .. } => message.len() as u64,
+            EventKind::IncidentRaised { message, failure, .. } => {
+                message.len() as u64 + failure.as_ref().map_or(0, size_of_json)
+            }
             EventKind::DecisionTaken { feedback, .. } => feedback.len() as u64,
             EventKind::RunCancelled { reason, .. } | EventKind::RunCancelling { reason, .. } => {
                 of_text(reason.as_ref())
@@ -126,22 +136,68 @@ fn of_task(created: &TaskCreated) -> u64 {
 
 /// Bytes of what a node gave by this event.
 fn of_output(kind: &EventKind) -> Option<u64> {
-    Some(match kind {
+    match kind {
         EventKind::NodeCompleted { output, .. } | EventKind::BodyClosed { output, .. } => {
-            size_of_json(output.as_ref()?)
+            output.as_ref().map(size_of_json)
         }
         EventKind::MessageReceived { payload, .. } | EventKind::SignalReceived { payload, .. } => {
-            size_of_json(payload)
+            Some(size_of_json(payload))
         }
         EventKind::DecisionEvaluated(evaluated) => {
-            size_of_json(evaluated.result.as_ref().unwrap_or(&evaluated.output))
+            Some(size_of_json(evaluated.result.as_ref().unwrap_or(&evaluated.output)))
         }
-        EventKind::ScriptEvaluated { result, .. } => size_of_json(result),
-        EventKind::TaskCompleted { values, .. } => of_members(values),
-        EventKind::JobCompleted { variables, .. } => of_members(variables),
-        EventKind::CallCompleted { output, .. } => of_members(output),
-        _ => return None,
-    })
+        EventKind::ScriptEvaluated { result, .. } => Some(size_of_json(result)),
+        EventKind::TaskCompleted { values, .. } => Some(of_members(values)),
+        EventKind::JobCompleted { variables, .. } => Some(of_members(variables)),
+        EventKind::CallCompleted { output, .. } => Some(of_members(output)),
+        EventKind::RunStarted(_)
+        | EventKind::RunCompleted { .. }
+        | EventKind::RunFailed { .. }
+        | EventKind::RunCancelled { .. }
+        | EventKind::RunCancelling { .. }
+        | EventKind::RunSuspended { .. }
+        | EventKind::RunResumed { .. }
+        | EventKind::NodeActivated { .. }
+        | EventKind::NodeRestored { .. }
+        | EventKind::NodeStaged { .. }
+        | EventKind::NodeCompensated { .. }
+        | EventKind::NodeCancelled { .. }
+        | EventKind::BodyOpened { .. }
+        | EventKind::BodyAdvanced { .. }
+        | EventKind::CompensationRecorded { .. }
+        | EventKind::CompensationStarted { .. }
+        | EventKind::CompensationEnded { .. }
+        | EventKind::FlowTaken { .. }
+        | EventKind::TokensWithdrawn { .. }
+        | EventKind::ScopeOpened {}
+        | EventKind::ScopeClosed {}
+        | EventKind::VariablesSet { .. }
+        | EventKind::TimerScheduled { .. }
+        | EventKind::TimerFired { .. }
+        | EventKind::TimerCancelled { .. }
+        | EventKind::SubscriptionOpened { .. }
+        | EventKind::SubscriptionClosed { .. }
+        | EventKind::ConditionChanged { .. }
+        | EventKind::MessageSent { .. }
+        | EventKind::SignalSent { .. }
+        | EventKind::EscalationThrown { .. }
+        | EventKind::TaskCreated(_)
+        | EventKind::TaskAssigned { .. }
+        | EventKind::TaskCancelled { .. }
+        | EventKind::JobCreated(_)
+        | EventKind::JobFailed { .. }
+        | EventKind::JobErrorThrown { .. }
+        | EventKind::JobRetriesSet { .. }
+        | EventKind::JobCancelled { .. }
+        | EventKind::RunCalled(_)
+        | EventKind::CallFailed { .. }
+        | EventKind::CallCancelled { .. }
+        | EventKind::IncidentRaised { .. }
+        | EventKind::IncidentResolved { .. }
+        | EventKind::ChoreographyAdvanced { .. }
+        | EventKind::ChoreographyViolated(_)
+        | EventKind::DecisionTaken { .. } => None,
+    }
 }
 
 /// Place of an event that is followed.
@@ -152,24 +208,73 @@ pub(crate) struct Place<'e> {
     pub instance: Option<LocalId>,
 }
 
-/// Bytes of the variables and of the nodes' outputs in a state.
+/// Bytes of the values in a state: of its variables, of the nodes' outputs, and of the items and outputs of bodies of
+/// several instances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Held {
     pub variables: u64,
     pub outputs: u64,
+    pub bodies: u64,
+}
+
+/// Whether the node instance of an event is gone with it.
+const fn ends_instance(kind: &EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::NodeCompleted { .. }
+            | EventKind::BodyClosed { .. }
+            | EventKind::NodeCompensated { .. }
+            | EventKind::NodeCancelled { .. }
+    )
+}
+
+fn of_items(body: &BodyState) -> u64 {
+    body.items.iter().map(size_of_json).sum()
 }
 
 impl Held {
     pub(crate) fn of(state: &State) -> Self {
+        let bodies = state.flow.active.iter().filter_map(|own| own.body.as_deref());
         Self {
             variables: state.scopes.iter().map(|scope| of_members(&scope.variables)).sum::<u64>()
                 + state.flow.records.iter().map(|record| of_members(&record.variables)).sum::<u64>(),
             outputs: size_of_json(&state.outputs),
+            bodies: bodies.map(|body| of_items(body) + body.bytes).sum(),
+        }
+    }
+
+    /// Bytes of all of them.
+    pub(crate) const fn whole(self) -> u64 {
+        self.variables + self.outputs + self.bodies
+    }
+
+    /// Follows the items and outputs of bodies.
+    fn follow_bodies(&mut self, state: &State, kind: &EventKind, place: Place<'_>) {
+        let body_of = |id: LocalId| state.instance(id).and_then(|own| own.body.as_deref());
+        // The items of a body go when its last instance begins.
+        let done_with = |id: LocalId, iteration: u64| {
+            let body = body_of(id).filter(|body| body.kind == BodyKind::Instances && !body.items.is_empty());
+            let body = body.filter(|body| body.total.is_some_and(|total| total <= iteration + 1));
+            body.map_or(0, of_items)
+        };
+        if let EventKind::BodyOpened { items, .. } = kind {
+            self.bodies += items.iter().map(size_of_json).sum::<u64>();
+        } else if let EventKind::BodyAdvanced { iteration, output, .. } = kind {
+            self.bodies += output.as_ref().map_or(0, size_of_json);
+            let gone = place.instance.map_or(0, |id| done_with(id, *iteration));
+            self.bodies = self.bodies.saturating_sub(gone);
+        } else if let EventKind::NodeActivated { iteration: Some(iteration), .. } = kind {
+            self.bodies = self.bodies.saturating_sub(done_with(place.scope, *iteration));
+        } else if ends_instance(kind) {
+            let body = place.instance.and_then(body_of);
+            let gone = body.map_or(0, |body| of_items(body) + body.bytes);
+            self.bodies = self.bodies.saturating_sub(gone);
         }
     }
 
     /// Follows an event that is about to be applied to the state.
     pub(crate) fn follow(&mut self, state: &State, kind: &EventKind, place: Place<'_>) {
+        self.follow_bodies(state, kind, place);
         let Place { scope: at, node, instance: own } = place;
         match kind {
             EventKind::VariablesSet { values } => {
@@ -218,8 +323,7 @@ pub(crate) fn of_places(state: &State) -> u64 {
 
 /// Bytes of a state, as far as its values, waits and tokens tell.
 pub(crate) fn of_state(state: &State) -> u64 {
-    let held = Held::of(state);
-    held.variables + held.outputs + of_places(state)
+    Held::of(state).whole() + of_places(state)
 }
 
 impl State {

@@ -48,6 +48,7 @@ impl Caller {
     ///
     /// # Errors
     /// When the system gives no HTTP client.
+    #[expect(clippy::disallowed_methods, reason = "runners are clients of the server")]
     pub fn anonymous(base: Base) -> Result<Self> {
         let http = reqwest::Client::builder().no_proxy().build().context("no HTTP client")?;
         Ok(Self { http, base, headers: HeaderMap::new() })
@@ -58,6 +59,7 @@ impl Caller {
     ///
     /// # Errors
     /// When the system gives no HTTP client.
+    #[expect(clippy::disallowed_methods, reason = "runners are clients of the server")]
     pub fn from_address(base: Base, address: IpAddr, keeps: bool) -> Result<Self> {
         let mut builder = reqwest::Client::builder().no_proxy().local_address(address);
         if !keeps {

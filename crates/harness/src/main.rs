@@ -1,11 +1,13 @@
-//! The runners: conformance suites, kills under load, attacks, clients of other products, measurements and fuzzing, each against a started server, of
-//! whose inside they know nothing. `cargo xtask` calls them.
+//! The runners: conformance suites, kills under load, attacks, clients of other products, measurements and fuzzing,
+//! each against a started server, of whose inside they know nothing. `cargo xtask` calls them.
 
 mod attack;
 mod bench;
 mod clients;
 mod conformance;
+mod connections;
 mod crash;
+mod licence;
 mod npm;
 mod pip;
 mod prepare;
@@ -37,6 +39,8 @@ enum Runner {
     Attack(attack::Options),
     /// Runs workers that people have, unchanged, against a started server.
     Clients(clients::Options),
+    /// Tests connections of every type against services as people run them.
+    Connections(connections::Options),
     /// Measures a started server.
     #[command(subcommand)]
     Bench(bench::Subject),
@@ -63,6 +67,7 @@ async fn run(runner: Runner) -> anyhow::Result<bool> {
         Runner::Crash(options) => crash::run(options).await,
         Runner::Attack(options) => attack::run(options).await,
         Runner::Clients(options) => clients::run(options).await,
+        Runner::Connections(options) => connections::run(options).await,
         Runner::Bench(subject) => bench::run(subject).await,
         Runner::Schemathesis(options) => schemathesis::run(options).await,
     }

@@ -24,7 +24,7 @@ impl Package {
         if !module.join("package.json").is_file() {
             out::note(format_args!("installing {name}"));
             let mut npm = Command::new("npm");
-            npm.args(["install", "--no-audit", "--no-fund", "--silent", "--prefix"]).arg(&folder);
+            npm.args(["install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix"]).arg(&folder);
             let output = npm.arg(requirement).output().context("npm cannot be started")?;
             if !output.status.success() || !module.is_dir() {
                 bail!("npm {}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim());

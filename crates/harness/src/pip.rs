@@ -13,7 +13,7 @@ pub(crate) struct Environment {
 }
 
 impl Environment {
-    /// Finds the environment of a package, or makes it and has pip install what the requirement asks for.
+    /// Finds the environment of a package, or makes it and has pip install what the requirements ask for, which blanks part.
     pub(crate) fn install(name: &str, requirement: &str) -> Result<Self> {
         let folder = workspace::target_dir()?.join(name);
         // The mark is written last: what was broken off is made anew.
@@ -24,7 +24,8 @@ impl Environment {
         out::note(format_args!("installing {name}"));
         quietly(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
         let mut pip = Command::new(folder.join("bin/python"));
-        quietly(pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", requirement]))?;
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+        quietly(pip.args(requirement.split(' ')))?;
         std::fs::write(&mark, requirement).context("the target folder cannot be written")?;
         Ok(Self { folder })
     }

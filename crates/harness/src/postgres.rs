@@ -52,6 +52,20 @@ impl Postgres {
         Ok(replace_database(&self.base, &name))
     }
 
+    /// Result of one statement, as text without a heading.
+    ///
+    /// # Errors
+    /// When the server refuses it.
+    pub fn sql(&self, statement: &str) -> Result<String> {
+        let mut psql = Command::new(self.bin.join("psql"));
+        psql.args(["--no-psqlrc", "-At", "-v", "ON_ERROR_STOP=1", "-d", &self.base, "-c", statement]);
+        let output = psql.output().context("psql cannot be started")?;
+        if !output.status.success() {
+            bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    }
+
     /// The postmaster of our own cluster, to count its work.
     #[must_use]
     pub fn postmaster(&self) -> Option<u32> {

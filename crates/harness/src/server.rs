@@ -268,6 +268,12 @@ impl Server {
         Ok(began.elapsed())
     }
 
+    /// All that the server wrote.
+    pub fn log_text(&self) -> String {
+        let text = std::fs::read(self.folder.path().join("server.log")).unwrap_or_default();
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
     /// The last lines that the server wrote.
     pub fn log_tail(&self) -> String {
         let text = std::fs::read(self.folder.path().join("server.log")).unwrap_or_default();

@@ -1,5 +1,6 @@
 //! The command line. Each group of commands has its own file.
 
+mod connection;
 mod people;
 mod place;
 mod run;
@@ -12,16 +13,17 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+pub(crate) use connection::{ConnectionCommand, KeyCommand, ListConnections, RotateKey, TestConnection};
 pub(crate) use people::{
     CreateToken, CreateUser, DeleteToken, InviteUsers, LicenceCommand, ListUsers, OneUser, SetPassword,
     TokenCommand, UserCommand,
 };
 pub(crate) use place::Place;
-pub(crate) use run::{CancelRun, ListRuns, OneRun, RetryRun, RunCommand, StartRun, TailRun};
+pub(crate) use run::{CancelRun, ExportRuns, ListRuns, OneRun, RetryRun, RunCommand, StartRun, TailRun};
 pub(crate) use tools::{BackUp, CheckDecisions, DecisionCommand, EvaluateDecision, Restore, WriteManual};
 pub(crate) use work::{
-    CompleteTask, DeadLetterCommand, EventCommand, ListLetters, ListTasks, OneLetter, Payload, SendEvent,
-    SendSignal, TaskCommand,
+    ActivateJobs, CompleteJob, CompleteTask, DeadLetterCommand, EventCommand, FailJob, JobCommand, ListJobs,
+    ListLetters, ListTasks, OneLetter, Payload, SendEvent, SendSignal, TaskCommand,
 };
 pub(crate) use workflow::{
     ExportFormat, ExportWorkflow, ImportWorkflows, ListWorkflows, OneWorkflow, PublishWorkflow,
@@ -67,9 +69,18 @@ pub(crate) struct ServerSettings {
     /// Serve plain HTTP beyond the loopback interface.
     #[arg(long)]
     insecure_http: bool,
+    /// File of the certificate with its chain, as PEM: with it and its key the server speaks TLS.
+    #[arg(long, value_name = "FILE")]
+    tls_cert: Option<String>,
+    /// File of the certificate's private key, as PEM.
+    #[arg(long, value_name = "FILE")]
+    tls_key: Option<String>,
     /// Durability of an answered write: `full` survives a loss of power, `process` only the end of the process.
     #[arg(long, value_name = "WORD")]
     durability: Option<String>,
+    /// Private addresses that connections may lead to, with commas: `10.0.0.0/8:443`, `127.0.0.1:11434`.
+    #[arg(long, value_name = "RULES")]
+    egress_allow: Option<String>,
 }
 
 impl Cli {
@@ -88,8 +99,11 @@ impl Cli {
             | Command::Workflow { .. }
             | Command::Run { .. }
             | Command::Task { .. }
+            | Command::Job { .. }
             | Command::Event { .. }
             | Command::DeadLetter { .. }
+            | Command::Connection { .. }
+            | Command::Key { .. }
             | Command::Backup(_)
             | Command::Restore(_)
             | Command::Decision { .. }
@@ -103,6 +117,9 @@ impl Cli {
             ("listen", &server.listen),
             ("durability", &server.durability),
             ("insecure_http", &insecure),
+            ("tls_cert", &server.tls_cert),
+            ("tls_key", &server.tls_key),
+            ("egress_allow", &server.egress_allow),
         ];
         texts.into_iter().filter_map(|(name, text)| Some((name, text.clone()?))).collect()
     }
@@ -153,6 +170,11 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: TaskCommand,
     },
+    /// Jobs for external workers.
+    Job {
+        #[command(subcommand)]
+        command: JobCommand,
+    },
     /// Events and signals.
     Event {
         #[command(subcommand)]
@@ -162,6 +184,16 @@ pub(crate) enum Command {
     DeadLetter {
         #[command(subcommand)]
         command: DeadLetterCommand,
+    },
+    /// Connections to services outside.
+    Connection {
+        #[command(subcommand)]
+        command: ConnectionCommand,
+    },
+    /// Keys that secrets are sealed with.
+    Key {
+        #[command(subcommand)]
+        command: KeyCommand,
     },
     /// Copy the SQLite database to a file, also while a server runs, and check the copy.
     Backup(BackUp),

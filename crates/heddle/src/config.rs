@@ -2,6 +2,7 @@
 //! keys drives all of them, so that every key can be given everywhere and an error names it.
 
 mod edge;
+mod outside;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -49,7 +50,7 @@ pub(crate) struct Key {
 
 /// Every key.
 fn keys() -> impl Iterator<Item = &'static Key> {
-    KEYS.iter().chain(edge::KEYS)
+    KEYS.iter().chain(edge::KEYS).chain(outside::KEYS)
 }
 
 const KEYS: &[Key] = &[
@@ -115,6 +116,26 @@ const KEYS: &[Key] = &[
         show: |config| config.insecure_http.to_string(),
     },
     Key {
+        name: "tls_cert",
+        help: "File of the certificate with its chain, as PEM; with it and its key the server speaks TLS.",
+        secret: false,
+        set: |config, text| {
+            config.tls_cert = (!text.is_empty()).then(|| PathBuf::from(text));
+            Ok(())
+        },
+        show: |config| shown(config.tls_cert.as_deref()),
+    },
+    Key {
+        name: "tls_key",
+        help: "File of the certificate's private key, as PEM.",
+        secret: false,
+        set: |config, text| {
+            config.tls_key = (!text.is_empty()).then(|| PathBuf::from(text));
+            Ok(())
+        },
+        show: |config| shown(config.tls_key.as_deref()),
+    },
+    Key {
         name: "trusted_proxies",
         help: "Addresses of proxies whose forwarded headers are believed, with commas.",
         secret: false,
@@ -125,6 +146,18 @@ const KEYS: &[Key] = &[
             Ok(())
         },
         show: |config| config.trusted_proxies.iter().map(ToString::to_string).collect::<Vec<_>>().join(","),
+    },
+    Key {
+        name: "licence_file",
+        help: "File with a licence that the start of the server installs, if it is newer than the one installed.",
+        secret: false,
+        set: |config, text| {
+            config.licence_file = (!text.is_empty()).then(|| PathBuf::from(text));
+            Ok(())
+        },
+        show: |config| {
+            config.licence_file.as_ref().map(|path| path.display().to_string()).unwrap_or_default()
+        },
     },
     Key {
         name: "docs",
@@ -229,6 +262,16 @@ const KEYS: &[Key] = &[
         show: |config| config.step_limit.as_secs().to_string(),
     },
     Key {
+        name: "job_lapses",
+        help: "Times in a row that a job's lock may run out before the job is set aside, 1 to 1000000.",
+        secret: false,
+        set: |config, text| {
+            config.job_lapses = number(text, 1, 1_000_000)?;
+            Ok(())
+        },
+        show: |config| config.job_lapses.to_string(),
+    },
+    Key {
         name: "budgets",
         help: "Budgets of steps and runs that differ from the defaults, name=number with commas.",
         secret: false,
@@ -257,6 +300,11 @@ const KEYS: &[Key] = &[
         },
     },
 ];
+
+/// A path that may be absent.
+fn shown(path: Option<&Path>) -> String {
+    path.map(|path| path.display().to_string()).unwrap_or_default()
+}
 
 fn budgets(text: &str) -> Result<Budget> {
     let mut budget = Budget::DEFAULT;

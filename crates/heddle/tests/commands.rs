@@ -6,6 +6,7 @@
     clippy::indexing_slicing,
     reason = "helpers of tests fail the test"
 )]
+#![expect(clippy::disallowed_methods, reason = "tests are clients of the server that they start")]
 
 #[path = "commands/client.rs"]
 mod client;
@@ -212,6 +213,11 @@ fn a_wrong_or_missing_key_refuses_to_start() {
     std::fs::write(&key, kept).unwrap();
     std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
     assert_eq!(json_of(folder.path(), &["doctor", "--json"])["healthy"], true);
+    // The keyring is looked at, too.
+    std::fs::write(folder.path().join("heddle-data/heddle.keyring"), "no ring").unwrap();
+    let doctor = run(folder.path(), &["doctor"]);
+    assert_eq!(code(&doctor), 7);
+    assert!(String::from_utf8_lossy(&doctor.stdout).contains("keyring   failed"));
 }
 
 #[tokio::test]
@@ -387,6 +393,36 @@ fn what_its_own_background_ends_is_cured_without_it() {
 }
 
 #[test]
+fn the_keys_of_secrets_are_rotated_with_and_without_a_server() {
+    let (folder, _) = demo();
+    let place = folder.path();
+    let ring = || {
+        let text = std::fs::read_to_string(place.join("heddle-data/heddle.keyring")).unwrap();
+        text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).count()
+    };
+    assert_eq!(ring(), 1);
+    let alone = json_of(place, &["key", "rotate", "--json"]);
+    assert_eq!((&alone["wrapped"], &alone["unreadable"], ring()), (&json!(0), &json!(0), 2));
+    let server = Server::start(place, &[]);
+    let beside = json_of(place, &["key", "rotate", "--json"]);
+    assert_ne!((&beside["key"], ring()), (&alone["key"], 2));
+    // What was broken off goes on without another key.
+    assert_eq!(json_of(place, &["key", "rotate", "--continue", "--json"])["key"], beside["key"]);
+    assert_eq!(ring(), 3);
+    server.end("TERM");
+    // The keys are the operator's: no server elsewhere is asked for them.
+    assert_eq!(code(&run(place, &["key", "rotate", "--server", "http://127.0.0.1:9"])), 2);
+    // A ring of the configuration is changed there.
+    let text = std::fs::read_to_string(place.join("heddle-data/heddle.keyring")).unwrap();
+    let given = heddle(place).env("HEDDLE_KEYRING", text.trim()).args(["key", "rotate"]).output().unwrap();
+    assert!(code(&given) == 1 && told(&given).contains("keyring"), "{}", told(&given));
+    assert_eq!(ring(), 3);
+    let shown = heddle(place).env("HEDDLE_KEYRING", text.trim()).args(["config"]).output().unwrap();
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(text.split_whitespace().all(|part| !shown.contains(part)), "{shown}");
+}
+
+#[test]
 fn migrate_doctor_and_licence_tell_how_it_stands() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path();
@@ -523,10 +559,13 @@ async fn a_backup_beside_the_server_is_restored_into_an_empty_directory() {
     let place = folder.path();
     let server = Server::start(place, &["--demo"]);
     let password = server.fact("password");
-    let made = json_of(place, &["backup", "copy.db", "--key-file", "copy.key", "--json"]);
+    let made = json_of(
+        place,
+        &["backup", "copy.db", "--key-file", "copy.key", "--keyring-file", "copy.ring", "--json"],
+    );
     assert_eq!(made["database"], "copy.db");
     assert!(made["bytes"].as_u64().unwrap() > 100_000 && made["installationId"].is_string(), "{made}");
-    for file in ["copy.db", "copy.key"] {
+    for file in ["copy.db", "copy.key", "copy.ring"] {
         assert_eq!(
             std::fs::metadata(place.join(file)).unwrap().permissions().mode() & 0o777,
             0o600,
@@ -689,13 +728,23 @@ async fn ones_own_models_come_out_whatever_the_licence_says() {
     let own = |arguments: &[&str]| run(place, &[arguments, &["--as", ADMINISTRATOR]].concat());
     let listed = json_of(place, &["workflow", "list", "--json", "--as", ADMINISTRATOR]);
     let id = listed["workflows"][0]["id"].as_str().unwrap();
+    let start = ["run", "start", "purchase-approval", "--input", "{\"amount\":800}", "--json"];
+    let begun = json_of(place, &[start.as_slice(), &["--as", ADMINISTRATOR]].concat());
+    let begun = begun["id"].as_str().unwrap();
     let later = client.post(server.url("/api/test/clock")).bearer_auth(&token);
     assert_eq!(later.json(&json!({ "advance": "P31D" })).send().await.unwrap().status(), 200);
     assert_eq!(json_of(place, &["licence", "show", "--json"])["state"], "restricted");
     // Over the network they wait for a licence; on the machine itself they don't, and whatever else there is does.
     let token = server.token(ADMINISTRATOR, &password).await;
     let export = client.get(server.url(&format!("/api/workflows/{id}/export/bpmn"))).bearer_auth(&token);
-    assert_eq!(export.send().await.unwrap().status(), 423);
+    let refused = export.send().await.unwrap();
+    assert_eq!(refused.status(), 423);
+    let refused: Value = refused.json().await.unwrap();
+    let remedy = refused["error"]["details"][0]["remedy"].as_str().unwrap();
+    for way in ["PUT /api/licence", "heddle licence install", "heddle workflow export", "heddle run export"] {
+        assert!(remedy.contains(way), "{remedy}");
+    }
+    assert_eq!(code(&run(place, &["licence", "keys"])), 0);
     let over_network = heddle(place)
         .args(["workflow", "list", "--server", &server.fact("address")])
         .env("HEDDLE_TOKEN", &token)
@@ -704,11 +753,16 @@ async fn ones_own_models_come_out_whatever_the_licence_says() {
     assert_eq!(code(&over_network), 6, "{}", told(&over_network));
     let export = ["workflow", "export", "purchase-approval"];
     let look = || {
-        let cases: [(&[&str], i32); 4] = [
+        let cases: [(&[&str], i32); 9] = [
             (&["workflow", "list"], 0),
             (&["workflow", "get", id], 0),
             (&["workflow", "archive", id], 6),
             (&["run", "start", id], 6),
+            (&["run", "list", "purchase-approval"], 0),
+            (&["run", "get", begun], 0),
+            (&["run", "cancel", begun], 6),
+            (&["task", "list"], 0),
+            (&["licence", "request"], 0),
         ];
         for (arguments, expected) in cases {
             let output = own(arguments);
@@ -718,6 +772,13 @@ async fn ones_own_models_come_out_whatever_the_licence_says() {
         assert_eq!(code(&model), 0, "{}", told(&model));
         assert!(String::from_utf8_lossy(&model.stdout).contains("<bpmn:userTask id=\"review\""));
         assert_eq!(code(&own(&[export.as_slice(), &["--format", "json"]].concat())), 0);
+        let runs = own(&["run", "export", "purchase-approval", "--output", "runs.jsonl"]);
+        assert_eq!(code(&runs), 0, "{}", told(&runs));
+        let lines = std::fs::read_to_string(place.join("runs.jsonl")).unwrap();
+        let rows: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let one = rows.iter().find(|row| row["run"]["id"] == begun).unwrap();
+        assert_eq!(one["run"]["variables"]["amount"], 800, "{one}");
+        assert!(!one["events"].as_array().unwrap().is_empty(), "{one}");
     };
     look();
     server.end("TERM");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use heddle_kernel::{Clock, IdSource, Timestamp};
-use heddle_policy::licence::Licence;
+use heddle_policy::licence::{Licence, Limit};
 use uuid::Uuid;
 
 use crate::UseCaseError;
@@ -11,7 +11,7 @@ use crate::compiled::CompiledRights;
 use crate::key::InstallationKey;
 use crate::licence::Licences;
 use crate::password::{Cost, Passwords};
-use crate::ports::{AccessStore, DirectoryStore, InstallationStore, SessionStore};
+use crate::ports::{AccessStore, DirectoryStore, InstallationStore, LimitCounter, SessionStore};
 
 /// The ways to storage.
 #[derive(Clone)]
@@ -85,6 +85,8 @@ pub struct Identity {
     pub(crate) passwords: Passwords,
     pub(crate) licences: Licences,
     pub(crate) rights: CompiledRights,
+    /// Counters of other areas.
+    pub(crate) counters: Vec<Arc<dyn LimitCounter>>,
 }
 
 impl std::fmt::Debug for Identity {
@@ -101,7 +103,14 @@ impl Identity {
     pub fn new(ports: Ports, tools: Tools, settings: Settings) -> Result<Self, UseCaseError> {
         let passwords = Passwords::new(settings.cost, settings.hashes_at_once, settings.hash_queue)?;
         let licences = Licences::new(tools.key.clone());
-        Ok(Self { ports, tools, settings, passwords, licences, rights: CompiledRights::default() })
+        let (rights, counters) = (CompiledRights::default(), Vec::new());
+        Ok(Self { ports, tools, settings, passwords, licences, rights, counters })
+    }
+
+    /// The same with counters of what other areas keep and a licence limits.
+    #[must_use]
+    pub fn with_counters(self, counters: Vec<Arc<dyn LimitCounter>>) -> Self {
+        Self { counters, ..self }
     }
 
     /// Id of the installation, which follows from its key.
@@ -116,11 +125,35 @@ impl Identity {
         self.licences.licence(self.tools.clock.now())
     }
 
+    /// Warning about the licence for callers; none while it is active.
+    #[must_use]
+    pub fn licence_warning(&self) -> Option<String> {
+        let now = self.tools.clock.now();
+        self.licences.licence(now).state.warning(now)
+    }
+
+    /// The same once the end is near, has come, or is past: for whoever operates the installation.
+    #[must_use]
+    pub fn pressing_warning(&self) -> Option<String> {
+        let now = self.tools.clock.now();
+        let state = self.licences.licence(now).state;
+        state.warning(now).filter(|_| state.is_pressing(now))
+    }
+
+    /// Writes what presses about the licence to the log: when it begins to, and once each day. To be called at the start of
+    /// a server and each minute.
+    pub fn warn_of_licence(&self) {
+        let warning = self.pressing_warning();
+        if let Some(warning) = self.licences.due_warning(self.tools.clock.now(), warning) {
+            tracing::warn!(licence = warning, "the licence needs attention");
+        }
+    }
+
     pub(crate) fn new_id(&self, now: Timestamp) -> Uuid {
         self.tools.ids.next(now)
     }
 
-    pub(crate) fn limit(&self, name: &str) -> Option<u64> {
-        self.licence_state().limit(name)
+    pub(crate) fn limit(&self, limit: Limit) -> Option<u64> {
+        self.licence_state().limit(limit.as_str())
     }
 }

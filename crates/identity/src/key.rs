@@ -4,9 +4,8 @@
 use std::fmt;
 
 use ed25519_compact::{KeyPair, Seed};
+use heddle_licence::{PublicKey, SigningKey};
 use hmac::{Hmac, KeyInit as _, Mac as _};
-use pasetors::keys::{AsymmetricPublicKey, AsymmetricSecretKey};
-use pasetors::version4::V4;
 use sha2::{Digest as _, Sha256};
 
 use crate::UseCaseError;
@@ -111,14 +110,12 @@ impl InstallationKey {
         self.seal(state).is_ok_and(|seal| seal.as_bytes().ct_eq(state.seal.as_bytes()).into())
     }
 
-    pub(crate) fn signing(&self) -> Result<AsymmetricSecretKey<V4>, UseCaseError> {
-        AsymmetricSecretKey::from(&*self.pair.sk)
-            .map_err(|error| UseCaseError::Internal(format!("signing: {error}")))
+    pub(crate) fn signing(&self) -> Result<SigningKey, UseCaseError> {
+        SigningKey::from(&*self.pair.sk).map_err(|error| UseCaseError::Internal(format!("signing: {error}")))
     }
 
-    pub(crate) fn verifying(&self) -> Result<AsymmetricPublicKey<V4>, UseCaseError> {
-        AsymmetricPublicKey::from(&*self.pair.pk)
-            .map_err(|error| UseCaseError::Internal(format!("signing: {error}")))
+    pub(crate) fn verifying(&self) -> Result<PublicKey, UseCaseError> {
+        PublicKey::from(&*self.pair.pk).map_err(|error| UseCaseError::Internal(format!("signing: {error}")))
     }
 }
 

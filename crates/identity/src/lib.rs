@@ -16,6 +16,7 @@ pub mod key;
 pub mod licence;
 pub mod licensing;
 mod members;
+pub mod nodes;
 mod organizations;
 pub mod password;
 pub mod ports;

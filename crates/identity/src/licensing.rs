@@ -1,19 +1,20 @@
 //! The use cases around the licence.
 
-use heddle_kernel::{Revision, Timestamp};
+use heddle_kernel::{Revision, TenantId, Timestamp};
 use heddle_policy::capability::{LicenceInspect, LicenceInstall, LicenceRead};
 use heddle_policy::licence::{
     CLAIMS_VERSION, CLOCK_TOLERANCE_SECONDS, Claims, ClockFacts, Entitlement, Kind, Licence, LicenceState,
-    Restriction, Signer, TRIAL_DAYS,
+    Limit, Restriction, Signer, TRIAL_DAYS,
 };
-use heddle_policy::{AuthorizedKind, RequestContext};
+use heddle_policy::{AuthorizedKind, RequestContext, RequestFacts};
 use heddle_usecase::StoreError;
 use heddle_usecase::{Actor, Journal, Outcome};
 use serde_json::json;
 
 use crate::audit::{Event, system};
 use crate::licence::{self, FileError, INSTALLATION_KEY_ID, Kept};
-use crate::records::{InstallationState, Usage};
+use crate::nodes::Numbers;
+use crate::records::InstallationState;
 use crate::{Identity, InstallationKey, JournalFor, UseCaseError};
 use heddle_usecase::Problem;
 use heddle_usecase::check_revision;
@@ -21,6 +22,8 @@ use heddle_usecase::check_revision;
 /// Seconds between two writings of the latest time seen.
 const HIGH_WATER_SECONDS: i64 = 600;
 const DAY_SECONDS: i64 = 24 * 3600;
+/// Reason for which a licence is not installed that was issued before the one in place.
+const OLDER: &str = "olderLicence";
 
 /// The licence with all that is shown of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,8 +32,8 @@ pub struct LicenceReport {
     pub licence: Licence,
     /// The installation's id.
     pub installation_id: String,
-    /// Counts of what a licence may limit.
-    pub usage: Usage,
+    /// Present numbers of what a licence may limit.
+    pub usage: Numbers,
     /// Whether the trial can still be started.
     pub trial_available: bool,
     /// The revision of the installation's row.
@@ -66,10 +69,21 @@ pub struct Validation {
 pub struct LicenceRequest {
     /// The installation's id.
     pub installation_id: String,
-    /// Counts of what a licence may limit.
-    pub usage: Usage,
+    /// Present numbers of what a licence may limit.
+    pub usage: Numbers,
     /// Instant of the request.
     pub created_at: Timestamp,
+}
+
+/// Outcome of looking at a licence that stands in a file of the configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Provided {
+    /// The licence is in force now, or as far as its state says.
+    Installed(LicenceState),
+    /// Licence that was installed before.
+    Present,
+    /// One that was issued later is installed; the file's is left alone.
+    Older,
 }
 
 struct Candidate {
@@ -97,7 +111,7 @@ impl Identity {
         Ok(LicenceReport {
             licence: kept.licence(self.licences.clock(now, &kept.state)),
             installation_id: kept.state.installation_id.clone(),
-            usage: self.ports.installation.usage().await?,
+            usage: self.numbers(now).await?,
             trial_available: kept.state.trial_started_at.is_none(),
             revision: kept.state.revision,
         })
@@ -127,7 +141,7 @@ impl Identity {
     ) -> Result<LicenceRequest, UseCaseError> {
         Ok(LicenceRequest {
             installation_id: self.kept()?.state.installation_id,
-            usage: self.ports.installation.usage().await?,
+            usage: self.numbers(context.now()).await?,
             created_at: context.now(),
         })
     }
@@ -194,14 +208,62 @@ impl Identity {
         let candidate = match self.candidate(&kept, &install.text, context.now(), install.force) {
             Ok(candidate) => candidate,
             Err(error) => {
-                self.rejected(context, &error).await?;
+                let actor = Actor::of(context.principal());
+                self.rejected(context.request(), Some(context.tenant()), actor, &error).await?;
                 return Err(error);
             }
         };
         self.replace(&kept, candidate.next, context.now(), record).await
     }
 
-    async fn rejected(&self, context: &RequestContext, error: &UseCaseError) -> Result<(), UseCaseError> {
+    /// Installs the licence of a file that the configuration names, unless it is installed already or was issued before
+    /// the one installed. To be called at the start of a server.
+    ///
+    /// # Errors
+    /// `Invalid` for a text that is not a licence for this installation and time; `Unavailable`.
+    pub async fn install_provided(&self, text: &str) -> Result<Provided, UseCaseError> {
+        let kept = self.fresh().await?;
+        if kept.state.licence.as_deref() == Some(text.trim()) {
+            return Ok(Provided::Present);
+        }
+        let request = self.own_request();
+        let candidate = match self.candidate(&kept, text, request.now, false) {
+            Ok(candidate) => candidate,
+            Err(UseCaseError::Conflict(problems)) if problems.iter().any(|one| one.reason == OLDER) => {
+                return Ok(Provided::Older);
+            }
+            Err(error) => {
+                self.rejected(&request, None, system(), &error).await?;
+                return Err(error);
+            }
+        };
+        let record = |_: &LicenceReport| {
+            let event = Event {
+                tenant: None,
+                actor: system(),
+                action: "licence.installed",
+                resource: ("licence", None),
+                outcome: Outcome::Succeeded,
+                details: json!({ "from": "configuration" }),
+            };
+            self.journal(&request, event)
+        };
+        match self.replace(&kept, candidate.next, request.now, &record).await {
+            Ok(report) => Ok(Provided::Installed(report.licence.state)),
+            // Another node was faster.
+            Err(UseCaseError::Conflict(_)) => Ok(Provided::Present),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Notes that a licence was refused.
+    async fn rejected(
+        &self,
+        request: &RequestFacts,
+        tenant: Option<TenantId>,
+        actor: Actor,
+        error: &UseCaseError,
+    ) -> Result<(), UseCaseError> {
         let reason = match error {
             UseCaseError::Invalid(problems) | UseCaseError::Conflict(problems) => {
                 problems.first().map(|problem| problem.reason)
@@ -219,14 +281,14 @@ impl Identity {
             | UseCaseError::Internal(_) => None,
         };
         let event = Event {
-            tenant: Some(context.tenant()),
-            actor: Actor::of(context.principal()),
+            tenant,
+            actor,
             action: "licence.rejected",
             resource: ("licence", None),
             outcome: Outcome::Failed,
             details: json!({ "reason": reason }),
         };
-        Ok(self.ports.installation.audit(&self.entry(context.request(), event)).await?)
+        Ok(self.ports.installation.audit(&self.entry(request, event)).await?)
     }
 
     /// Writes a row and takes it over.
@@ -269,7 +331,7 @@ impl Identity {
         if before.is_some_and(|before| claims.iat < before.iat) && !force {
             let message =
                 "The licence was issued before the one that is installed; `force` installs it all the same.";
-            return Err(UseCaseError::conflict("olderLicence", message));
+            return Err(UseCaseError::conflict(OLDER, message));
         }
         let next = InstallationState {
             licence: Some(text.trim().to_owned()),
@@ -335,6 +397,7 @@ impl Identity {
                 Err(error) => return Err(error.into()),
             }
         }
+        self.warn_of_licence();
         if let Some(before) = self.licences.tell(state) {
             self.state_changed(before, state).await?;
         }
@@ -417,8 +480,8 @@ pub(crate) fn with_trial(
         installation_id: state.installation_id.clone(),
         kind: Kind::Trial,
         entitlements: Entitlement::ALL.iter().map(|one| (one.as_str().to_owned(), true)).collect(),
-        limits: [("nodes", 1), ("users", 25), ("organizations", 5)]
-            .map(|(name, n)| (name.to_owned(), n))
+        limits: [(Limit::Nodes, 1), (Limit::Users, 25), (Limit::Organizations, 5)]
+            .map(|(limit, most)| (limit.as_str().to_owned(), most))
             .into(),
         supersedes: Vec::new(),
         revoked: Vec::new(),

@@ -4,6 +4,7 @@ use heddle_kernel::{Page, PageRequest, Revision, TenantId, UserId};
 use heddle_policy::capability::{
     OrganizationCreate, OrganizationDelete, OrganizationList, OrganizationRead, OrganizationUpdate,
 };
+use heddle_policy::licence::Limit;
 use heddle_policy::{Authorized, AuthorizedKind, AuthorizedList, RequestContext};
 use heddle_usecase::Journal;
 
@@ -96,11 +97,11 @@ impl Identity {
             updated_at: context.now(),
         };
         let founding = self.founding(organization.clone(), context.user_id());
-        let limit = self.limit("organizations");
+        let limit = self.limit(Limit::Organizations);
         let journal = record(&organization);
         capped(
             self.ports.directory.insert_organization(&founding, limit, &journal).await?,
-            "organizations",
+            Limit::Organizations.as_str(),
             limit,
         )?;
         Ok(organization)

@@ -306,6 +306,9 @@ pub struct InstallationState {
     pub created_at: Timestamp,
 }
 
+/// Seconds for which a server counts as running after it was last seen: three of its signs of life.
+pub const NODE_SECONDS: i64 = 3 * 60;
+
 /// Counts of organisations and accounts in the installation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {

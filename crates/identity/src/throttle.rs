@@ -58,6 +58,9 @@ pub fn delay_seconds(failures: u32) -> i64 {
 /// Whether a bucket lets a try through, by what is kept of it.
 #[must_use]
 pub fn next(pace: Pace, kept: Option<Throttle>, now: Timestamp) -> Verdict {
+    // A try from the future means that the clock was set back since. It holds nobody up until then: whoever puts the
+    // clock or the licence right must get in. Clocks of several servers differ by less.
+    let kept = kept.filter(|kept| kept.last_at <= now.plus_seconds(LONGEST_SECONDS));
     match pace {
         Pace::Doubling => doubling(kept, now),
         Pace::Leaking { at_once, seconds } => {
@@ -127,6 +130,26 @@ mod tests {
         assert_eq!(counted(Pace::Doubling, Some(sixth), later).failures, 1);
         let back = forgiven(Pace::Doubling, sixth);
         assert_eq!(counted(Pace::Doubling, Some(back), now).failures, 6);
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_keeps_nobody_out() {
+        let then = Timestamp::from_micros(0).plus_seconds(2 * FORGOTTEN_SECONDS);
+        for pace in [Pace::Doubling, Pace::Leaking { at_once: 3, seconds: 600 }] {
+            let mut kept = None;
+            for _ in 0..3 {
+                kept = Some(counted(pace, kept, then));
+            }
+            let back = then.plus_seconds(-FORGOTTEN_SECONDS);
+            assert_eq!(counted(pace, kept, back).failures, 1, "{pace:?}");
+            let forgiven = forgiven(pace, counted(pace, None, then));
+            assert_eq!(counted(pace, Some(forgiven), back).failures, 1, "{pace:?}");
+            // Clocks that differ a little are none that was set back.
+            let a_little = then.plus_seconds(-60);
+            let kept = Throttle { failures: 9, last_at: then, next_at: then.plus_seconds(900) };
+            let refused = matches!(next(Pace::Doubling, Some(kept), a_little), Verdict::Wait(_));
+            assert!(refused);
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use heddle_kernel::{Page, PageRequest, Revision, UserId};
 use heddle_policy::capability::{UserCreate, UserDelete, UserList, UserRead, UserUpdate};
+use heddle_policy::licence::Limit;
 use heddle_policy::{Authorized, AuthorizedKind, AuthorizedList, RequestContext, SessionKind};
 use heddle_usecase::{Journal, RightsSeen};
 
@@ -133,11 +134,11 @@ impl Identity {
             updated_at: now,
         };
         let account = NewUser { user: user.clone(), membership };
-        let limit = self.limit("users");
+        let limit = self.limit(Limit::Users);
         let rights = if roles.is_empty() { RightsSeen::default() } else { seen_here(context) };
         let journal = resting(record(&user), rights);
         let made = self.ports.directory.insert_user(&account, limit, &journal).await;
-        capped(made.map_err(|error| taken(error, &user.email))?, "users", limit)?;
+        capped(made.map_err(|error| taken(error, &user.email))?, Limit::Users.as_str(), limit)?;
         Ok(user)
     }
 

@@ -65,6 +65,10 @@ ids! {
     TaskId,
     /// A job for external workers.
     JobId,
+    /// A connection: the way to a service outside.
+    ConnectionId,
+    /// A webhook: a subscription of a receiver outside.
+    WebhookId,
     /// A case event, an audit event or another record of something that happened.
     EventId,
 }

@@ -96,6 +96,18 @@ capabilities! {
     CaseEventCreate: [CasesWork] Case / Create;
     SignalCreate: [CasesWork] Case / Create;
     CaseEventRead: [CasesWork CasesView] Case / Read;
+    ConnectionList: [ConnectionsView ConnectionsManage] Connection / List lists;
+    ConnectionCreate: [ConnectionsManage] Connection / Create;
+    ConnectionRead: [ConnectionsView ConnectionsManage] Connection / Read;
+    ConnectionUpdate: [ConnectionsManage] Connection / Update;
+    ConnectionDelete: [ConnectionsManage] Connection / Delete;
+    ConnectionTest: [ConnectionsManage ConnectionsTest] Connection / Test;
+    WebhookList: [ConnectionsView ConnectionsManage] Webhook / List lists;
+    WebhookCreate: [ConnectionsManage] Webhook / Create;
+    WebhookRead: [ConnectionsView ConnectionsManage] Webhook / Read;
+    WebhookUpdate: [ConnectionsManage] Webhook / Update;
+    WebhookDelete: [ConnectionsManage] Webhook / Delete;
+    WebhookTest: [ConnectionsManage] Webhook / Update;
     LicenceRead: [LicenceView LicenceManage] Licence / Read;
     LicenceInspect: [LicenceManage] Licence / Read;
     LicenceInstall: [LicenceManage] Licence / Install;

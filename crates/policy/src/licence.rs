@@ -12,6 +12,8 @@ pub const CLAIMS_VERSION: u32 = 1;
 pub const CLOCK_TOLERANCE_SECONDS: i64 = 24 * 3600;
 /// Days before the end from which on a licence counts as expiring.
 pub const EXPIRING_DAYS: i64 = 30;
+/// Days before the end of a trial from which on it is warned of.
+pub const TRIAL_WARNING_DAYS: i64 = 14;
 /// Days that a self-issued trial lasts.
 pub const TRIAL_DAYS: i64 = 30;
 /// The installation id that stands for any.
@@ -26,6 +28,41 @@ literals! {
         Workflow = "workflow.enabled",
         /// Vector databases.
         Vector = "vector.enabled",
+    }
+}
+
+literals! {
+    /// A number of the installation that a licence may limit. Only one more is refused at the limit; what is there
+    /// goes on.
+    pub enum Limit {
+        /// Organisations.
+        Organizations = "organizations",
+        /// Accounts, switched off or not.
+        Users = "users",
+        /// Servers that run on the installation's database.
+        Nodes = "nodes",
+        /// Deployments of models.
+        Deployments = "deployments",
+        /// Vector databases.
+        VectorDatabases = "vectorDatabases",
+    }
+}
+
+literals! {
+    /// A quota or rate of each organisation that a licence may lower.
+    pub enum OrganizationLimit {
+        /// Stored runs.
+        Runs = "runs",
+        /// Open tasks for people.
+        OpenTasks = "openTasks",
+        /// Stored bytes.
+        StoredBytes = "storedBytes",
+        /// Dead letters.
+        DeadLetters = "deadLetters",
+        /// Starts in a second.
+        StartsPerSecond = "startsPerSecond",
+        /// Messages in a second.
+        MessagesPerSecond = "messagesPerSecond",
     }
 }
 
@@ -216,16 +253,46 @@ impl LicenceState {
         }
     }
 
-    /// Warning for callers (header `x-licence-warning`); none while the licence is active.
+    /// Warning for callers (header `x-licence-warning`); none while the licence is active. A trial is never for
+    /// production; its last [`TRIAL_WARNING_DAYS`] days are counted.
     #[must_use]
-    pub fn warning(self) -> Option<String> {
+    pub fn warning(self, now: Timestamp) -> Option<String> {
         match self {
             Self::Active { .. } => None,
+            Self::Trial { expires_at } if self.is_pressing(now) => Some(format!(
+                "trial; not for production; ends {} ({expires_at}): install a licence",
+                remaining(now, expires_at)
+            )),
             Self::Trial { expires_at } => Some(format!("trial; not for production; ends {expires_at}")),
-            Self::Expiring { expires_at } => Some(format!("expiring; ends {expires_at}")),
-            Self::Grace { until } => Some(format!("ended; works until {until}")),
+            Self::Expiring { expires_at } => Some(format!(
+                "expiring; ends {} ({expires_at}): install a licence",
+                remaining(now, expires_at)
+            )),
+            Self::Grace { until } => {
+                Some(format!("ended; works until {until} ({}): install a licence", remaining(now, until)))
+            }
             Self::Restricted { reason } => Some(format!("restricted: {}", reason.as_str())),
         }
+    }
+
+    /// Whether the state is to be told to whoever operates the installation: its end is near, has come, or is past.
+    #[must_use]
+    pub fn is_pressing(self, now: Timestamp) -> bool {
+        match self {
+            Self::Active { .. } => false,
+            Self::Trial { expires_at } => now >= expires_at.plus_seconds(-TRIAL_WARNING_DAYS * DAY_SECONDS),
+            Self::Expiring { .. } | Self::Grace { .. } | Self::Restricted { .. } => true,
+        }
+    }
+}
+
+/// Time that is left, for people.
+fn remaining(now: Timestamp, end: Timestamp) -> String {
+    let days = end.duration_since(now).as_secs() / DAY_SECONDS.unsigned_abs();
+    match days {
+        0 => "in less than a day".to_owned(),
+        1 => "in 1 day".to_owned(),
+        days => format!("in {days} days"),
     }
 }
 
@@ -316,7 +383,8 @@ impl Licence {
         self.state.restriction().is_none() && self.claims.as_deref().is_some_and(named)
     }
 
-    /// Highest number of something that the licence allows; none when it is not limited.
+    /// Highest number of something that the licence allows, by its name ([`Limit`], [`OrganizationLimit`]); none when
+    /// it is not limited.
     #[must_use]
     pub fn limit(&self, name: &str) -> Option<u64> {
         self.claims.as_ref().and_then(|claims| claims.limits.get(name).copied())

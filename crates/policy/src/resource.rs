@@ -3,7 +3,8 @@
 use std::fmt;
 
 use heddle_kernel::{
-    EventId, GrantId, LicenceId, RoleId, RunId, SessionId, TenantId, TokenId, UserId, WorkflowId,
+    ConnectionId, EventId, GrantId, LicenceId, RoleId, RunId, SessionId, TenantId, TokenId, UserId,
+    WebhookId, WorkflowId,
 };
 
 use crate::permission::ResourceType;
@@ -46,7 +47,9 @@ macro_rules! uuid_ids {
     )+};
 }
 
-uuid_ids! { EventId GrantId LicenceId RoleId RunId SessionId TenantId TokenId UserId WorkflowId }
+uuid_ids! {
+    ConnectionId EventId GrantId LicenceId RoleId RunId SessionId TenantId TokenId UserId WebhookId WorkflowId
+}
 
 /// Id of any kind, for kinds whose things have no use case yet.
 impl ResourceId for RuleId {
@@ -218,6 +221,7 @@ resources! {
     AuditEvent EventId;
     Case RuleId in CaseType;
     CaseType RuleId;
+    Connection ConnectionId;
     DeadLetter EventId in Workflow;
     Grant GrantId;
     Job RuleId in Run Workflow;
@@ -228,6 +232,7 @@ resources! {
     Run RunId in Workflow;
     Session SessionId;
     User UserId;
+    Webhook WebhookId;
     Workflow WorkflowId;
 }
 

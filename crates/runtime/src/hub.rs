@@ -19,6 +19,7 @@ pub struct EventNotifier {
     pub(crate) timers: Notify,
     pub(crate) outbox: Notify,
     pub(crate) kept: Notify,
+    pub(crate) errands: Notify,
 }
 
 impl std::fmt::Debug for EventNotifier {
@@ -104,6 +105,10 @@ impl Notifier for EventNotifier {
 
     fn message_awaited(&self) {
         self.kept.notify_one();
+    }
+
+    fn errand_asked(&self) {
+        self.errands.notify_one();
     }
 }
 

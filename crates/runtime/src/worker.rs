@@ -7,9 +7,10 @@ use std::time::Duration;
 use heddle_kernel::{Clock as _, Timestamp};
 use heddle_usecase::UseCaseError;
 use heddle_workflows::background::{Background, Round};
-use heddle_workflows::ports::{Queue, RunStore};
+use heddle_workflows::ports::{Permit, Queue, RunStore};
 use tokio::sync::{Mutex, Notify, OnceCell, watch};
 
+use crate::runner::Runner;
 use crate::{EventNotifier, ServerClock};
 
 /// Rest of the loops when the database does not answer.
@@ -18,12 +19,6 @@ const REST: Duration = Duration::from_secs(1);
 const HELD: Duration = Duration::from_millis(20);
 /// The queues that move with the clock.
 const DUE: &[Queue] = &[Queue::Timers, Queue::Starts];
-
-/// Whether work may begin that nobody asked for at this moment: not on a restricted installation.
-pub trait Permit: Send + Sync {
-    /// Whether timers may fire and messages be delivered.
-    fn may_work(&self) -> bool;
-}
 
 /// Options of the loops that look for work that this process was not told of.
 #[derive(Debug, Clone, Copy)]
@@ -42,6 +37,8 @@ pub struct Worker {
     clock: Arc<ServerClock>,
     permit: Arc<dyn Permit>,
     options: WorkerOptions,
+    /// Runner of errands, which moves with the clock, too.
+    runner: Option<Arc<Runner>>,
     /// Held while due timers fire, so that a moved clock can wait for them.
     firing: Mutex<()>,
     /// Whether it is known what a process before this one left behind.
@@ -69,7 +66,13 @@ impl Worker {
     ) -> Self {
         let (firing, recovered) = (Mutex::new(()), OnceCell::new());
         let away = AtomicBool::new(false);
-        Self { background, store, hub, clock, permit, options, firing, recovered, away }
+        Self { background, store, hub, clock, permit, options, runner: None, firing, recovered, away }
+    }
+
+    /// The same with a runner of errands.
+    #[must_use]
+    pub fn with_runner(self, runner: Arc<Runner>) -> Self {
+        Self { runner: Some(runner), ..self }
     }
 
     /// Starts the loops; they end when `stop` turns true.
@@ -81,15 +84,19 @@ impl Worker {
                 worker.background.leave(queues).await;
             })
         };
+        let errands = self.runner.iter().flat_map(|runner| runner.start(stop));
+        let errands: Vec<_> = errands.collect();
         let sweeping = tokio::spawn(until(stop.clone(), {
             let worker = Arc::clone(self);
             async move { worker.sweeping().await }
         }));
-        vec![look(DUE), look(&[Queue::Outbox]), look(&[Queue::Kept]), sweeping]
+        let queues = [look(DUE), look(&[Queue::Outbox]), look(&[Queue::Kept]), sweeping];
+        queues.into_iter().chain(errands).collect()
     }
 
     /// Moves the clock forward, stopping at each instant at which something is due, so that what fires sees the time
-    /// that it was set for; returns when nothing is due and nothing is to be delivered.
+    /// that it was set for; returns when nothing is due and nothing is to be delivered. From the instant on at which no
+    /// work may begin, what is due stays so.
     ///
     /// # Errors
     /// What the firing met.
@@ -97,6 +104,9 @@ impl Worker {
         self.settle().await?;
         while let Some(due) = self.next_by(target).await? {
             self.clock.move_to(due);
+            if !self.permit.may_work() {
+                break;
+            }
             self.settle().await?;
         }
         self.clock.move_to(target);
@@ -110,18 +120,26 @@ impl Worker {
 
     /// The next instant at which a timer is due, if it is by then.
     async fn next_by(&self, target: Timestamp) -> Result<Option<Timestamp>, UseCaseError> {
-        let next = self.background.next_due(DUE, self.clock.now()).await?;
+        let mut next = self.background.next_due(DUE, self.clock.now()).await?;
+        if let Some(runner) = &self.runner {
+            next = next.into_iter().chain(runner.next_due().await?).min();
+        }
         Ok(next.filter(|due| *due <= target))
     }
 
+    /// Does all that may be done now. An errand's end begins nothing in the queues.
     async fn settle(&self) -> Result<(), UseCaseError> {
-        loop {
+        while self.permit.may_work() {
             let round = self.round(Queue::ALL).await?;
             if round.held {
                 tokio::time::sleep(HELD).await;
             } else if round.done == 0 {
-                return Ok(());
+                break;
             }
+        }
+        match &self.runner {
+            Some(runner) => Ok(runner.settle().await?),
+            None => Ok(()),
         }
     }
 

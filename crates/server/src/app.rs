@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
+use heddle_connections::rotation::Keys;
+use heddle_connections::{Connections, Webhooks};
+use heddle_egress::Egress;
 use heddle_identity::Identity;
-use heddle_kernel::{Clock as _, IdSource as _, RequestId, Timestamp};
-use heddle_runtime::{ComputePool, EventNotifier, RandomIds, ServerClock, Worker};
+use heddle_kernel::{Clock as _, IdSource as _, RequestId, TenantId, Timestamp, WebhookId};
+use heddle_runtime::{ComputePool, EventNotifier, RandomIds, ServerClock, WebhookChanges, Worker};
 use heddle_store::Db;
 use heddle_workflows::definitions::Definitions;
 use heddle_workflows::runs::Runs;
@@ -13,6 +16,7 @@ use tokio::sync::watch;
 use crate::config::Config;
 use crate::denials::Denials;
 use crate::edge::Edge;
+use crate::keyring::InstallationKeyring;
 use crate::last_write::LastWrite;
 
 /// The composed service.
@@ -25,6 +29,18 @@ pub struct App {
     pub identity: Arc<Identity>,
     /// Workflow definitions.
     pub definitions: Definitions,
+    /// Connections to services outside.
+    pub connections: Connections,
+    /// Webhooks.
+    pub webhooks: Arc<Webhooks>,
+    /// Receiver of changes of webhooks.
+    pub(crate) webhook_changes: WebhookChanges,
+    /// The way out of the process.
+    pub egress: Egress,
+    /// Keys that secrets are sealed with.
+    pub(crate) keyring: Arc<InstallationKeyring>,
+    /// Use case that wraps secrets anew.
+    pub(crate) keys: Keys,
     /// Runs.
     pub runs: Arc<Runs>,
     /// Tells of commits.
@@ -58,6 +74,13 @@ impl App {
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// Consequences from a change of a webhook, or of what it sends over. The change holds in any case.
+    pub(crate) async fn webhook_changed(&self, tenant: TenantId, webhook: WebhookId) {
+        if let Err(error) = self.webhook_changes.changed(tenant, webhook.0).await {
+            tracing::warn!(%error, %webhook, "what waits for a webhook is looked at later");
+        }
     }
 
     /// The request's id: the caller's if it is legal, else one made here.

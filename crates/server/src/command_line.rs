@@ -91,9 +91,15 @@ fn unknown(error: StartError) -> Failure {
         | StartError::Database(_)
         | StartError::Migration(_)
         | StartError::WrongKey
+        | StartError::KeyringMissing(_)
+        | StartError::Keyring(_)
+        | StartError::WrongKeyring(_)
+        | StartError::Egress(_)
+        | StartError::Nodes { .. }
         | StartError::Listen { .. }
         | StartError::Threads(_)
         | StartError::Insecure(_)
+        | StartError::Tls(_)
         | StartError::Backup(_)
         | StartError::Elsewhere(_)
         | StartError::Internal(_) => Failure::internal(error.to_string()),

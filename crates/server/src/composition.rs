@@ -6,30 +6,34 @@ use std::time::Duration;
 
 use heddle_identity::Identity;
 use heddle_identity::ports::InstallationStore;
-use heddle_kernel::{Clock as _, IdSource};
+use heddle_kernel::Clock as _;
 use heddle_runtime::{
     CommitOptions, ComputeOptions, ComputePool, EventNotifier, GroupCommitter, Permit, RandomIds,
-    ServerClock, Worker, WorkerOptions,
+    RunnerPorts, ServerClock, WebhookDirectory, Worker, WorkerOptions, system_random,
 };
 use heddle_store::Db;
-use heddle_store_workflows::{SqlRunStore, SqlWorkStore, SqlWorkflowStore};
+use heddle_store_workflows::{SqlErrandStore, SqlRunStore, SqlWorkStore, SqlWorkflowStore};
 use heddle_usecase::Compute;
 use heddle_workflows::background::Background;
 use heddle_workflows::definitions::Definitions;
 use heddle_workflows::models::CompiledVersions;
-use heddle_workflows::ports::{Committer, Directory, RunStore, SourceQuota, WorkflowStore};
+use heddle_workflows::ports::{RunStore, SourceQuota, WorkflowStore};
+use heddle_workflows::quotas::QuotaSource;
 use heddle_workflows::runs::{RunPorts, Runs};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use uuid::Uuid;
 
 use crate::app::App;
 use crate::config::Config;
 use crate::data_dir::DataDir;
+use crate::deliveries::Deliveries;
 use crate::denials::Denials;
 use crate::edge::{Edge, descriptors};
 use crate::error::StartError;
 use crate::identity::{self, FirstStart};
 use crate::last_write::LastWrite;
+use crate::outside::Outside;
 use crate::people::People;
 use crate::{licensed, stores};
 
@@ -46,6 +50,8 @@ pub struct Composition {
     data: DataDir,
     stop: watch::Sender<bool>,
     tasks: Vec<JoinHandle<()>>,
+    /// Id under which it stands among the servers of the database; none for a command.
+    node: Option<Uuid>,
 }
 
 impl std::fmt::Debug for Composition {
@@ -93,19 +99,25 @@ impl Composition {
         let begins = config.clock_begins.filter(|_| config.test_clock);
         let clock = Arc::new(begins.map_or_else(ServerClock::default, ServerClock::beginning_at));
         db.migrate(&stores::migrations(), clock.now()).await?;
+        SqlRunStore::new(db.clone()).go_on().await?;
         let store = Arc::new(stores::identity(db.clone()));
         let installed = store.load().await?;
         let key = data.key(installed.is_some())?;
+        let outside = Outside::open(&config, &data, &db, &clock).await?;
         let denials = Denials::start(store.clone());
         let identity = Arc::new(identity::open(&config, &store, &denials, key, &clock)?);
         let (stop, stopped) = watch::channel(false);
         let compute = Arc::new(ComputePool::start(ComputeOptions::default()).map_err(StartError::Threads)?);
-        let app = compose(config, db, denials, identity, clock, compute, stopped);
-        let mut core = Self { app, first: FirstStart::default(), data, stop, tasks: Vec::new() };
+        let parts = Parts { db, denials, identity, clock, compute, outside, stop: stopped };
+        let app = compose(config, parts);
+        let mut core = Self { app, first: FirstStart::default(), data, stop, tasks: Vec::new(), node: None };
+        core.first = identity::first_start(&core.app).await?;
         if background {
+            identity::provided(&core.app).await;
+            core.node = Some(identity::join(&core.app).await?);
+            core.app.identity.warn_of_licence();
             core.start_background();
         }
-        core.first = identity::first_start(&core.app).await?;
         crate::selectors::read_stored(&core.app).await?;
         if let (Some(tenant), Some(founder)) = (core.first.organization, core.first.founder) {
             crate::demo::fill(&core.app, tenant, founder).await?;
@@ -119,11 +131,12 @@ impl Composition {
             self.tasks = self.app.worker.start(stopped);
         } else {
             tracing::warn!(
-                "started with --no-background: no timer fires, no message is delivered and nothing expires until \
-                 the server is started without it"
+                "started with --no-background: no timer fires, no message and no webhook is delivered, and nothing \
+                 expires until the server is started without it"
             );
         }
-        self.tasks.push(tokio::spawn(identity::keep(Arc::clone(&self.app.identity), stopped.clone())));
+        let keeping = identity::keep(Arc::clone(&self.app.identity), self.node, stopped.clone());
+        self.tasks.push(tokio::spawn(keeping));
     }
 
     /// Writes the server's address into the data directory, for commands that find it taken.
@@ -149,6 +162,13 @@ impl Composition {
         for task in self.tasks {
             let _ = tokio::time::timeout(Duration::from_secs(3), task).await;
         }
+        if let Some(node) = self.node {
+            // One that can't say so counts until it was not seen for some minutes.
+            let left = tokio::time::timeout(Duration::from_secs(1), self.app.identity.leave(node)).await;
+            if !matches!(left, Ok(Ok(()))) {
+                tracing::warn!("the database was not told that this server stops");
+            }
+        }
     }
 
     /// Tells streams and loops to end.
@@ -158,56 +178,83 @@ impl Composition {
     }
 }
 
-fn compose(
-    config: Config,
+/// Parts that the service is put together from.
+struct Parts {
     db: Db,
     denials: Denials,
     identity: Arc<Identity>,
     clock: Arc<ServerClock>,
     compute: Arc<ComputePool>,
+    outside: Outside,
     stop: watch::Receiver<bool>,
-) -> Arc<App> {
-    let shared = db.postgres().is_some();
-    let quotas = licensed::quotas(&config, &identity);
-    let threads: Arc<dyn Compute> = compute.clone();
+}
+
+/// The ports of runs.
+fn run_ports(
+    config: &Config,
+    parts: &Parts,
+    quotas: &Arc<dyn QuotaSource>,
+    hub: &Arc<EventNotifier>,
+) -> RunPorts {
+    let (db, threads): (&Db, Arc<dyn Compute>) = (&parts.db, parts.compute.clone());
     let workflows =
-        SqlWorkflowStore::new(db.clone()).with_quotas(Arc::clone(&quotas)).with_compute(Arc::clone(&threads));
+        SqlWorkflowStore::new(db.clone()).with_quotas(Arc::clone(quotas)).with_compute(Arc::clone(&threads));
     let workflows: Arc<dyn WorkflowStore> = Arc::new(workflows);
     let runs_and_jobs = Arc::new(
-        SqlRunStore::new(db.clone()).with_quotas(Arc::clone(&quotas)).with_compute(Arc::clone(&threads)),
+        SqlRunStore::new(db.clone()).with_quotas(Arc::clone(quotas)).with_compute(Arc::clone(&threads)),
     );
-    let store: Arc<dyn RunStore> = runs_and_jobs.clone();
-    let ids: Arc<dyn IdSource> = Arc::new(RandomIds);
+    let runs: Arc<dyn RunStore> = runs_and_jobs.clone();
     let models = CompiledVersions::new(Arc::clone(&workflows)).with_compute(Arc::clone(&threads));
-    let models = Arc::new(models);
-    let hub = Arc::new(EventNotifier::default());
-    let options = CommitOptions { writers: if shared { 2 } else { 1 }, ..CommitOptions::default() };
-    let committer: Arc<dyn Committer> = Arc::new(GroupCommitter::start(Arc::clone(&store), options));
-    let directory: Arc<dyn Directory> = Arc::new(People(Arc::new(stores::identity(db.clone()))));
-    let ports = RunPorts {
-        runs: Arc::clone(&store),
+    let writers = if db.postgres().is_some() { 2 } else { 1 };
+    let options = CommitOptions { writers, ..CommitOptions::default() };
+    RunPorts {
+        committer: Arc::new(GroupCommitter::start(Arc::clone(&runs), options)),
+        runs,
         jobs: runs_and_jobs,
-        work: Arc::new(SqlWorkStore::new(db.clone()).with_quotas(quotas)),
-        limits: licensed::rates(&config, &identity),
-        committer,
+        work: Arc::new(SqlWorkStore::new(db.clone()).with_quotas(Arc::clone(quotas))),
+        limits: licensed::rates(config, &parts.identity),
         hub: hub.clone(),
-        workflows: Arc::clone(&workflows),
-        models: Arc::clone(&models),
-        ids: Arc::clone(&ids),
+        workflows,
+        models: Arc::new(models),
+        ids: Arc::new(RandomIds),
         compute: threads,
-        clock: clock.clone(),
-        directory: Arc::clone(&directory),
-    };
+        clock: parts.clock.clone(),
+        directory: Arc::new(People(Arc::new(stores::identity(db.clone())))),
+    }
+}
+
+fn compose(config: Config, parts: Parts) -> Arc<App> {
+    let quotas = licensed::quotas(&config, &parts.identity);
+    let hub = Arc::new(EventNotifier::default());
+    let ports = run_ports(&config, &parts, &quotas, &hub);
+    let Parts { db, denials, identity, clock, compute, outside, stop } = parts;
+    let shared = db.postgres().is_some();
+    let (workflows, store) = (Arc::clone(&ports.workflows), Arc::clone(&ports.runs));
+    let (ids, models, directory) =
+        (Arc::clone(&ports.ids), Arc::clone(&ports.models), Arc::clone(&ports.directory));
+    let permit: Arc<dyn Permit> = Arc::new(LicencePermit(Arc::clone(&identity)));
     let runs = Runs::new(ports.clone()).with_budget(config.budget).with_recent(RECENT_BYTES);
+    let runs = runs.with_permit(Arc::clone(&permit));
     // Another node may write to a shared database; nobody tells this one.
     let poll = Duration::from_secs(if shared { 1 } else { 30 });
     let runs = runs.with_patience(config.step_limit).with_job_poll(shared.then_some(poll));
-    let runs = Arc::new(runs);
-    let background = Arc::new(Background::new(Arc::clone(&runs), ports, crate::node::id(&config.data_dir)));
+    let runs = runs.with_job_lapses(config.job_lapses);
+    let webhooks = Arc::new(WebhookDirectory::new(Arc::clone(&outside.receivers.source)));
+    let runs = Arc::new(runs.with_subscribers(webhooks.clone()));
+    let node = crate::node::id(&config.data_dir);
+    let background = Arc::new(Background::new(Arc::clone(&runs), ports, node));
     let options = WorkerOptions { poll, sweep: Duration::from_secs(60) };
-    let permit = Arc::new(LicencePermit(Arc::clone(&identity)));
+    let errands = RunnerPorts {
+        store: Arc::new(SqlErrandStore::new(db.clone()).with_quotas(quotas)),
+        executors: Vec::new(),
+        hub: hub.clone(),
+        clock: clock.clone(),
+        permit: Arc::clone(&permit),
+        random: system_random,
+    };
+    let deliveries = Deliveries::new(webhooks, outside.receivers, errands, node, poll);
     let worker = Worker::new(background, store, hub.clone(), clock.clone(), permit, options);
-    let worker = Arc::new(worker);
+    let worker = Arc::new(worker.with_runner(deliveries.runner));
     let previews = SourceQuota {
         files: config.preview_files as usize,
         bytes: u64::from(config.preview_megabytes) << 20,
@@ -221,6 +268,12 @@ fn compose(
         db,
         identity,
         definitions,
+        connections: outside.connections,
+        webhooks: outside.webhooks,
+        webhook_changes: deliveries.changes,
+        egress: outside.egress,
+        keyring: outside.keyring,
+        keys: outside.keys,
         runs,
         hub,
         compute,

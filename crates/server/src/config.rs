@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use heddle_egress::AllowRule;
 pub use heddle_engine::Budget;
 use heddle_kernel::Timestamp;
 pub use heddle_workflows::quotas::Quotas;
@@ -20,6 +21,30 @@ pub enum Durability {
     Process,
 }
 
+/// A value of the configuration that shows itself to nobody.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SecretSetting(String);
+
+impl SecretSetting {
+    /// From its text.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for SecretSetting {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SecretSetting(..)")
+    }
+}
+
 /// The configuration of a server.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -33,8 +58,14 @@ pub struct Config {
     pub durability: Durability,
     /// Serve plain HTTP beyond the loopback interface.
     pub insecure_http: bool,
+    /// File of the certificate with its chain, as PEM; with it and its key the server speaks TLS.
+    pub tls_cert: Option<PathBuf>,
+    /// File of the certificate's private key, as PEM.
+    pub tls_key: Option<PathBuf>,
     /// Addresses of proxies whose forwarded headers are believed.
     pub trusted_proxies: Vec<std::net::IpAddr>,
+    /// File with a licence that a start installs, if it is newer than the one installed.
+    pub licence_file: Option<PathBuf>,
     /// Serve the API pages at `/docs`.
     pub docs: bool,
     /// Serve `POST /api/test/clock`.
@@ -45,6 +76,16 @@ pub struct Config {
     pub demo: bool,
     /// Fire timers, deliver messages and let expire what is over; without it only what callers ask for is done.
     pub background: bool,
+    /// Addresses beyond the public ones that connections may lead to.
+    pub egress_allow: Vec<AllowRule>,
+    /// Whether connections may lead to public addresses; without it only to those of `egress_allow`.
+    pub egress_public: bool,
+    /// File of authorities, as PEM, whose certificates pass beside those of the system.
+    pub egress_ca: Option<PathBuf>,
+    /// Whether connections may lead to this machine itself, as in a demonstration; never to the server's own address.
+    pub egress_loopback: bool,
+    /// Keys under which secrets are sealed, instead of the file in the data directory.
+    pub keyring: Option<SecretSetting>,
     /// Runs that callers of one organisation may start in a second.
     pub starts_per_second: u32,
     /// Messages and signals of one organisation in a second.
@@ -69,6 +110,8 @@ pub struct Config {
     pub quotas: Quotas,
     /// Time after which a step of a run that computes is given up, unrecorded.
     pub step_limit: Duration,
+    /// Times in a row that the lock of a job may run out before the job is set aside.
+    pub job_lapses: u32,
 }
 
 impl Default for Config {
@@ -79,12 +122,20 @@ impl Default for Config {
             database_url: None,
             durability: Durability::Full,
             insecure_http: false,
+            tls_cert: None,
+            tls_key: None,
             trusted_proxies: Vec::new(),
+            licence_file: None,
             docs: true,
             test_clock: false,
             clock_begins: None,
             demo: false,
             background: true,
+            egress_allow: Vec::new(),
+            egress_public: true,
+            egress_ca: None,
+            egress_loopback: false,
+            keyring: None,
             starts_per_second: heddle_workflows::limits::Limits::STARTS,
             messages_per_second: heddle_workflows::limits::Limits::MESSAGES,
             roles: vec!["workflow".to_owned()],
@@ -97,6 +148,15 @@ impl Default for Config {
             budget: Budget::DEFAULT,
             quotas: Quotas::DEFAULT,
             step_limit: heddle_workflows::runs::PATIENCE,
+            job_lapses: heddle_workflows::runs::DEFAULT_LAPSES,
         }
+    }
+}
+
+impl Config {
+    /// Whether the server speaks TLS itself.
+    #[must_use]
+    pub const fn speaks_tls(&self) -> bool {
+        self.tls_cert.is_some()
     }
 }

@@ -12,14 +12,16 @@ use crate::modes;
 
 /// The key file's name within the data directory.
 pub const KEY_FILE: &str = "heddle.key";
+/// The name of the keyring within the data directory: the keys under which secrets are sealed.
+pub const KEYRING_FILE: &str = "heddle.keyring";
 /// The database's name within the data directory.
 pub const DATABASE_FILE: &str = "heddle.db";
 /// The lock's name within the data directory.
 pub(crate) const LOCK_FILE: &str = "heddle.lock";
 /// Every file of ours that may be there from before: whoever reads one reads secrets or hashes of them, and whoever
 /// writes a lock keeps the server from starting.
-pub(crate) const FILES: [&str; 6] =
-    [KEY_FILE, DATABASE_FILE, "heddle.db-wal", "heddle.db-shm", "heddle.db.lock", LOCK_FILE];
+pub(crate) const FILES: [&str; 7] =
+    [KEY_FILE, KEYRING_FILE, DATABASE_FILE, "heddle.db-wal", "heddle.db-shm", "heddle.db.lock", LOCK_FILE];
 /// The installation key's length in bytes.
 pub(crate) const KEY_LENGTH: usize = 32;
 
@@ -148,6 +150,12 @@ impl DataDir {
         self.path.join(DATABASE_FILE)
     }
 
+    /// Path of the keyring.
+    #[must_use]
+    pub(crate) fn keyring(&self) -> PathBuf {
+        self.path.join(KEYRING_FILE)
+    }
+
     /// The installation key; made at the first start.
     ///
     /// # Errors
@@ -251,7 +259,7 @@ mod tests {
         {
             fs::create_dir(&path).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(directory)).unwrap();
-            for (name, mode) in FILES.into_iter().zip([0o644, 0o666, 0o660, 0o640, 0o604, 0o600]) {
+            for (name, mode) in FILES.into_iter().zip([0o644, 0o664, 0o666, 0o660, 0o640, 0o604, 0o600]) {
                 fs::write(path.join(name), "").unwrap();
                 fs::set_permissions(path.join(name), fs::Permissions::from_mode(mode)).unwrap();
             }

@@ -5,12 +5,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use heddle_identity::ports::{AuditEvent, AuditFilter, InstallationStore, SetUp};
+use heddle_identity::ports::{AuditEvent, AuditFilter, InstallationStore, LimitOutcome, SetUp};
 use heddle_identity::records::{InstallationState, Usage};
 use heddle_kernel::{Page, PageRequest, Revision, TenantId, Timestamp};
 use heddle_policy::{AccessFilter, resource};
 use heddle_usecase::{AuditEntry, IdempotencyRecord, Journal, Outcome, StoreError};
 use tokio::sync::{mpsc, oneshot};
+use uuid::Uuid;
 
 use crate::refusals::Refusals;
 
@@ -170,6 +171,22 @@ impl InstallationStore for CountedRefusals {
 
     async fn usage(&self) -> Result<Usage, StoreError> {
         self.store.usage().await
+    }
+
+    async fn join(&self, node: Uuid, now: Timestamp, limit: Option<u64>) -> Result<LimitOutcome, StoreError> {
+        self.store.join(node, now, limit).await
+    }
+
+    async fn stay(&self, node: Uuid, now: Timestamp) -> Result<(), StoreError> {
+        self.store.stay(node, now).await
+    }
+
+    async fn leave(&self, node: Uuid) -> Result<(), StoreError> {
+        self.store.leave(node).await
+    }
+
+    async fn nodes(&self, now: Timestamp) -> Result<u64, StoreError> {
+        self.store.nodes(now).await
     }
 
     async fn audit(&self, entry: &AuditEntry) -> Result<(), StoreError> {

@@ -23,6 +23,34 @@ pub enum StartError {
     /// The key file is another installation's.
     #[error("the key file does not belong to this database: put the right one back into the data directory")]
     WrongKey,
+    /// The keyring is gone although secrets are sealed under it, or other nodes have it.
+    #[error(
+        "the keyring `{}` is missing although the installation has one: put the backup of it back, or copy the keyring \
+         of the other node", .0.display()
+    )]
+    KeyringMissing(std::path::PathBuf),
+    /// The keyring is not one, or not the one that secrets are sealed under.
+    #[error("the keyring: {0}")]
+    Keyring(#[from] heddle_seal::SealError),
+    /// The keyring is not the one that secrets are sealed under.
+    #[error(transparent)]
+    WrongKeyring(#[from] heddle_connections::rotation::KeyError),
+    /// A setting of the way out that can't be used.
+    #[error("{0}")]
+    Egress(String),
+    /// As many servers run on the database as the licence allows.
+    #[error(
+        "the licence allows {licensed} servers on this database, and {used} run: stop one, or install a licence for \
+         more (`heddle licence install FILE`); one that was killed counts for {gone_after} seconds"
+    )]
+    Nodes {
+        /// Highest number that the licence allows.
+        licensed: u64,
+        /// Number of those that run.
+        used: u64,
+        /// Seconds for which a server counts after it was last seen.
+        gone_after: i64,
+    },
     /// The address can't be listened on.
     #[error("cannot listen on {address}: {source}")]
     Listen {
@@ -37,9 +65,12 @@ pub enum StartError {
     /// Plain HTTP beyond the loopback interface.
     #[error(
         "{0} is reachable from other machines, and plain HTTP shows passwords to all of them: listen on 127.0.0.1 \
-         behind a proxy with TLS, or say --insecure-http"
+         behind a proxy with TLS, give --tls-cert and --tls-key, or say --insecure-http"
     )]
     Insecure(std::net::SocketAddr),
+    /// TLS that can't be spoken.
+    #[error(transparent)]
+    Tls(#[from] crate::tls::TlsError),
     /// Something that is not there.
     #[error("{0}")]
     NotFound(String),
@@ -61,6 +92,7 @@ impl StartError {
     /// The program's exit code (`docs/configuration.md`).
     #[must_use]
     pub fn exit_code(&self) -> u8 {
+        use heddle_connections::rotation::KeyError;
         use heddle_store::OpenError;
         use heddle_store::backup::BackupError;
 
@@ -71,16 +103,27 @@ impl StartError {
             Self::DataDir(
                 DataDirError::BadKey(_) | DataDirError::KeyMissing(_) | DataDirError::Exposed(_),
             )
-            | Self::WrongKey => 6,
+            | Self::WrongKey
+            | Self::Nodes { .. }
+            | Self::KeyringMissing(_)
+            | Self::Keyring(_)
+            | Self::WrongKeyring(
+                KeyError::Wrong { .. } | KeyError::Missing { .. } | KeyError::Another { .. },
+            ) => 6,
             Self::DataDir(DataDirError::Io { source, .. })
             | Self::Database(OpenError::File { source, .. })
             | Self::Backup(BackupError::File { source, .. }) => of_file(source),
             Self::Database(OpenError::Connect(_))
             | Self::Migration(_)
             | Self::Store(_)
+            | Self::WrongKeyring(KeyError::Store(_))
             | Self::Backup(BackupError::Database { .. } | BackupError::Migrations(_))
             | Self::Threads(_) => 5,
-            Self::Database(OpenError::Address(_)) | Self::Insecure(_) | Self::Elsewhere(_) => 2,
+            Self::Database(OpenError::Address(_))
+            | Self::Insecure(_)
+            | Self::Tls(_)
+            | Self::Egress(_)
+            | Self::Elsewhere(_) => 2,
             Self::NotFound(_) | Self::Backup(BackupError::Missing(_)) => 3,
             Self::Refused(_)
             | Self::Internal(_)

@@ -52,8 +52,9 @@ pub(crate) async fn enter(
     if licensed(app, spec).is_ok() && done_before(app, spec, &caller).await? {
         return Ok(Entered::DoneBefore);
     }
-    // Whoever reads the data directory has the models in it anyway: there they come out whatever the licence says.
-    let by_licence = !(headers.local.is_some() && gives_models(spec.id));
+    // Whoever reads the data directory has what is in it anyway: there one's own definitions, runs and files are read
+    // whatever the licence says.
+    let by_licence = !(headers.local.is_some() && spec.method == Method::Get);
     let checked = if by_licence { licensed(app, spec) } else { Ok(()) };
     let checked = checked.and_then(|()| member(spec, &caller));
     let checked = checked.and_then(|()| if by_licence { entitled(app, spec) } else { Ok(()) });
@@ -101,22 +102,13 @@ fn licensed(app: &App, spec: &OperationSpec) -> Result<(), Failure> {
     if open { Ok(()) } else { unrestricted(app) }
 }
 
-/// Whether an operation gives out workflows as they were drawn, or finds them.
-const fn gives_models(id: OperationId) -> bool {
-    use OperationId::{ExportBpel, ExportBpmn, ExportDmn, GetWorkflow, ListWorkflows};
-
-    matches!(id, ListWorkflows | GetWorkflow | ExportBpmn | ExportDmn | ExportBpel)
-}
-
 /// Refusal of what waits for a licence.
 ///
 /// # Errors
 /// 423 while the installation is restricted.
 pub(crate) fn unrestricted(app: &App) -> Result<(), Failure> {
     let Some(reason) = app.identity.licence_state().restriction() else { return Ok(()) };
-    let message = "The installation is restricted; an owner can install a licence with PUT /api/licence.";
-    let detail = Detail::new("licenceRestricted", message).with("cause", reason);
-    Err(ApiError::because(ErrorCode::LicenceRemediationRequired, detail).into())
+    Err(ApiError::because(ErrorCode::LicenceRemediationRequired, Detail::restricted(reason)).into())
 }
 
 fn member(spec: &OperationSpec, caller: &Authenticated) -> Result<(), Failure> {
@@ -190,6 +182,8 @@ fn nothing_sent(body: &[u8]) -> Result<(), Failure> {
 pub(crate) fn meta(spec: &OperationSpec, incoming: &Incoming) -> Result<Meta, Failure> {
     let headers = &incoming.headers;
     let if_match = match (&headers.if_match, spec.if_match) {
+        // Where nothing else can be wrong with a request, a tag that is none is one that no revision has.
+        (Some(text), true) if !spec.errors.contains(&400) => revision(text).unwrap_or(Some(NEVER)),
         (Some(text), true) => revision(text)?,
         (Some(text), false) if spec.method != Method::Get && text.trim() != "*" => {
             let message = "The operation is about nothing that has a revision.";

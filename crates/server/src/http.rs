@@ -395,9 +395,9 @@ fn respond(app: &App, request: &HttpRequest, exchange: Exchange, outcome: Handle
     let answer = outcome.unwrap_or_else(|failure| failed(request, &id, failure));
     let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = HttpResponse::build(status);
-    common_headers(&mut response, &id);
+    common_headers(&mut response, &id, app.config.speaks_tls());
     let line = Line { method: request.method().clone(), route, status: answer.status, id, begun, cause };
-    if let (true, Some(warning)) = (known, app.identity.licence_state().state.warning()) {
+    if let (true, Some(warning)) = (known, app.identity.licence_warning()) {
         response.insert_header(("x-licence-warning", warning));
     }
     if app.edge.is_crowded() {
@@ -426,7 +426,11 @@ fn respond(app: &App, request: &HttpRequest, exchange: Exchange, outcome: Handle
 }
 
 /// Headers of every answer. Pages, which load something, say themselves what.
-fn common_headers(response: &mut HttpResponseBuilder, id: &RequestId) {
+fn common_headers(response: &mut HttpResponseBuilder, id: &RequestId, is_tls: bool) {
+    // Over plain HTTP the header would mean nothing (RFC 6797, 8.1); a proxy with TLS sets its own.
+    if is_tls {
+        response.insert_header((header::STRICT_TRANSPORT_SECURITY, "max-age=31536000"));
+    }
     response
         .insert_header(("x-request-id", id.as_str()))
         .insert_header((header::CACHE_CONTROL, "no-store"))

@@ -3,12 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use heddle_identity::licensing::Provided;
+use heddle_identity::records::NODE_SECONDS;
 use heddle_identity::{FirstLicence, Identity, InstallationKey, Ports, SetUpRequest, Settings, Tools};
 use heddle_kernel::{TenantId, UserId};
 use heddle_runtime::{RandomIds, ServerClock};
 use heddle_store_identity::IdentityStore;
 use heddle_usecase::UseCaseError;
 use tokio::sync::watch;
+use uuid::Uuid;
 
 use crate::app::App;
 use crate::config::Config;
@@ -99,8 +102,49 @@ pub(crate) async fn first_start(app: &App) -> Result<FirstStart, StartError> {
     }
 }
 
+/// Installs the licence of the file that the configuration names. One that can't be taken stops no server: whoever puts it
+/// right needs one that runs.
+pub(crate) async fn provided(app: &App) {
+    let Some(path) = &app.config.licence_file else { return };
+    let file = path.display();
+    let text = match tokio::fs::read_to_string(path).await {
+        Ok(text) => text,
+        Err(error) => {
+            tracing::error!(%file, %error, "the licence file can't be read");
+            return;
+        }
+    };
+    match app.identity.install_provided(&text).await {
+        Ok(Provided::Installed(state)) => {
+            tracing::info!(%file, state = state.as_str(), "the licence of the file was installed");
+        }
+        Ok(Provided::Present) => {}
+        Ok(Provided::Older) => {
+            tracing::info!(%file, "the licence of the file was issued before the one that is installed");
+        }
+        Err(error) => {
+            tracing::error!(%file, error = error.in_words(), "the licence of the file is not taken")
+        }
+    }
+}
+
+/// Takes this server in among those that run on the database.
+///
+/// # Errors
+/// `Nodes` when as many others run as the licence allows; what the use case met.
+pub(crate) async fn join(app: &App) -> Result<Uuid, StartError> {
+    let node = crate::node::id(&app.config.data_dir);
+    match app.identity.join(node).await {
+        Ok(()) => Ok(node),
+        Err(UseCaseError::LimitReached { licensed, used, .. }) => {
+            Err(StartError::Nodes { licensed, used, gone_after: NODE_SECONDS })
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Looks at the licence and sweeps what has ended, until the server stops.
-pub(crate) async fn keep(identity: Arc<Identity>, mut stop: watch::Receiver<bool>) {
+pub(crate) async fn keep(identity: Arc<Identity>, node: Option<Uuid>, mut stop: watch::Receiver<bool>) {
     let mut rounds: u32 = 0;
     loop {
         tokio::select! {
@@ -109,6 +153,11 @@ pub(crate) async fn keep(identity: Arc<Identity>, mut stop: watch::Receiver<bool
         }
         if let Err(error) = identity.tick().await {
             tracing::warn!(error = %error, "the licence could not be looked at");
+        }
+        if let Some(node) = node
+            && let Err(error) = identity.stay(node).await
+        {
+            tracing::warn!(error = %error, "the database was not told that this server runs");
         }
         rounds += 1;
         if rounds.is_multiple_of(10)

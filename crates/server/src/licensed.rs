@@ -38,3 +38,21 @@ pub(crate) fn rates(config: &Config, identity: &Arc<Identity>) -> Arc<Limits> {
     let configured = Limits::per_second(config.starts_per_second, config.messages_per_second);
     Arc::new(configured.within(Arc::new(LicensedRates(Arc::clone(identity)))))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use heddle_policy::licence::OrganizationLimit;
+
+    use super::*;
+
+    #[test]
+    fn a_licence_may_name_every_quota_and_rate() {
+        let named: BTreeSet<&str> = OrganizationLimit::ALL.iter().map(|one| one.as_str()).collect();
+        let quotas = Quotas::DEFAULT.named().map(|one| one.name);
+        let own: BTreeSet<&str> =
+            quotas.into_iter().chain(["startsPerSecond", "messagesPerSecond"]).collect();
+        assert_eq!(named, own);
+    }
+}

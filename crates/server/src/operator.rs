@@ -7,7 +7,7 @@ mod decisions;
 mod doctor;
 mod summary;
 
-pub use backup::{Copied, back_up, restore};
+pub use backup::{Copied, KeyFiles, back_up, restore};
 pub use beginning::Beginning;
 pub use decisions::decision_findings;
 pub use doctor::{Check, Finding, checks};
@@ -32,6 +32,12 @@ use crate::stores;
 /// `Internal` when the system gives no random bytes.
 pub fn random_password() -> Result<String, StartError> {
     Ok(Token::random("")?.expose().get(..24).unwrap_or_default().to_owned())
+}
+
+/// The names of the keys whose licences this program accepts.
+#[must_use]
+pub fn vendor_keys() -> Vec<String> {
+    heddle_identity::licence::vendor_key_names()
 }
 
 /// A workflow by its id or slug.

@@ -5,8 +5,8 @@ use heddle_api::operations::{OperationId, ops};
 
 use crate::bind::{Handler, bind};
 use crate::handlers::{
-    accounts, audit, camunda7, camunda8, case_events, conformance, dead_letters, decisions, directory, jobs,
-    licence, platform, roles, runs, sessions, tasks, transform, workflows,
+    accounts, audit, camunda7, camunda8, case_events, conformance, connections, dead_letters, decisions,
+    directory, jobs, licence, platform, roles, runs, sessions, tasks, transform, webhooks, workflows,
 };
 use crate::{organization_stream, stream};
 
@@ -78,6 +78,20 @@ pub(crate) fn handler(id: OperationId) -> Handler {
         Id::ListDeadLetters => bind::<ops::ListDeadLetters>(dead_letters::list),
         Id::RetryDeadLetter => bind::<ops::RetryDeadLetter>(dead_letters::retry),
         Id::DropDeadLetter => bind::<ops::DropDeadLetter>(dead_letters::discard),
+
+        Id::ListConnections => bind::<ops::ListConnections>(connections::list),
+        Id::CreateConnection => bind::<ops::CreateConnection>(connections::create),
+        Id::GetConnectionOptions => bind::<ops::GetConnectionOptions>(connections::options),
+        Id::GetConnection => bind::<ops::GetConnection>(connections::get),
+        Id::UpdateConnection => bind::<ops::UpdateConnection>(connections::patch),
+        Id::DeleteConnection => bind::<ops::DeleteConnection>(connections::delete),
+        Id::TestConnection => bind::<ops::TestConnection>(connections::test),
+        Id::ListWebhooks => bind::<ops::ListWebhooks>(webhooks::list),
+        Id::CreateWebhook => bind::<ops::CreateWebhook>(webhooks::create),
+        Id::GetWebhook => bind::<ops::GetWebhook>(webhooks::get),
+        Id::UpdateWebhook => bind::<ops::UpdateWebhook>(webhooks::patch),
+        Id::DeleteWebhook => bind::<ops::DeleteWebhook>(webhooks::delete),
+        Id::TestWebhook => bind::<ops::TestWebhook>(webhooks::test),
 
         Id::SetUpInstallation => bind::<ops::SetUpInstallation>(sessions::set_up),
         Id::SignIn => bind::<ops::SignIn>(sessions::sign_in),

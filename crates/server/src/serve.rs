@@ -13,16 +13,19 @@ use actix_service::{
 use actix_web::App as ActixApp;
 use actix_web::dev::{AppConfig, Server as ActixServer, ServerHandle};
 use actix_web::rt::net::TcpStream;
+use tokio::task::JoinHandle;
 
 use crate::app::App;
 use crate::composition::Composition;
 use crate::config::Config;
-use crate::edge::connection::Connection;
+use crate::edge::connection::{Connection, Wire};
 use crate::error::StartError;
 use crate::failure::Failure;
 use crate::http;
 use crate::identity::FirstStart;
-use crate::local::{LocalListener, SOCKET_FILE};
+use crate::local::LocalListener;
+use crate::socket::SOCKET_FILE;
+use crate::tls::Certificates;
 
 /// Seconds that open requests may take to end when the server stops.
 const SHUTDOWN_SECONDS: u64 = 3;
@@ -37,9 +40,10 @@ const GOODBYE: Duration = Duration::from_secs(1);
 pub struct Server {
     core: Composition,
     address: SocketAddr,
+    certificates: Option<JoinHandle<()>>,
     handle: ServerHandle,
     local: Option<LocalListener>,
-    running: tokio::task::JoinHandle<io::Result<()>>,
+    running: JoinHandle<io::Result<()>>,
 }
 
 impl std::fmt::Debug for Server {
@@ -55,7 +59,8 @@ impl Server {
     /// [`StartError`], each with what to do.
     pub async fn start(config: Config) -> Result<Self, StartError> {
         let wanted = config.listen;
-        if !wanted.ip().is_loopback() && !config.insecure_http {
+        let certificates = Certificates::open(config.tls_cert.as_deref(), config.tls_key.as_deref())?;
+        if !wanted.ip().is_loopback() && !config.insecure_http && certificates.is_none() {
             return Err(StartError::Insecure(wanted));
         }
         let refused = |source| StartError::Listen { address: wanted, source };
@@ -63,8 +68,9 @@ impl Server {
         let listener = std::net::TcpListener::bind(wanted).map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
         let workers = config.workers;
-        let core = Composition::open(config).await?;
-        core.announce(&format!("http://{address}"))?;
+        // The port that was taken is the one that connections of organisations are kept from.
+        let core = Composition::open(Config { listen: address, ..config }).await?;
+        core.announce(&format!("{}://{address}", scheme(&core)))?;
         let app = Arc::clone(&core.app);
         let builder = ActixServer::build()
             .workers(workers)
@@ -73,9 +79,10 @@ impl Server {
             // One too many is refused, which this lets come in; what waits in the kernel takes no descriptor.
             .max_concurrent_connections(app.edge.limits().connections / workers + REFUSED / workers + 1);
         let draining = builder.graceful_shutdown_signal();
+        let accepting = certificates.clone();
         let connections = move || {
             let draining = draining.clone();
-            connections(Arc::clone(&app), move || {
+            connections(Arc::clone(&app), accepting.clone(), move || {
                 let draining = draining.clone();
                 async move { draining.notified().await }
             })
@@ -83,13 +90,20 @@ impl Server {
         let server = builder.listen("heddle", listener, connections).map_err(refused)?.run();
         let handle = server.handle();
         let local = listen_locally(&core);
-        Ok(Self { core, address, handle, local, running: tokio::spawn(server) })
+        let certificates = certificates.map(|own| own.keep(core.app.stop.clone()));
+        Ok(Self { core, address, certificates, handle, local, running: tokio::spawn(server) })
     }
 
     /// Address that it listens on.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Scheme of its addresses: `https` when it speaks TLS itself, else `http`.
+    #[must_use]
+    pub fn scheme(&self) -> &'static str {
+        scheme(&self.core)
     }
 
     /// Results of the first start.
@@ -111,9 +125,17 @@ impl Server {
         if let Some(local) = self.local {
             local.stop().await;
         }
+        if let Some(certificates) = self.certificates {
+            // It ends with the signal; nothing of it has to be waited for.
+            certificates.abort();
+        }
         let _ = tokio::time::timeout(Duration::from_secs(SHUTDOWN_SECONDS), self.running).await;
         self.core.stop().await;
     }
+}
+
+fn scheme(core: &Composition) -> &'static str {
+    if core.app.config.speaks_tls() { "https" } else { "http" }
 }
 
 /// Listens on the socket file for commands. A file system without sockets stops no server: commands reach it over HTTP.
@@ -129,6 +151,7 @@ fn listen_locally(core: &Composition) -> Option<LocalListener> {
 /// Service of a worker's connections: each has its place before the first byte is read, and its deadlines below HTTP.
 fn connections<F, S>(
     app: Arc<App>,
+    certificates: Option<Arc<Certificates>>,
     draining: F,
 ) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = DispatchError, InitError = ()>
 where
@@ -150,21 +173,47 @@ where
         .finish(map_config(web, |()| AppConfig::default()));
     fn_service(move |stream: TcpStream| {
         let app = Arc::clone(&app);
+        let certificates = certificates.clone();
         async move {
             let peer = stream.peer_addr().map_err(DispatchError::Io)?;
             match app.edge.connect(peer.ip()) {
                 Ok(places) => {
-                    let connection = Connection::new(stream, *app.edge.limits(), places);
+                    // The place is held from before the handshake, which has the time of a head.
+                    let limits = *app.edge.limits();
+                    let wire = wire(stream, certificates.as_deref(), limits.head).await?;
+                    let connection = Connection::new(wire, limits, places);
                     Ok((connection, Protocol::Http1, Some(peer)))
                 }
                 Err(reached) => {
-                    let told = refuse(&app, stream, reached.into());
+                    let told = match certificates {
+                        None => refuse(&app, stream, reached.into()),
+                        // Nothing can be told before a handshake, and one costs more than the refusal.
+                        Some(_) => stream.set_zero_linger(),
+                    };
                     Err(DispatchError::Io(told.err().unwrap_or_else(|| io::ErrorKind::QuotaExceeded.into())))
                 }
             }
         }
     })
     .and_then(service)
+}
+
+/// Stream of a connection, with its handshake done where TLS is spoken.
+async fn wire(
+    stream: TcpStream,
+    certificates: Option<&Certificates>,
+    patience: Duration,
+) -> Result<Wire, DispatchError> {
+    let Some(certificates) = certificates else { return Ok(Wire::Plain(stream)) };
+    let accepted = tokio::time::timeout(patience, certificates.acceptor().accept(stream)).await;
+    let late = |_elapsed| io::Error::new(io::ErrorKind::TimedOut, "a handshake did not end in time");
+    match accepted.map_err(late).flatten() {
+        Ok(stream) => Ok(Wire::Tls(Box::new(stream))),
+        Err(error) => {
+            tracing::debug!(%error, "a handshake failed");
+            Err(DispatchError::Io(error))
+        }
+    }
 }
 
 /// Answer to a connection for which there is no place, as far as it is taken at once: nobody waits for its request.

@@ -13,7 +13,11 @@ use crate::error::StartError;
 
 /// The migrations of this program.
 pub(crate) fn migrations() -> Migrations {
-    Migrations::of(&[heddle_store_identity::MIGRATIONS, heddle_store_workflows::MIGRATIONS])
+    Migrations::of(&[
+        heddle_store_identity::MIGRATIONS,
+        heddle_store_workflows::MIGRATIONS,
+        heddle_store_connections::MIGRATIONS,
+    ])
 }
 
 /// The store of identity, which asks the other areas before it deletes an organisation.

@@ -6,7 +6,7 @@ use crate::schema::{
 use async_trait::async_trait;
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
-use heddle_identity::ports::{AuditEvent, AuditFilter, InstallationStore, SetUp};
+use heddle_identity::ports::{AuditEvent, AuditFilter, InstallationStore, LimitOutcome, SetUp};
 use heddle_identity::records::{InstallationState, Usage};
 use heddle_kernel::{Page, PageRequest, Revision, TenantId, Timestamp};
 use heddle_policy::{AccessFilter, resource};
@@ -14,10 +14,12 @@ use heddle_store::{
     AsConn, Error, StoreError, audit, idempotency, journal, on_conn, read, revision, write_tx,
 };
 use heddle_usecase::{AuditEntry, IdempotencyRecord, Journal};
+use uuid::Uuid;
 
 use crate::IdentityStore;
 use crate::cache::write;
 use crate::directory::{insert_organization_rows, insert_user_row, set_bindings};
+use crate::nodes;
 use crate::rights::lock_counted;
 use crate::rows::ONE;
 
@@ -97,6 +99,22 @@ impl InstallationStore for IdentityStore {
             let users: i64 = users::table.count().get_result(conn).await?;
             Ok(Usage { organizations: organizations.unsigned_abs(), users: users.unsigned_abs() })
         })
+    }
+
+    async fn join(&self, node: Uuid, now: Timestamp, limit: Option<u64>) -> Result<LimitOutcome, StoreError> {
+        nodes::join(self, node, now, limit).await
+    }
+
+    async fn stay(&self, node: Uuid, now: Timestamp) -> Result<(), StoreError> {
+        nodes::stay(self, node, now).await
+    }
+
+    async fn leave(&self, node: Uuid) -> Result<(), StoreError> {
+        nodes::leave(self, node).await
+    }
+
+    async fn nodes(&self, now: Timestamp) -> Result<u64, StoreError> {
+        nodes::count(self, now).await
     }
 
     async fn audit(&self, entry: &AuditEntry) -> Result<(), StoreError> {

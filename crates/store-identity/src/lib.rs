@@ -6,6 +6,7 @@ mod cache;
 mod directory;
 mod installation;
 mod names;
+mod nodes;
 mod rights;
 mod rows;
 mod schema;

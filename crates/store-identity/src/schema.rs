@@ -6,7 +6,8 @@ use heddle_store::{At, Id, Migration, migrations, row};
 use crate::words::{EffectWord, PrincipalKindWord, UserStateWord};
 
 /// The migrations of identity's tables.
-pub const MIGRATIONS: &[Migration] = migrations!["20261121000100_identity", "20261122000551_identity_search"];
+pub const MIGRATIONS: &[Migration] =
+    migrations!["20261121000100_identity", "20261122000551_identity_search", "20261123000300_identity_nodes"];
 
 row! {
     /// An organisation: the tenant.
@@ -158,6 +159,14 @@ row! {
         each seal: [Text] String,
         each revision: [BigInt] i64,
         once created_at: [DbInstant] At,
+    }
+}
+
+row! {
+    /// A server that runs on the database.
+    pub(crate) nodes (id) => NodeRow {
+        key  id: [DbUuid] Id,
+        alone seen_at: [DbInstant] At,
     }
 }
 

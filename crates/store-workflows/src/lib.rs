@@ -6,6 +6,7 @@
 mod commit;
 mod contents;
 mod counts;
+mod errands;
 mod jobs;
 mod kept;
 mod names;
@@ -20,6 +21,7 @@ mod work;
 mod workflows;
 
 pub use contents::WorkflowContents;
+pub use errands::SqlErrandStore;
 pub use runs::SqlRunStore;
 pub use schema::MIGRATIONS;
 pub use work::SqlWorkStore;

@@ -21,7 +21,11 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "20261122001000_workflows_all_runs",
     "20261122001010_workflows_commits",
     "20261122001100_workflows_jobs",
-    "20261122001400_workflows_calls"
+    "20261122001400_workflows_calls",
+    "20261122001500_workflows_job_states",
+    "20261122001510_workflows_names",
+    "20261122001520_workflows_commit_offset",
+    "20261123000210_workflows_errands_counted"
 ];
 
 row! {
@@ -149,6 +153,25 @@ row! {
 }
 
 row! {
+    /// Number of a version of a process.
+    pub(crate) process_numbers (organization_id, number, workflow_id) => ProcessNumberDbRow {
+        key  organization_id: [DbUuid] Id,
+        key  number: [BigInt] i64,
+        key  workflow_id: [DbUuid] Id,
+    }
+}
+
+row! {
+    /// Tag of a version of a workflow.
+    pub(crate) version_tags (organization_id, workflow_id, tag, number) => VersionTagDbRow {
+        key  organization_id: [DbUuid] Id,
+        key  workflow_id: [DbUuid] Id,
+        key  tag: [Text] String,
+        key  number: [Integer] i32,
+    }
+}
+
+row! {
     /// Numbers that stand beside lists and that quotas bound, kept by triggers: a row for each workflow and shard, and
     /// under the nil id what belongs to none. A number is the sum over the shards.
     pub(crate) stored_counts (organization_id, workflow_id, shard) => CountsRow {
@@ -197,7 +220,7 @@ diesel::table! {
 diesel::table! {
     use diesel::sql_types::*;
 
-    /// Number of the last commit that wrote events, in one row; of SQLite alone.
+    /// Number of the last commit that wrote events, in one row; on PostgreSQL what the numbers of transactions are raised by.
     run_commits (one) {
         one -> Integer,
         number -> BigInt,
@@ -292,6 +315,7 @@ row! {
         alone due_at: [Nullable<DbInstant>] Option<At>,
         alone epoch: [BigInt] i64,
         alone worker: [Nullable<Text>] Option<String>,
+        alone lapses: [Integer] i32,
         alone message: [Nullable<Text>] Option<String>,
         once  place: [DbInstant] At,
         once  created_at: [DbInstant] At,
@@ -447,6 +471,8 @@ diesel::allow_tables_to_appear_in_same_query!(
     start_bindings,
     runs,
     callable_processes,
+    process_numbers,
+    version_tags,
     stored_counts,
     run_events,
     run_timers,

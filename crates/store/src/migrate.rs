@@ -61,7 +61,8 @@ const SHARED: &[Migration] = migrations![
     "20261121000000_shared",
     "20261122000300_audit",
     "20261122000420_audit_order",
-    "20261122000550_shared_locations"
+    "20261122000550_shared_locations",
+    "20261123000200_shared_errands"
 ];
 
 /// All migrations of a program: those of the shared tables and those of its areas.
@@ -261,6 +262,7 @@ mod tests {
                 "20261122000300_audit",
                 "20261122000420_audit_order",
                 "20261122000550_shared_locations",
+                "20261123000200_shared_errands",
                 "20991231000000_later"
             ]
         );

@@ -80,6 +80,21 @@ fn place(url: &str) -> String {
     format!("PostgreSQL at {}, database {database}", hosts.join(" or "))
 }
 
+/// Hosts and addresses of a PostgreSQL server with their ports, as its driver reads the address; none when it is no
+/// address. A socket's file is no host.
+#[must_use]
+pub fn hosts(url: &str) -> Option<Vec<(String, u16)>> {
+    let config = url.parse::<tokio_postgres::Config>().ok()?;
+    let ports = config.get_ports();
+    let port = |at: usize| ports.get(at).or(ports.first()).copied().unwrap_or(5432);
+    let names = config.get_hosts().iter().enumerate().filter_map(|(at, host)| match host {
+        Host::Tcp(name) => Some((name.clone(), port(at))),
+        Host::Unix(_) => None,
+    });
+    let addresses = config.get_hostaddrs().iter().enumerate();
+    Some(names.chain(addresses.map(|(at, address)| (address.to_string(), port(at)))).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -130,6 +130,7 @@ impl PgDb {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "the service's own database is the operator's choice")]
 async fn establish(url: &str) -> diesel::ConnectionResult<AsyncPgConnection> {
     let late = || diesel::ConnectionError::BadConnection("no answer within five seconds".to_owned());
     let setup = async {

@@ -57,6 +57,31 @@ row! {
 }
 
 row! {
+    /// Work outside of the process that a change asked for. The order of writing is a column of the database's own,
+    /// `position`.
+    pub errands (organization_id, id) => ErrandRow many (NewErrands) {
+        key   organization_id: [DbUuid] Id,
+        key   id: [DbUuid] Id,
+        once  kind: [Text] Cow<'static, str>,
+        once  lane: [DbUuid] Id,
+        once  target: [Text] String,
+        once  line: [Text] String,
+        alone turn: [DbInstant] At,
+        once  workflow_id: [Nullable<DbUuid>] Option<Id>,
+        once  run_id: [Nullable<DbUuid>] Option<Id>,
+        once  name: [Text] String,
+        once  payload: [Binary] Vec<u8>,
+        once  created_at: [DbInstant] At,
+        alone due_at: [DbInstant] At,
+        alone node: [Nullable<DbUuid>] Option<Id>,
+        alone epoch: [BigInt] i64,
+        alone suspect: [Bool] bool,
+        alone attempts: [Integer] i32,
+        alone crashes: [Integer] i32,
+    }
+}
+
+row! {
     /// The migrations that the database holds.
     pub schema_migrations (name) => MigrationRow {
         key  name: [Text] String,

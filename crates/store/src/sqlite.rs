@@ -248,6 +248,16 @@ pub fn savepoint<T, E>(
     Ok(result)
 }
 
+/// Undoes what the transaction of a [`SqliteDb::batch`] has written so far, and begins it anew.
+///
+/// # Errors
+/// The database's; the batch fails then.
+pub fn anew(conn: &mut SqliteConnection) -> Result<(), Error> {
+    // Some errors have ended the transaction already; an open one shows at the next statement.
+    let _ = conn.batch_execute("ROLLBACK");
+    Ok(conn.batch_execute("BEGIN IMMEDIATE")?)
+}
+
 impl SqliteDb {
     /// Opens or makes the file, and takes it for this process.
     pub(crate) async fn open(path: &Path, options: &Options) -> Result<Self, OpenError> {

@@ -9,8 +9,8 @@ use diesel::serialize::{self, IsNull, Output, ToSql};
 use diesel::sql_types::{BigInt, Binary, Jsonb, SqlType, Text, Uuid as PgUuid};
 use diesel::sqlite::Sqlite;
 use heddle_kernel::{
-    EventId, GrantId, JobId, LicenceId, RoleId, RunId, SessionId, TaskId, TenantId, Timestamp, TokenId,
-    UserId, WorkflowId,
+    ConnectionId, EventId, GrantId, JobId, LicenceId, RoleId, RunId, SessionId, TaskId, TenantId, Timestamp,
+    TokenId, UserId, WebhookId, WorkflowId,
 };
 use serde_json::Value;
 use uuid::Uuid;
@@ -64,8 +64,20 @@ macro_rules! ids {
 }
 
 ids!(
-    TenantId, UserId, SessionId, TokenId, RoleId, GrantId, LicenceId, WorkflowId, RunId, TaskId, JobId,
-    EventId
+    TenantId,
+    UserId,
+    SessionId,
+    TokenId,
+    RoleId,
+    GrantId,
+    LicenceId,
+    WorkflowId,
+    RunId,
+    TaskId,
+    JobId,
+    EventId,
+    ConnectionId,
+    WebhookId
 );
 
 impl From<Uuid> for Id {

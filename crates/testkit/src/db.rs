@@ -22,7 +22,11 @@ macro_rules! on_both {
 /// The migrations of all areas.
 #[must_use]
 pub fn migrations() -> Migrations {
-    Migrations::of(&[heddle_store_identity::MIGRATIONS, heddle_store_workflows::MIGRATIONS])
+    Migrations::of(&[
+        heddle_store_identity::MIGRATIONS,
+        heddle_store_workflows::MIGRATIONS,
+        heddle_store_connections::MIGRATIONS,
+    ])
 }
 
 /// A database that is gone when this is dropped.

@@ -3,6 +3,8 @@
 //!
 //! Rules that a caller sees are here once, so that no two areas answer differently to the same mistake.
 
+pub mod errand;
+
 mod compute;
 mod digest;
 mod error;

@@ -33,8 +33,6 @@ pub struct CompiledVersion {
     pub global_tasks: Vec<Arc<Graph>>,
     /// The one that a start without a process id means.
     pub primary: Option<String>,
-    /// Tags of the version.
-    tags: Vec<String>,
     /// The decisions that business rule tasks evaluate.
     pub decisions: Option<Model>,
     /// Schemas of the input by process id: start event and schema.
@@ -52,10 +50,9 @@ impl CompiledVersion {
         let runnable = decisions::runnable(definition, decisions.as_ref());
         let primary = runnable.bpmn.as_ref().and_then(|bpmn| bpmn.primary_process_id.clone());
         let graph::Compiled { processes, global_tasks, .. } = graph::compile_with(&runnable, lanes);
-        let tags = graph::version_tags(definition);
         let large = AtomicBool::new(false);
         let input_schemas = input_schemas(definition);
-        Self { processes, global_tasks, primary, tags, decisions, input_schemas, large }
+        Self { processes, global_tasks, primary, decisions, input_schemas, large }
     }
 
     /// Whether a step of it was found to be large.
@@ -66,11 +63,6 @@ impl CompiledVersion {
     /// Remembers that a step of it was large.
     pub(crate) fn found_large(&self) {
         self.large.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether it has this tag.
-    pub(crate) fn has_tag(&self, tag: &str) -> bool {
-        self.tags.iter().any(|own| own == tag)
     }
 
     /// The process or global task with this id.
@@ -286,6 +278,16 @@ pub fn process_ids(definition: &Value) -> Vec<String> {
     found.sort_unstable();
     found.dedup();
     found.truncate(MOST_CALLABLE);
+    found
+}
+
+/// The tags of the version that a stored definition is, each once.
+#[must_use]
+pub fn version_tags(definition: &Value) -> Vec<String> {
+    let mut found = typed(definition).map(|definition| graph::version_tags(&definition)).unwrap_or_default();
+    found.sort_unstable();
+    found.dedup();
+    found.retain(|tag| !tag.is_empty());
     found
 }
 

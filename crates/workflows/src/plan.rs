@@ -439,6 +439,68 @@ pub fn human_task(run: &Run, task: heddle_engine::OpenTask) -> HumanTask {
     }
 }
 
+/// Whether an event may have others told: a new kind of event has its place here.
+const fn is_for_others(kind: &EventKind) -> bool {
+    match kind {
+        EventKind::MessageSent { .. }
+        | EventKind::SignalSent { .. }
+        | EventKind::RunCalled(_)
+        | EventKind::CallCancelled { .. }
+        | EventKind::EscalationThrown { .. }
+        | EventKind::RunResumed { .. } => true,
+        EventKind::RunStarted(_)
+        | EventKind::RunCompleted { .. }
+        | EventKind::RunFailed { .. }
+        | EventKind::RunCancelled { .. }
+        | EventKind::RunCancelling { .. }
+        | EventKind::RunSuspended { .. }
+        | EventKind::NodeActivated { .. }
+        | EventKind::NodeRestored { .. }
+        | EventKind::NodeStaged { .. }
+        | EventKind::NodeCompensated { .. }
+        | EventKind::NodeCompleted { .. }
+        | EventKind::NodeCancelled { .. }
+        | EventKind::BodyOpened { .. }
+        | EventKind::BodyAdvanced { .. }
+        | EventKind::BodyClosed { .. }
+        | EventKind::CompensationRecorded { .. }
+        | EventKind::CompensationStarted { .. }
+        | EventKind::CompensationEnded { .. }
+        | EventKind::FlowTaken { .. }
+        | EventKind::TokensWithdrawn { .. }
+        | EventKind::ScopeOpened {}
+        | EventKind::ScopeClosed {}
+        | EventKind::VariablesSet { .. }
+        | EventKind::TimerScheduled { .. }
+        | EventKind::TimerFired { .. }
+        | EventKind::TimerCancelled { .. }
+        | EventKind::SubscriptionOpened { .. }
+        | EventKind::SubscriptionClosed { .. }
+        | EventKind::ConditionChanged { .. }
+        | EventKind::MessageReceived { .. }
+        | EventKind::SignalReceived { .. }
+        | EventKind::TaskCreated(_)
+        | EventKind::TaskAssigned { .. }
+        | EventKind::TaskCompleted { .. }
+        | EventKind::TaskCancelled { .. }
+        | EventKind::JobCreated(_)
+        | EventKind::JobCompleted { .. }
+        | EventKind::JobFailed { .. }
+        | EventKind::JobErrorThrown { .. }
+        | EventKind::JobRetriesSet { .. }
+        | EventKind::JobCancelled { .. }
+        | EventKind::CallCompleted { .. }
+        | EventKind::CallFailed { .. }
+        | EventKind::DecisionEvaluated(_)
+        | EventKind::ScriptEvaluated { .. }
+        | EventKind::ChoreographyAdvanced { .. }
+        | EventKind::ChoreographyViolated(_)
+        | EventKind::DecisionTaken { .. }
+        | EventKind::IncidentRaised { .. }
+        | EventKind::IncidentResolved { .. } => false,
+    }
+}
+
 /// Sendings of a step to others: messages and signals, calls and their withdrawal, and the end of a called run.
 fn outgoing(run: &Run, step: &Step, happening: &StepContext<'_>) -> Vec<Outgoing> {
     let sent = |kind, name: &str, payload: Value| Outgoing {
@@ -455,7 +517,7 @@ fn outgoing(run: &Run, step: &Step, happening: &StepContext<'_>) -> Vec<Outgoing
     let told =
         |called: RunId, caller: RunId| sent(ThrownKind::CallEnd, "", CallNotice { called, caller }.json());
     let mut all = Vec::new();
-    for event in &step.events {
+    for event in step.events.iter().filter(|event| is_for_others(&event.kind)) {
         match &event.kind {
             EventKind::MessageSent { name, correlation_key, payload, .. } => all.push(Outgoing {
                 correlation_key: correlation_key.clone(),
@@ -491,6 +553,7 @@ fn outgoing(run: &Run, step: &Step, happening: &StepContext<'_>) -> Vec<Outgoing
             EventKind::RunResumed { .. } => {
                 all.extend(step.state.calls().into_iter().map(|call| told(call.run_id, run.id)));
             }
+            // Nothing else is for others.
             _ => {}
         }
     }

@@ -64,6 +64,7 @@ const GUARDED: &[Guarded] = &[
             ("crates/workflows/src/records/jobs.rs", "a job that was loaded"),
             ("crates/workflows/src/records/work.rs", "a dead letter that was loaded"),
             ("crates/workflows/src/runs/processes.rs", "a workflow that was found by its process"),
+            ("crates/workflows/src/runs/jobs/lapse.rs", "the run of a job that was taken under its lock"),
             ("crates/workflows/src/runs/jobs/settle.rs", "the run of a job that was authorized and loaded"),
         ],
     },
@@ -72,10 +73,10 @@ const GUARDED: &[Guarded] = &[
     Guarded {
         of: "TcpStream",
         by: "connect",
-        callers: &[(
-            "crates/harness/src/bench/",
-            "a load of many connections, measured without a client of our own",
-        )],
+        callers: &[
+            ("crates/egress/src/connect.rs", "the way out, to addresses that were looked at"),
+            ("crates/harness/src/bench/", "a load of many connections, measured without a client of our own"),
+        ],
     },
 ];
 

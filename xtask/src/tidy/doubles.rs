@@ -10,6 +10,7 @@ use toml::Table;
 const ALLOWED: &[(&str, &str)] = &[
     ("base64", "postgres-protocol (under diesel-async) has 0.22; reqwest and utoipa-swagger-ui have ours"),
     ("getrandom", "ahash (under actix-web) has 0.3; uuid, rand, tempfile and password-hash have ours"),
+    ("http", "actix-http has 0.2; hyper and what we write over it have ours"),
     ("syn", "derive macros of actix-web, diesel and icu have 2; those of serde, tokio and clap have ours"),
 ];
 

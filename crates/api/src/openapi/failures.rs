@@ -48,11 +48,7 @@ fn detail(code: ErrorCode) -> Option<Detail> {
         ErrorCode::PayloadTooLarge => {
             Detail::new("tooLarge", "The body may have 1048576 bytes.").with("limit", 1_048_576)
         }
-        ErrorCode::LicenceRemediationRequired => {
-            let message =
-                "The installation is restricted; an owner can install a licence with PUT /api/licence.";
-            Detail::new("licenceRestricted", message).with("cause", "expired")
-        }
+        ErrorCode::LicenceRemediationRequired => Detail::restricted("expired"),
         ErrorCode::RateLimited => Detail::new("throttled", "Try again in 4 s.").with("retryAfterSeconds", 4),
         ErrorCode::DependencyUnavailable => {
             Detail::new("databaseUnavailable", "The database does not answer or can't write.")

@@ -10,6 +10,8 @@ mod authentication;
 #[macro_use]
 mod compatibility;
 #[macro_use]
+mod connections;
+#[macro_use]
 mod dead_letters;
 #[macro_use]
 mod health;

@@ -70,6 +70,8 @@ pub enum Area {
     Jobs,
     /// Dead letters.
     Operations,
+    /// Connections and webhooks.
+    Connections,
     /// Cases.
     Cases,
     /// The documents and the test clock.
@@ -95,6 +97,7 @@ impl Area {
             Self::Work => "work",
             Self::Jobs => "jobs",
             Self::Operations => "operations",
+            Self::Connections => "connections",
             Self::Cases => "cases",
             Self::Platform => "platform",
             Self::Camunda7 => "camunda7",
@@ -118,6 +121,7 @@ impl Area {
             | Self::Work
             | Self::Jobs
             | Self::Operations
+            | Self::Connections
             | Self::Cases
             | Self::Platform => Face::Own,
         }
@@ -137,6 +141,7 @@ impl Area {
             Self::Work => "The work list over runs, and signals.",
             Self::Jobs => "Jobs for external workers: taken, completed, failed.",
             Self::Operations => "Background work that was set aside.",
+            Self::Connections => "Connections to services outside, and webhooks to receivers there.",
             Self::Cases => "Cases and the status of case events.",
             Self::Platform => "The documents and the test clock.",
             Self::Camunda7 => "Workers written for the external tasks of Camunda 7.",

@@ -220,7 +220,7 @@ response! {
         process_definition_id: String,
         /// The process within the definition.
         process_definition_key: String,
-        /// Always null: a version has no tag.
+        /// Always null: tags of versions are for calls alone.
         #[schema(required = true)]
         process_definition_version_tag: Option<String>,
         /// Always null: the organisation is the token's.

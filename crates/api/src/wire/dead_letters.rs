@@ -22,6 +22,8 @@ words! {
         Start = "start",
         /// A call of another run, its end or its withdrawal.
         Call = "call",
+        /// A webhook's delivery.
+        Webhook = "webhook",
     }
 
     /// Reason for which work was set aside.
@@ -66,7 +68,7 @@ response! {
         /// Element that waits or starts; null where the work names none.
         #[schema(required = true)]
         node_id: Option<String>,
-        /// Name of the message, signal or event type; null for a timer.
+        /// Name of the message or signal, or type of the event; null for a timer.
         #[schema(required = true)]
         name: Option<String>,
         /// Instant at which it was set aside.

@@ -29,8 +29,8 @@ response! {
     struct Licence {
         /// State of the licence.
         state: LicenceState,
-        /// Reason of the restriction: `missing`, `expired`, `invalidSignature`, `wrongInstallation`,
-        /// `notYetValid`, `clockRollback` or `revoked`.
+        /// Reason of the restriction: `missing`, `expired`, `invalid_signature`, `wrong_installation`,
+        /// `not_yet_valid`, `clock_rollback` or `revoked`.
         #[schema(required = true)]
         reason: Option<String>,
         /// The licence's own id; null without one.

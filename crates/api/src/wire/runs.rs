@@ -75,6 +75,10 @@ words! {
         MessageReceived = "message.received",
         /// Message: sent.
         MessageSent = "message.sent",
+        /// Choreography: came further by a message of the run.
+        ChoreographyAdvanced = "choreography.advanced",
+        /// Message of the run: out of a choreography's order.
+        ChoreographyViolation = "choreography.violation",
         /// Signal: received.
         SignalReceived = "signal.received",
         /// Signal: sent.

@@ -176,6 +176,9 @@ response! {
         permissions: Vec<String>,
         /// State of the licence.
         licence_state: LicenceState,
+        /// Warning about the licence, as the header `x-licence-warning` has it; null while it is active.
+        #[schema(required = true)]
+        licence_warning: Option<String>,
     }
 
     /// An API token without its secret.

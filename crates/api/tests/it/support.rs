@@ -57,6 +57,10 @@ pub(crate) const BODIES: &[(OperationId, ReadBody)] = &[
     (OperationId::AssignHumanTask, body::<ops::AssignHumanTask>),
     (OperationId::EvaluateDecision, body::<ops::EvaluateDecision>),
     (OperationId::SendSignal, body::<ops::SendSignal>),
+    (OperationId::CreateConnection, body::<ops::CreateConnection>),
+    (OperationId::UpdateConnection, body::<ops::UpdateConnection>),
+    (OperationId::CreateWebhook, body::<ops::CreateWebhook>),
+    (OperationId::UpdateWebhook, body::<ops::UpdateWebhook>),
     (OperationId::AdvanceTestClock, body::<ops::AdvanceTestClock>),
     (OperationId::FetchExternalTasks, body::<ops::FetchExternalTasks>),
     (OperationId::CompleteExternalTask, body::<ops::CompleteExternalTask>),
@@ -77,6 +81,9 @@ pub(crate) const BODIES: &[(OperationId, ReadBody)] = &[
 /// Every row that takes parameters in its query.
 pub(crate) const QUERIES: &[(OperationId, ReadQuery)] = &[
     (OperationId::ListWorkflows, query::<ops::ListWorkflows>),
+    (OperationId::ListConnections, query::<ops::ListConnections>),
+    (OperationId::GetConnectionOptions, query::<ops::GetConnectionOptions>),
+    (OperationId::ListWebhooks, query::<ops::ListWebhooks>),
     (OperationId::GetBpmnConformanceReport, query::<ops::GetBpmnConformanceReport>),
     (OperationId::GetDmnConformanceReport, query::<ops::GetDmnConformanceReport>),
     (OperationId::GetWorkflow, query::<ops::GetWorkflow>),

@@ -1,6 +1,8 @@
 //! The rules of the standard and soundness, over models of our own and the suites'.
 
 #[cfg(test)]
+mod choreographies;
+#[cfg(test)]
 mod constraint_cases;
 #[cfg(test)]
 mod constraint_rules;

@@ -71,6 +71,19 @@ pub(crate) fn string(text: &str) -> String {
     writer::string(text)
 }
 
+/// A variable's name as FEEL reads it.
+///
+/// # Errors
+/// When no name of FEEL can be it.
+pub(crate) fn written_name(name: &str) -> Result<String, JuelError> {
+    writer::own_name(name)
+}
+
+/// A member of a value.
+pub(crate) fn written_member(base: &str, member: &str) -> String {
+    writer::path(base, member)
+}
+
 /// Splits a text at its expressions.
 fn parts(text: &str) -> Result<Vec<Part<'_>>, JuelError> {
     if text.len() > MAX_BYTES {

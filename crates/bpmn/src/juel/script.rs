@@ -110,7 +110,9 @@ struct Reader {
 
 impl Reader {
     fn statement(&mut self, text: &str, last: bool) -> Result<(), JuelError> {
-        if PRINTS.iter().any(|print| text.starts_with(print)) && closes_at_the_end(text) {
+        // What an argument does is not left out with the print.
+        let acts = ["++", "--", "setVariable"].iter().any(|own| text.contains(own));
+        if !acts && PRINTS.iter().any(|print| text.starts_with(print)) && closes_at_the_end(text) {
             return Ok(());
         }
         if let Some((name, inner)) = set_variable(text) {
@@ -129,7 +131,9 @@ impl Reader {
                 if declared {
                     self.known.insert(name.to_owned(), feel);
                 } else {
-                    self.script.result = last.then(|| feel.clone());
+                    // The value of `n++` is the one of before it.
+                    let before = rest.ends_with("++") || rest.ends_with("--");
+                    self.script.result = (last && !before).then(|| feel.clone());
                     // A variable that the script declares is its own.
                     let own = self.known.contains_key(name) && !self.is_set(name);
                     if own {

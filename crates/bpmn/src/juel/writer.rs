@@ -200,6 +200,10 @@ fn joined(left: &Expr<'_>, right: &Expr<'_>) -> Result<(String, Kind), JuelError
         if simple(expression) { text } else { format!("({text})") }
     };
     if a != Kind::Text && b != Kind::Text {
+        let quoted = |own: &Expr<'_>| matches!(own, Expr::Feel(text) if text.contains('"'));
+        if quoted(left) || quoted(right) {
+            return Err(JuelError("whether a variable is a text is not known here".to_owned()));
+        }
         let kind = if a == Kind::Number && b == Kind::Number { Kind::Number } else { Kind::Any };
         return Ok((format!("{} + {}", enclosed(left, first), enclosed(right, second)), kind));
     }
@@ -308,7 +312,7 @@ fn plain(name: &str) -> bool {
         && !RESERVED.contains(&name)
 }
 
-fn own_name(name: &str) -> Result<String, JuelError> {
+pub(super) fn own_name(name: &str) -> Result<String, JuelError> {
     if plain(name) {
         return Ok(name.to_owned());
     }
@@ -318,7 +322,7 @@ fn own_name(name: &str) -> Result<String, JuelError> {
     Ok(format!("`{name}`"))
 }
 
-fn path(base: &str, member: &str) -> String {
+pub(super) fn path(base: &str, member: &str) -> String {
     if plain(member) { format!("{base}.{member}") } else { format!("get value({base}, {})", string(member)) }
 }
 

@@ -123,7 +123,7 @@ shape! {
     struct Edge {
         /// BPMN attributes of the edge.
         bpmn: Box<EdgeBpmn>,
-        /// Name of the branch, for an editor.
+        /// Name of the branch, for an editor. It has no effect, and publishing says so.
         branch: String,
         /// Condition as operands and operator.
         condition: Condition,

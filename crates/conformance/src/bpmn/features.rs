@@ -232,6 +232,8 @@ pub(super) const FEATURES: &[Feature] = &[
             r#"<eventBasedGateway id="n" instantiate="true" eventGatewayType="Parallel"/>
         <sequenceFlow id="f1" sourceRef="n" targetRef="c"/><intermediateCatchEvent id="c">
         <messageEventDefinition messageRef="m"/></intermediateCatchEvent><sequenceFlow id="f2" sourceRef="c"
+        targetRef="e"/><sequenceFlow id="f3" sourceRef="n" targetRef="c2"/><intermediateCatchEvent id="c2">
+        <messageEventDefinition messageRef="m"/></intermediateCatchEvent><sequenceFlow id="f4" sourceRef="c2"
         targetRef="e"/><endEvent id="e"/>"#,
         ),
     ),

@@ -5,6 +5,7 @@
 
 #![expect(clippy::indexing_slicing, reason = "places of constant tables")]
 
+mod choreography;
 mod events;
 mod features;
 mod operational;
@@ -205,8 +206,9 @@ const DEVIATIONS: &[Deviation] = &[
         clause: "9.4, 11",
         about: "message flows and choreographies",
         text: Cow::Borrowed(
-            "Participants run as processes of their own, and messages are correlated by name and key; message flows and \
-               choreographies are kept and not enforced.",
+            "Participants run as processes of their own, and messages are correlated by name and key; message flows are \
+               kept and lead no message. Messages out of a choreography's order are told as events of the runs that send \
+               and receive them, and stop nothing.",
         ),
     },
     Deviation {
@@ -376,7 +378,11 @@ fn classes(features: &[Judged], events: &[Placed]) -> Vec<Class> {
         modeling("processModeling.full", |_| true),
         class("processExecution", "execution", execution()),
         class("bpelProcessExecution", "bpel", execution().chain(mapped).chain(mapped_events)),
-        class("choreographyModeling", "modeling", choreography.map(|one| one.counted(one.modelled()))),
+        class(
+            "choreographyModeling",
+            "modeling",
+            choreography.map(|one| one.counted(one.modelled())).chain(choreography::sequencing()),
+        ),
     ]
 }
 

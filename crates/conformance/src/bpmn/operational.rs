@@ -289,9 +289,9 @@ const ROLE_FEATURES: &[Feature] = &[
             [
                 r#"<collaboration id="co"><participant id="a"/><participant id="b" processRef="p"/><messageFlow id="mf"
                 sourceRef="a" targetRef="n" messageRef="m"/></collaboration>"#,
-                r#"<receiveTask id="n" messageRef="m"/>"#,
+                r#"<receiveTask id="n"/>"#,
             ],
-            ["", r#"<receiveTask id="n" messageRef="m"/>"#],
+            ["", r#"<receiveTask id="n"/>"#],
             FLOWS,
         ),
     ),

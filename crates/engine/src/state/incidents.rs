@@ -5,6 +5,7 @@ use crate::LocalId;
 use crate::event::{IncidentCode, Phase};
 use heddle_kernel::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::sync::Arc;
 
 /// An open incident.
@@ -28,4 +29,7 @@ pub(crate) struct IncidentState {
     pub at: Timestamp,
     #[serde(rename = "t", default = "first", skip_serializing_if = "is_first")]
     pub attempt: u32,
+    /// Failure of the node for which its flow has been taken most often.
+    #[serde(rename = "f", default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Value>,
 }

@@ -21,6 +21,7 @@ pub(crate) use waits::{SubscriptionState, TimerState};
 
 use crate::LocalId;
 use crate::event::RunError;
+use heddle_bpmn_graph::choreography::ChoreographyState;
 use heddle_kernel::{JobId, TaskId, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -53,6 +54,9 @@ pub struct State {
     /// Values of the model's correlation keys that the run's messages have set, by the ids of the keys.
     #[serde(rename = "ck", default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) keys: BTreeMap<Arc<str>, String>,
+    /// Knowledge of the monitors of the process's choreographies, by the ids of the choreographies.
+    #[serde(rename = "ch", default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) choreographies: BTreeMap<Arc<str>, ChoreographyState>,
     /// The open scopes, by rising ids.
     #[serde(rename = "s", default)]
     pub(crate) scopes: Vec<ScopeState>,
@@ -194,6 +198,7 @@ impl Default for State {
             counter: 0,
             correlation_key: None,
             keys: BTreeMap::new(),
+            choreographies: BTreeMap::new(),
             scopes: Vec::new(),
             flow: Flow::default(),
             tasks: Vec::new(),

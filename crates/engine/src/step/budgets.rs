@@ -124,7 +124,7 @@ impl Machine<'_> {
         if set > replaced {
             Exceeded::over("variableBytes", variables, budget.variable_bytes)?;
         }
-        let whole = variables + outputs + size::of_places(&self.state);
+        let whole = variables + outputs + held.bodies + size::of_places(&self.state);
         Exceeded::over("snapshotBytes", whole, budget.snapshot_bytes)
     }
 
@@ -133,11 +133,21 @@ impl Machine<'_> {
         self.admit(scope, &Leaving { told: 0, output: None, values })
     }
 
-    /// Checks that values which are kept beside the variables fit: in the events, and with the variables.
+    /// Checks that values which are kept beside the variables fit: in the events, with the variables, and in the state.
     pub(super) fn admit_kept(&mut self, bytes: u64) -> Result<(), Exceeded> {
-        self.admit_told(bytes.saturating_add(size::EVENT))?;
-        let held = self.held.get_or_insert_with(|| Held::of(&self.state)).variables;
-        Exceeded::over("variableBytes", held.saturating_add(bytes), self.cx.budget.variable_bytes)
+        self.admit_given(bytes, 0)
+    }
+
+    /// Checks that a value which an instance gives fits as [`Self::admit_kept`] does, beside those that its body has kept
+    /// already: all of them become a variable.
+    pub(super) fn admit_given(&mut self, bytes: u64, before: u64) -> Result<(), Exceeded> {
+        let all = bytes.saturating_add(before);
+        self.admit_told(all.saturating_add(size::EVENT))?;
+        let held = *self.held.get_or_insert_with(|| Held::of(&self.state));
+        let budget = &self.cx.budget;
+        Exceeded::over("variableBytes", held.variables.saturating_add(all), budget.variable_bytes)?;
+        let whole = held.whole().saturating_add(bytes) + size::of_places(&self.state);
+        Exceeded::over("snapshotBytes", whole, budget.snapshot_bytes)
     }
 
     /// Checks that the event of the run's end, which has the variables once more, fits into the step's.

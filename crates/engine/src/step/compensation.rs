@@ -9,7 +9,7 @@ use super::leave::Completion;
 use super::{At, Machine, StepFault};
 use crate::event::{BodyKind, CancelReason, CompensationStep, EventKind, Phase};
 use crate::size::COMPENSATION_STEP;
-use crate::state::{Cancelling, Record};
+use crate::state::{Cancelling, Record, Stage};
 use crate::{LocalId, Rejection};
 use heddle_bpmn_graph::{Compensate, NodeIx, Start, Throw, Trigger, Work};
 use std::collections::HashSet;
@@ -48,7 +48,7 @@ impl Machine<'_> {
 
     /// Compensates an activity, or all that has completed in the scope of the event.
     pub(super) fn throw_compensation(&mut self, id: LocalId, what: &Compensate) -> Result<(), StepFault> {
-        let steps = self.steps_of_throw(id, what.activity.as_deref())?;
+        let steps = self.steps_of_throw(id, what.activity.as_deref(), None)?;
         if steps.is_empty() {
             return Ok(self.leave(id)?);
         }
@@ -97,13 +97,16 @@ impl Machine<'_> {
         }
     }
 
+    /// The steps that compensate an activity, or all that has completed in the scopes of an event and in the one `beside`.
     fn steps_of_throw(
         &self,
         id: LocalId,
         activity: Option<&str>,
+        beside: Option<LocalId>,
     ) -> Result<Vec<CompensationStep>, StepFault> {
         self.charge_records()?;
         let mut levels = self.levels(id)?;
+        levels.extend(beside);
         let mut wanted = activity;
         // The activity around the event stands for all that is in it.
         let around =
@@ -272,7 +275,7 @@ impl Machine<'_> {
         if own.restored {
             return self.close_restored(owner);
         }
-        if matches!(self.graph.node(self.node(&own.node)?).work, Work::End(Throw::Cancel)) {
+        if cancels(&self.graph.node(self.node(&own.node)?).work) {
             return self.transaction_cancelled(owner);
         }
         self.leave(owner)
@@ -338,24 +341,45 @@ impl Machine<'_> {
     }
 
     /// Cancels the transaction of a cancel end event: what runs in it is withdrawn, what has completed is compensated, and
-    /// then its cancel event takes over.
+    /// then its cancel event takes over. That event interrupts the whole activity (clause 10.5.6), so that of several
+    /// instances it takes the others with it: they are withdrawn, and what has completed in any of them is compensated,
+    /// too. Without one only this instance is cancelled.
     pub(super) fn cancel_transaction(&mut self, id: LocalId) -> Result<(), StepFault> {
         let transaction = self.instance(id)?.scope;
         self.cancel_contents(transaction, CancelReason::Cancelled, Some(id))?;
         self.close_waits(transaction, false);
-        let steps = self.steps_of_throw(id, None)?;
+        let host = self.attached(transaction)?;
+        let whole = host != transaction && self.cancel_event(host)?.is_some();
+        if whole {
+            self.close_waits(host, false);
+            self.withdraw_beside(host, transaction)?;
+        }
+        let steps = self.steps_of_throw(id, None, whole.then_some(host))?;
         if steps.is_empty() {
             return Ok(self.transaction_cancelled(id)?);
         }
         self.start_compensation(id, steps, true)
     }
 
-    fn transaction_cancelled(&mut self, id: LocalId) -> Result<(), Rejection> {
-        let scope = self.instance(id)?.scope;
-        self.finish(id, Completion::default())?;
-        let host = self.attached(scope)?;
-        let (ix, at) = self.at(host)?;
-        let outer = at.scope.unwrap_or(LocalId::ROOT);
+    /// Withdraws the instances of a body beside one. What has completed in them is kept as that of completed ones is.
+    fn withdraw_beside(&mut self, body: LocalId, own: LocalId) -> Result<(), Rejection> {
+        // The body starts no more of them.
+        self.stage(body, Stage::Depart)?;
+        let others = self.state.flow.active.iter().filter(|other| other.scope == body && other.id != own);
+        let others: Vec<LocalId> = others.map(|other| other.id).collect();
+        for other in others {
+            if self.state.has_records(other) {
+                let (_, at) = self.at(other)?;
+                self.emit(at, EventKind::CompensationRecorded { snapshot: true });
+            }
+            self.cancel(other, CancelReason::Cancelled)?;
+        }
+        Ok(())
+    }
+
+    /// The cancel event at the border of a transaction.
+    fn cancel_event(&self, host: LocalId) -> Result<Option<NodeIx>, Rejection> {
+        let (ix, _) = self.at(host)?;
         let is_it = |event: &&NodeIx| {
             if let Work::Boundary { trigger, .. } = &self.graph.node(**event).work {
                 trigger.parts().iter().any(|part| matches!(part, Trigger::Cancel))
@@ -363,11 +387,26 @@ impl Machine<'_> {
                 false
             }
         };
-        match self.graph.node(ix).boundary.iter().find(is_it).copied() {
+        Ok(self.graph.node(ix).boundary.iter().find(is_it).copied())
+    }
+
+    fn transaction_cancelled(&mut self, id: LocalId) -> Result<(), Rejection> {
+        let scope = self.instance(id)?.scope;
+        self.finish(id, Completion::default())?;
+        let host = self.attached(scope)?;
+        let (_, at) = self.at(host)?;
+        let outer = at.scope.unwrap_or(LocalId::ROOT);
+        match self.cancel_event(host)? {
             Some(boundary) => {
                 let event = self.create(boundary, outer, &[]);
                 self.cancel(host, CancelReason::Cancelled)?;
                 self.leave(event)
+            }
+            // The other instances of a body go on.
+            None if host != scope && self.body(host)?.kind == BodyKind::Instances => {
+                self.cancel(scope, CancelReason::Cancelled)?;
+                self.bodies.push_back(host);
+                Ok(())
             }
             None => {
                 self.cancel(host, CancelReason::Cancelled)?;
@@ -389,5 +428,14 @@ impl Machine<'_> {
             &self.graph.node(start).work,
             Work::Start(Start { trigger: Some(Trigger::Compensation), .. })
         )
+    }
+}
+
+/// Whether a node cancels the transaction around it, also where it throws something before.
+fn cancels(work: &Work) -> bool {
+    let ends = |throw: &&Throw| !matches!(throw, Throw::None | Throw::Message(_) | Throw::Signal(_));
+    match work {
+        Work::End(Throw::Several(all)) => matches!(all.iter().find(ends), Some(Throw::Cancel)),
+        work => matches!(work, Work::End(Throw::Cancel)),
     }
 }

@@ -25,6 +25,9 @@ pub(super) const fn unsettles(kind: &EventKind) -> bool {
             | EventKind::DecisionEvaluated(_)
             | EventKind::ScriptEvaluated { .. }
             | EventKind::NodeCompleted { output: Some(_), .. }
+            | EventKind::BodyOpened { .. }
+            | EventKind::BodyAdvanced { .. }
+            | EventKind::NodeCancelled { .. }
             | EventKind::SubscriptionOpened { kind: SubscriptionKind::Condition, .. }
     )
 }
@@ -101,19 +104,11 @@ impl Machine<'_> {
         condition: &Condition,
         variables: &dyn Scope,
     ) -> Result<bool, StepFault> {
-        match self.evaluate(&condition.expression, variables)? {
-            (heddle_feel::Value::Boolean(truth), _) => Ok(truth),
-            (heddle_feel::Value::Null, _) => Ok(false),
-            (other, notes) => Err(expression(format!(
-                "the condition `{}` gives {}, not true or false{}",
-                condition.expression.source(),
-                brief(&to_json(&other)),
-                prefixed(&notes)
-            ))),
-        }
+        let (value, notes) = self.evaluate(&condition.expression, variables)?;
+        truth_of(condition, &value, &notes)
     }
 
-    /// Whether a condition holds for the input with which a run is to start.
+    /// Whether a condition holds for the input with which a run is to start. Null is data that is not there.
     pub(super) fn starts_by_condition(
         &self,
         condition: &Condition,
@@ -121,7 +116,7 @@ impl Machine<'_> {
     ) -> Result<bool, StepFault> {
         let context = EvalContext { now: self.now };
         match condition.expression.evaluate_on(input, &context, &self.steps) {
-            Ok(evaluated) => Ok(matches!(evaluated.value, heddle_feel::Value::Boolean(true))),
+            Ok(evaluated) => truth_of(condition, &evaluated.value, &[]),
             Err(limit) => Err(reached(limit, |limit| expression(limit.to_string()))),
         }
     }
@@ -172,5 +167,19 @@ impl Machine<'_> {
             let by = self.actor();
             self.emit(at, EventKind::IncidentResolved { incident_id, resolution: Resolution::Obsolete, by });
         }
+    }
+}
+
+/// Truth of a condition's value, which has these notes. Null is data that is not there yet.
+fn truth_of(condition: &Condition, value: &heddle_feel::Value, notes: &[String]) -> Result<bool, StepFault> {
+    match value {
+        heddle_feel::Value::Boolean(truth) => Ok(*truth),
+        heddle_feel::Value::Null => Ok(false),
+        other => Err(expression(format!(
+            "the condition `{}` gives {}, not true or false{}",
+            condition.expression.source(),
+            brief(&to_json(other)),
+            prefixed(notes)
+        ))),
     }
 }

@@ -7,10 +7,39 @@ use crate::{LocalId, Rejection};
 use heddle_bpmn_graph::{Association, Element, NodeIx, Place, ScopeIx};
 use heddle_feel::to_json;
 use serde_json::{Map, Value};
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 /// Variable with the states of data objects, beside them: name of the object to its state.
 const STATES: &str = "dataStates";
+
+/// Node instances that may wait for data.
+#[derive(Debug)]
+pub(super) struct DataWaits {
+    /// Those that are to be looked at.
+    queue: VecDeque<LocalId>,
+    /// Whether something has changed since that they may see.
+    stirred: bool,
+}
+
+impl DataWaits {
+    /// All of them are to be looked at.
+    pub(super) const fn new() -> Self {
+        Self { queue: VecDeque::new(), stirred: true }
+    }
+
+    /// Follows an event: data, a new one that waits, or one that does not stand behind anything else any more.
+    pub(super) const fn follow(&mut self, kind: &EventKind) {
+        self.stirred |= matches!(
+            kind,
+            EventKind::VariablesSet { .. }
+                | EventKind::NodeStaged { .. }
+                | EventKind::TimerFired { .. }
+                | EventKind::TimerCancelled { .. }
+                | EventKind::IncidentResolved { .. }
+        );
+    }
+}
 
 impl Machine<'_> {
     /// Gives a sub-process its data objects and properties, which are empty at first.
@@ -54,25 +83,42 @@ impl Machine<'_> {
         filled && place.state.as_ref().is_none_or(state)
     }
 
-    /// Enters the node instances that waited for data and have it now; answers whether there was one.
+    /// Enters the next node instance that waited for data and has it now; answers whether there was one. All that wait are
+    /// looked at once for each time that something changed which they may see.
     pub(super) fn enter_with_data(&mut self) -> Result<bool, Rejection> {
         if !self.graph.waits_for_data() || self.halted {
             return Ok(false);
         }
-        let waits = |own: &&crate::state::NodeInstance| {
-            own.stage == Stage::Before
-                && !self.state.timers.iter().any(|timer| timer.host == own.id)
-                && !self.state.incidents.iter().any(|incident| incident.instance == Some(own.id))
-        };
-        let waiting: Vec<LocalId> = self.state.flow.active.iter().filter(waits).map(|own| own.id).collect();
-        for id in waiting {
-            let (ix, _) = self.at(id)?;
-            if self.has_data(ix, id)? {
-                self.enter(ix, id)?;
-                return Ok(true);
+        loop {
+            while let Some(id) = self.data_waits.queue.pop_front() {
+                // What went before it may have withdrawn it.
+                if self.state.instance(id).is_none_or(|own| own.stage != Stage::Before) {
+                    continue;
+                }
+                let (ix, _) = self.at(id)?;
+                if self.has_data(ix, id)? {
+                    self.enter(ix, id)?;
+                    return Ok(true);
+                }
             }
+            if !self.data_waits.stirred {
+                return Ok(false);
+            }
+            self.data_waits = DataWaits { queue: self.waiting_for_data(), stirred: false };
+            // The step stops at its next token when this was too much.
+            let _ = self.charge_places(self.data_waits.queue.len());
         }
-        Ok(false)
+    }
+
+    /// Node instances that wait for data, and neither at a commit point nor behind an incident.
+    fn waiting_for_data(&self) -> VecDeque<LocalId> {
+        let state = &self.state;
+        let timers = state.timers.iter().map(|timer| timer.host);
+        let elsewhere: HashSet<LocalId> =
+            timers.chain(state.incidents.iter().filter_map(|incident| incident.instance)).collect();
+        let waits =
+            |own: &&crate::state::NodeInstance| own.stage == Stage::Before && !elsewhere.contains(&own.id);
+        state.flow.active.iter().filter(waits).map(|own| own.id).collect()
     }
 
     /// Moves data into a node instance, by its data input associations.

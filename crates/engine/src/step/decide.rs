@@ -4,7 +4,7 @@ use super::leave::Completion;
 use super::{At, Machine};
 use crate::event::EventKind;
 use crate::{LocalId, Rejection};
-use heddle_bpmn_graph::Work;
+use heddle_bpmn_graph::{ListenerPlace, Work};
 use heddle_kernel::TaskId;
 use serde_json::{Map, Value};
 
@@ -31,6 +31,11 @@ impl Machine<'_> {
         let by = self.actor();
         self.feedback = Some(serde_json::json!({ "comment": &comment, "values": &values }));
         self.emit(at, EventKind::TaskCompleted { task_id, outcome, values: values.clone(), comment, by });
+        let (ix, _) = self.at(id)?;
+        if self.graph.node(ix).listeners.is_some() {
+            // What is told as long as the task is open is not told while a listener or commit point behind it waits.
+            self.close_waits_of(ix, id);
+        }
         self.give(id, values)?;
         self.leave(id)
     }
@@ -39,11 +44,29 @@ impl Machine<'_> {
         let (id, at) = self.open_task(task_id)?;
         let (by, is_assigned) = (self.actor(), assignee.is_some());
         self.emit(at, EventKind::TaskAssigned { task_id, assignee, by });
+        let (ix, _) = self.at(id)?;
+        self.task_heard(ix, id, ListenerPlace::Update)?;
         if is_assigned {
-            let (ix, _) = self.at(id)?;
-            self.task_was_assigned(ix, id)?;
+            self.task_heard(ix, id, ListenerPlace::Assignment)?;
         }
         Ok(())
+    }
+
+    /// Sets variables of a scope. Those of an open human task itself change the task.
+    pub(super) fn set_variables(
+        &mut self,
+        scope: LocalId,
+        values: Map<String, Value>,
+    ) -> Result<(), Rejection> {
+        if self.state.scope(scope).is_none() {
+            return Err(Rejection::UnknownInstance(scope));
+        }
+        self.emit(At::scope(scope), EventKind::VariablesSet { values });
+        if self.state.task_of(scope).is_none() {
+            return Ok(());
+        }
+        let (ix, _) = self.at(scope)?;
+        self.task_heard(ix, scope, ListenerPlace::Update)
     }
 
     pub(super) fn proceed(&mut self, id: LocalId, payload: Value) -> Result<(), Rejection> {

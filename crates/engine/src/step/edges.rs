@@ -301,9 +301,25 @@ impl Machine<'_> {
         match left {
             Ok(()) => {}
             Err(StepFault::Rejected(rejection)) => return Err(rejection),
-            Err(StepFault::Incident(code, message)) => self.raise_now(at, code, &message, Phase::Leave),
+            Err(StepFault::Incident(code, message)) => {
+                let failure = (code == IncidentCode::LoopLimit).then_some(error);
+                self.raise_for(at, code, &message, Phase::Leave, failure);
+            }
         }
         Ok(true)
+    }
+
+    /// Lets a node whose flow for its failure has been taken most often leave along that flow once more, which is counted
+    /// anew. Where no flow for it holds any more, it is an incident of that failure.
+    pub(super) fn fail_anew(&mut self, id: LocalId, failure: &Value) -> Result<(), Rejection> {
+        let text = |member: &str| failure.get(member).and_then(Value::as_str).unwrap_or_default();
+        let (code, message) = (text("code"), text("message"));
+        if !self.fail_along(id, code, message)? {
+            let (_, at) = self.at(id)?;
+            let known = serde_json::from_value(Value::from(code)).unwrap_or(IncidentCode::UnhandledError);
+            self.raise_now(at, known, message, Phase::Enter);
+        }
+        Ok(())
     }
 
     /// Ends a node instance and follows its way out.

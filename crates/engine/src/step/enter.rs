@@ -6,7 +6,8 @@ use super::wait::{Wait, timer_fault};
 use super::{At, Machine, StepFault, expression};
 use crate::event::{CancelReason, EventKind, IncidentCode, Phase, TaskCreated};
 use crate::{LocalId, Rejection};
-use heddle_bpmn_graph::{MessageSettings, NodeIx, ScopeIx, Throw, Trigger, UserTask, Work};
+use heddle_bpmn_graph::choreography::Direction;
+use heddle_bpmn_graph::{ListenerPlace, MessageSettings, NodeIx, ScopeIx, Throw, Trigger, UserTask, Work};
 use heddle_feel::size_of_json;
 use heddle_kernel::shortened;
 use serde_json::Value;
@@ -45,6 +46,18 @@ impl Machine<'_> {
 
     /// Raises an incident.
     pub(super) fn raise_now(&mut self, at: At, code: IncidentCode, message: &str, phase: Phase) {
+        self.raise_for(at, code, message, phase, None);
+    }
+
+    /// The same where the flow for a failure of the node has been taken most often.
+    pub(super) fn raise_for(
+        &mut self,
+        at: At,
+        code: IncidentCode,
+        message: &str,
+        phase: Phase,
+        failure: Option<Value>,
+    ) {
         let mut message = shortened(message).into_owned();
         if code == IncidentCode::Limit {
             self.halted = true;
@@ -53,7 +66,7 @@ impl Machine<'_> {
             }
         }
         let incident_id = self.next_id();
-        self.emit(at, EventKind::IncidentRaised { incident_id, code, message, phase });
+        self.emit(at, EventKind::IncidentRaised { incident_id, code, message, phase, failure });
     }
 
     fn try_enter(&mut self, ix: NodeIx, id: LocalId) -> Result<(), StepFault> {
@@ -119,15 +132,16 @@ impl Machine<'_> {
                 Ok(())
             }
             Work::User(task) => {
-                let waits = self.boundary(ix, id)?;
+                let mut waits = self.boundary(ix, id)?;
                 let created = self.task(ix, id, task)?;
+                waits.extend(self.timeouts(ix, id)?);
                 self.admit_told(created.form.as_ref().map_or(0, |form| size_of_json(form)))?;
                 self.open(waits, id);
                 let (_, at) = self.at(id)?;
                 let is_assigned = created.assignee.is_some();
                 self.emit(at, EventKind::TaskCreated(Box::new(created)));
                 if is_assigned {
-                    self.task_was_assigned(ix, id)?;
+                    self.task_heard(ix, id, ListenerPlace::Assignment)?;
                 }
                 Ok(())
             }
@@ -253,6 +267,7 @@ impl Machine<'_> {
                         payload,
                     },
                 );
+                self.exchanged(at, Direction::Sent, &message.name);
             }
             Throw::Signal(signal) => {
                 self.admit_hop()?;

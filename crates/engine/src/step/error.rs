@@ -247,19 +247,18 @@ impl Machine<'_> {
                 }
                 let values = self.caught(boundary, thrown);
                 self.set_values(outer, values);
-                self.leave(event)
+                self.arrived(boundary, event)
             }
         }
     }
 
     /// The variables that tell about what an event catches: those that its settings name, else the default ones.
-    fn caught(&self, event: NodeIx, thrown: Thrown) -> Map<String, Value> {
+    pub(super) fn caught(&self, event: NodeIx, thrown: Thrown) -> Map<String, Value> {
         let node = self.graph.node(event);
-        let escalation = matches!(
-            &node.work,
-            Work::Boundary { trigger: Trigger::Escalation(_), .. }
-                | Work::Start(Start { trigger: Some(Trigger::Escalation(_)), .. })
-        );
+        let trigger = self.trigger_of(event);
+        let parts = trigger.as_ref().map(Trigger::parts).unwrap_or_default();
+        let escalation = parts.iter().any(|own| matches!(own, Trigger::Escalation(_)))
+            && !parts.iter().any(|own| matches!(own, Trigger::Error(_)));
         let default = || {
             if escalation {
                 return CaughtVariables { code: Some("escalationCode".into()), message: None };

@@ -5,6 +5,7 @@ use super::{At, Machine};
 use crate::event::{CancelReason, EventKind, Phase, SubscriptionKind};
 use crate::state::TimerState;
 use crate::{LocalId, Rejection};
+use heddle_bpmn_graph::choreography::Direction;
 use heddle_bpmn_graph::{Instantiates, NodeIx, Schedule, Start, Trigger, Work};
 use serde_json::Value;
 use std::sync::Arc;
@@ -62,6 +63,13 @@ impl Machine<'_> {
         // A run that is full keeps no timer that goes on for ever.
         let least = self.cx.budget.least_period_millis;
         let next = schedule.next_after(self.now, least).filter(|_| !self.is_full());
+        if matches!(self.graph.node(node).work, Work::User(_)) {
+            // The timer of a listener of a human task, which goes on.
+            if let Some(next) = next {
+                self.schedule_part(at, next, timer.trigger);
+            }
+            return self.task_timed_out(node, timer.host, timer.trigger);
+        }
         let needs_all = self.trigger_of(node).is_some_and(|own| own.needs_all());
         let repeats = match &self.graph.node(node).work {
             Work::Boundary { interrupting, .. } | Work::Start(Start { interrupting, .. }) => !interrupting,
@@ -182,20 +190,47 @@ impl Machine<'_> {
                     self.cancel(host, CancelReason::Interrupted)?;
                 }
                 self.merge(scope, values);
-                self.leave(event)
+                self.arrived(node, event)
             }
             Work::Start(Start { event_sub_process: Some(_), .. }) => {
                 self.start_event_sub_process(node, host, |machine, event, _| {
                     machine.receive(node, event, arrival).ok().flatten()
                 })
             }
-            _ if *self.instance(host)?.node == *self.graph.node(node).id => {
+            Work::Start(_)
+            | Work::End(_)
+            | Work::Throw(_)
+            | Work::Catch(_)
+            | Work::Receive(_)
+            | Work::Pass
+            | Work::User(_)
+            | Work::Decision(_)
+            | Work::Script(_)
+            | Work::Job(_)
+            | Work::Call(_)
+            | Work::SubProcess(_)
+            | Work::Transaction(_)
+            | Work::AdHoc { .. }
+            | Work::EventSubProcess { .. } => {
+                if *self.instance(host)?.node != *self.graph.node(node).id {
+                    return self.choose_event(node, host, arrival);
+                }
                 if let Some(Value::Object(values)) = self.receive(node, host, arrival)? {
                     self.give(host, values)?;
                 }
                 self.leave(host)
             }
-            _ => self.choose_event(node, host, arrival),
+        }
+    }
+
+    /// Lets an event that has come at its new instance do what stands before and behind its work.
+    pub(super) fn arrived(&mut self, node: NodeIx, id: LocalId) -> Result<(), Rejection> {
+        if matches!(self.graph.node(node).work, Work::Start(_) | Work::Boundary { .. }) {
+            return self.enter(node, id);
+        }
+        match self.inputs_of(node, id) {
+            Ok(()) => self.leave(id),
+            Err(fault) => self.fault(id, fault, Phase::Leave),
         }
     }
 
@@ -218,7 +253,7 @@ impl Machine<'_> {
         let event = self.create(node, scope, &[flow]);
         let values = self.receive(node, event, arrival)?;
         self.merge(scope, values);
-        self.leave(event)
+        self.arrived(node, event)
     }
 
     /// Starts an event sub-process in its scope. `receive` notes at the start event what has come and gives
@@ -250,7 +285,7 @@ impl Machine<'_> {
         let event = self.create(start, id, &[]);
         let values = receive(self, event, id);
         self.merge(id, values);
-        self.leave(event)
+        self.arrived(start, event)
     }
 
     /// Notes what has come at the instance of its event; gives the payload.
@@ -264,9 +299,13 @@ impl Machine<'_> {
         match arrival {
             Arrival::Timer | Arrival::Condition | Arrival::All => None,
             Arrival::Message { name, key, payload } => {
-                let received =
-                    EventKind::MessageReceived { name, correlation_key: key, payload: payload.clone() };
+                let received = EventKind::MessageReceived {
+                    name: name.clone(),
+                    correlation_key: key,
+                    payload: payload.clone(),
+                };
                 self.emit(at, received);
+                self.exchanged(at, Direction::Received, &name);
                 Some(payload)
             }
             Arrival::Signal { name, payload } => {

@@ -34,6 +34,9 @@ impl Machine<'_> {
         if own.code == IncidentCode::LoopLimit {
             // Who tries again what was done most often lets it begin anew.
             self.anew = own.instance;
+            if let (Some(instance), Some(failure)) = (own.instance, &own.failure) {
+                return self.fail_anew(instance, failure);
+            }
         }
         if let Some(instance) = own.instance
             && self.reopen_job(instance)?

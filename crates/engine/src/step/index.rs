@@ -120,7 +120,45 @@ impl Index {
             EventKind::RunCompleted { .. } | EventKind::RunFailed { .. } | EventKind::RunCancelled { .. } => {
                 *self = Self::default()
             }
-            _ => {}
+            EventKind::ChoreographyAdvanced { .. }
+            | EventKind::ChoreographyViolated(_)
+            | EventKind::RunStarted(_)
+            | EventKind::RunCancelling { .. }
+            | EventKind::RunSuspended { .. }
+            | EventKind::RunResumed { .. }
+            | EventKind::NodeStaged { .. }
+            | EventKind::BodyOpened { .. }
+            | EventKind::BodyAdvanced { .. }
+            | EventKind::CompensationRecorded { .. }
+            | EventKind::CompensationStarted { .. }
+            | EventKind::CompensationEnded { .. }
+            | EventKind::FlowTaken { .. }
+            | EventKind::TokensWithdrawn { .. }
+            | EventKind::ScopeOpened {}
+            | EventKind::VariablesSet { .. }
+            | EventKind::ConditionChanged { .. }
+            | EventKind::MessageReceived { .. }
+            | EventKind::MessageSent { .. }
+            | EventKind::SignalReceived { .. }
+            | EventKind::SignalSent { .. }
+            | EventKind::EscalationThrown { .. }
+            | EventKind::TaskCreated(_)
+            | EventKind::TaskAssigned { .. }
+            | EventKind::TaskCompleted { .. }
+            | EventKind::TaskCancelled { .. }
+            | EventKind::JobCreated(_)
+            | EventKind::JobCompleted { .. }
+            | EventKind::JobFailed { .. }
+            | EventKind::JobErrorThrown { .. }
+            | EventKind::JobRetriesSet { .. }
+            | EventKind::JobCancelled { .. }
+            | EventKind::RunCalled(_)
+            | EventKind::CallCompleted { .. }
+            | EventKind::CallFailed { .. }
+            | EventKind::CallCancelled { .. }
+            | EventKind::DecisionEvaluated(_)
+            | EventKind::ScriptEvaluated { .. }
+            | EventKind::DecisionTaken { .. } => {}
         }
     }
 

@@ -4,11 +4,13 @@
 //! each instance is a node instance of the same node in that scope. Bodies go on when no token can move, one step of theirs
 //! at a time, so that very many instances are no deep recursion.
 
+use super::error::Thrown;
 use super::leave::Completion;
 use super::{At, Machine, StepFault, expression};
 use crate::event::{BodyKind, CancelReason, EventKind, IncidentCode, Phase};
 use crate::state::{BodyState, Stage};
 use crate::{LocalId, Rejection};
+use heddle_bpmn_graph::choreography::Direction;
 use heddle_bpmn_graph::{
     Behavior, Collection, ImplicitThrow, Marker, MultiInstance, NodeIx, StandardLoop, Trigger, Work,
 };
@@ -178,7 +180,7 @@ impl Machine<'_> {
         own.is_some_and(|own| own.body.is_some() && own.stage.is_work()) && !failed()
     }
 
-    fn body(&self, id: LocalId) -> Result<&BodyState, Rejection> {
+    pub(super) fn body(&self, id: LocalId) -> Result<&BodyState, Rejection> {
         self.instance(id)?.body.as_deref().ok_or(Rejection::UnknownInstance(id))
     }
 
@@ -329,7 +331,7 @@ impl Machine<'_> {
                 let (value, _) = self.setting_over(setting, &context, scope)?;
                 let value = to_json(&value);
                 let bytes = size_of_json(&value);
-                self.admit_kept(bytes.saturating_add(after.bytes))?;
+                self.admit_given(bytes, after.bytes)?;
                 Some(value)
             }
         };
@@ -378,7 +380,15 @@ impl Machine<'_> {
                 ImplicitThrow::Message(_) => {
                     self.emit(at, EventKind::MessageReceived { name, correlation_key: None, payload });
                 }
-                ImplicitThrow::Escalation(_) => {}
+                ImplicitThrow::Escalation(_) => {
+                    let thrown = Thrown { code: name.clone(), message: None, values: Map::new() };
+                    let values = self.caught(own, thrown);
+                    self.set_values(scope, values);
+                    self.emit(
+                        at,
+                        EventKind::EscalationThrown { code: name, values: Map::new(), caught: true },
+                    );
+                }
             }
             self.leave(instance)?;
         }
@@ -408,6 +418,7 @@ impl Machine<'_> {
                         payload,
                     },
                 );
+                self.exchanged(at, Direction::Sent, name);
                 Ok(())
             }
             // Nobody has to catch a default signal or an escalation.

@@ -4,6 +4,7 @@ mod adhoc;
 mod budgets;
 mod calls;
 mod cancel;
+mod choreography;
 mod compensation;
 mod complex;
 mod compute;
@@ -32,6 +33,7 @@ use crate::event::{Event, EventKind, IncidentCode, Phase, RunStarted, Trigger};
 use crate::size::Held;
 use crate::state::{Life, NodeInstance, State};
 use crate::{Command, Inline, LocalId, Rejection, RunContext, SkipTarget, apply, size};
+use heddle_bpmn_graph::choreography::Direction;
 use heddle_bpmn_graph::{FlowIx, Graph, NodeIx, ROOT, ScopeIx};
 use heddle_feel::StepBudget;
 use heddle_kernel::{Timestamp, UserId};
@@ -203,6 +205,8 @@ struct Machine<'g> {
     index: Option<Index>,
     /// Whether data have changed that conditions may see.
     unsettled: bool,
+    /// Node instances that may wait for data.
+    data_waits: data::DataWaits,
 }
 
 impl<'g> Machine<'g> {
@@ -230,6 +234,7 @@ impl<'g> Machine<'g> {
             anew: None,
             index: None,
             unsettled: false,
+            data_waits: data::DataWaits::new(),
         };
         machine.was_stopped = machine.is_stopped();
         machine
@@ -302,9 +307,14 @@ impl<'g> Machine<'g> {
         let records = self.state.flow.records.len();
         let before = self.state.flow.tokens.len();
         self.unsettled |= conditions::unsettles(&event.kind);
+        self.data_waits.follow(&event.kind);
         apply(&mut self.state, &event);
         if let Some(index) = &mut self.index {
             index.follow(&event, self.graph, [before, self.state.flow.tokens.len()]);
+        }
+        if matches!(event.kind, EventKind::RunStarted(_)) {
+            // The input is among the variables from now on.
+            self.held = None;
         }
         let ends = matches!(
             event.kind,
@@ -428,12 +438,7 @@ impl<'g> Machine<'g> {
                 self.move_token(node_instance_id, &target_node)
             }
             Command::SetVariables { scope, values } => {
-                let scope = scope.unwrap_or(LocalId::ROOT);
-                if self.state.scope(scope).is_none() {
-                    return Err(Rejection::UnknownInstance(scope));
-                }
-                self.emit(At::scope(scope), EventKind::VariablesSet { values });
-                Ok(())
+                self.set_variables(scope.unwrap_or(LocalId::ROOT), values)
             }
         }
     }
@@ -447,7 +452,15 @@ impl<'g> Machine<'g> {
             correlation_key: self.cx.correlation_key.clone(),
             by: self.actor(),
         };
+        let message = match &started.trigger {
+            Trigger::Message { name, node_id } => self.graph.find(node_id).map(|node| (node, name.clone())),
+            Trigger::Manual { .. } | Trigger::Timer { .. } | Trigger::Signal { .. } => None,
+        };
         self.emit(At::RUN, EventKind::RunStarted(Box::new(started)));
+        if let Some((node, name)) = message {
+            let at = At { node: Some(node), ..At::scope(LocalId::ROOT) };
+            self.exchanged(at, Direction::Received, &name);
+        }
         self.touched.push(LocalId::ROOT);
         self.open_root_listeners()?;
         // A condition that holds from the first interrupts the process before anything in it begins.

@@ -2,11 +2,12 @@
 
 use super::compute::Scopes;
 use super::leave::Completion;
+use super::wait::{Wait, What, timer_fault};
 use super::{Machine, StepFault, expression};
 use crate::event::{EventKind, JobKind, Phase};
 use crate::state::Stage;
 use crate::{LocalId, Rejection};
-use heddle_bpmn_graph::{ListenerPlace, ListenerWork, NodeIx, Schedule};
+use heddle_bpmn_graph::{Listener, ListenerPlace, ListenerWork, NodeIx, Schedule};
 use heddle_feel::{Context, Expression, to_json};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -158,6 +159,8 @@ impl Machine<'_> {
                 ListenerPlace::Start
                 | ListenerPlace::Create
                 | ListenerPlace::Assignment
+                | ListenerPlace::Update
+                | ListenerPlace::Timeout
                 | ListenerPlace::Complete => (Stage::StartListener(at), JobKind::StartListener),
             };
             // A listener that fails is tried again by itself, without what came before it.
@@ -176,6 +179,8 @@ impl Machine<'_> {
                         ListenerPlace::Start
                         | ListenerPlace::Create
                         | ListenerPlace::Assignment
+                        | ListenerPlace::Update
+                        | ListenerPlace::Timeout
                         | ListenerPlace::Complete => scope,
                     };
                     self.admit_own(target, &values)?;
@@ -186,27 +191,64 @@ impl Machine<'_> {
         Ok(None)
     }
 
-    /// Does the listeners of a human task that somebody got: what they compute is set at once, and their jobs stand beside
-    /// the task, with which they go.
-    pub(super) fn task_was_assigned(&mut self, ix: NodeIx, id: LocalId) -> Result<(), Rejection> {
+    /// Does the listeners of an open human task to which something happened: what they compute is set at once, and their
+    /// jobs stand beside the task, with which they go.
+    pub(super) fn task_heard(
+        &mut self,
+        ix: NodeIx,
+        id: LocalId,
+        place: ListenerPlace,
+    ) -> Result<(), Rejection> {
         let Some(listeners) = self.graph.node(ix).listeners.clone() else { return Ok(()) };
-        for own in listeners.at(ListenerPlace::Assignment) {
-            let done = match &own.work {
-                ListenerWork::Job(task) => self.open_job(id, JobKind::TaskListener, task),
-                ListenerWork::Script { source, variable } => {
-                    self.inner(id).map_err(StepFault::from).and_then(|scope| {
-                        let values = self.heard(source, variable.as_ref(), scope)?;
-                        self.admit_own(scope, &values)?;
-                        self.set_values(scope, values);
-                        Ok(())
-                    })
-                }
-            };
-            if let Err(fault) = done {
-                self.fault(id, fault, Phase::Tokens)?;
+        listeners.at(place).try_for_each(|own| self.task_listener(id, own))
+    }
+
+    fn task_listener(&mut self, id: LocalId, own: &Listener) -> Result<(), Rejection> {
+        let done = match &own.work {
+            ListenerWork::Job(task) => self.open_job(id, JobKind::TaskListener, task),
+            ListenerWork::Script { source, variable } => {
+                self.inner(id).map_err(StepFault::from).and_then(|scope| {
+                    let values = self.heard(source, variable.as_ref(), scope)?;
+                    self.admit_own(scope, &values)?;
+                    self.set_values(scope, values);
+                    Ok(())
+                })
             }
+        };
+        match done {
+            Ok(()) => Ok(()),
+            Err(fault) => self.fault(id, fault, Phase::Tokens),
         }
-        Ok(())
+    }
+
+    /// Waits of the listeners of a human task that are told when time has passed, by their numbers among them.
+    pub(super) fn timeouts(&self, ix: NodeIx, id: LocalId) -> Result<Vec<Wait>, StepFault> {
+        let Some(listeners) = &self.graph.node(ix).listeners else { return Ok(Vec::new()) };
+        let scope = self.inner(id)?;
+        let mut waits = Vec::new();
+        for (number, own) in (0..).zip(listeners.at(ListenerPlace::Timeout)) {
+            let Some(timer) = &own.timer else { continue };
+            let schedule = timer.schedule_on(self.now, &self.variables(scope), &self.steps);
+            let schedule = schedule.map_err(|fault| timer_fault(fault, "the timer of a listener: "))?;
+            self.admit_schedule(&schedule)?;
+            waits.push(Wait { node: ix, what: What::Timer(schedule), trigger: Some(number) });
+        }
+        Ok(waits)
+    }
+
+    /// The time of a listener of an open human task has come.
+    pub(super) fn task_timed_out(
+        &mut self,
+        ix: NodeIx,
+        id: LocalId,
+        number: Option<u32>,
+    ) -> Result<(), Rejection> {
+        let Some(listeners) = self.graph.node(ix).listeners.clone() else { return Ok(()) };
+        let number = usize::try_from(number.unwrap_or(0)).unwrap_or(usize::MAX);
+        match listeners.at(ListenerPlace::Timeout).nth(number) {
+            Some(own) => self.task_listener(id, own),
+            None => Ok(()),
+        }
     }
 
     /// The variables that the expression of a listener gives.
@@ -230,7 +272,7 @@ impl Machine<'_> {
     }
 
     /// Gives an activity its own variables.
-    fn inputs_of(&mut self, ix: NodeIx, id: LocalId) -> Result<(), StepFault> {
+    pub(super) fn inputs_of(&mut self, ix: NodeIx, id: LocalId) -> Result<(), StepFault> {
         if let Some(mappings) = self.graph.node(ix).mappings.clone() {
             let around = self.inner(id)?;
             let mut reasons = Vec::new();

@@ -3,7 +3,7 @@
 use super::leave::Completion;
 use super::wait::Wait;
 use super::{Machine, StepFault};
-use crate::event::{Phase, Trigger};
+use crate::event::{IncidentCode, Phase, Trigger};
 use crate::{LocalId, Rejection};
 use heddle_bpmn_graph::{self as graph, Instantiates, NodeIx, ROOT};
 use serde_json::{Map, Value};
@@ -71,6 +71,10 @@ impl Machine<'_> {
                     Ok(true) => return Ok(vec![Beginning { node, came: Some(number) }]),
                     Ok(false) => {}
                     Err(StepFault::Rejected(rejection)) => return Err(rejection),
+                    Err(StepFault::Incident(IncidentCode::ExpressionError, message)) => {
+                        let node = self.graph.node(node).id.to_string();
+                        return Err(Rejection::WrongCondition { node, message });
+                    }
                     Err(StepFault::Incident(..)) => {
                         let (budget, most) = ("steps", self.cx.budget.steps);
                         return Err(Rejection::TooLarge { budget, most, value: most.saturating_add(1) });
@@ -103,12 +107,12 @@ impl Machine<'_> {
     fn begin_event(&mut self, id: LocalId, beginning: Beginning) -> Result<(), Rejection> {
         let Beginning { node, came } = beginning;
         let trigger = self.trigger_of(node).filter(|own| own.needs_all());
-        let (Some(trigger), Some(came)) = (trigger, came) else { return self.leave(id) };
+        let (Some(trigger), Some(came)) = (trigger, came) else { return self.arrived(node, id) };
         match self.wait_for(node, &trigger, LocalId::ROOT) {
             Ok(mut waits) => {
                 waits.retain(|wait| wait.trigger != Some(came));
                 if waits.is_empty() {
-                    return self.leave(id);
+                    return self.arrived(node, id);
                 }
                 self.open(waits, id);
                 Ok(())

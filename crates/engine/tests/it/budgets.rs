@@ -100,6 +100,40 @@ fn variables_are_bounded_and_what_is_overwritten_does_not_count() {
 }
 
 #[test]
+fn items_and_outputs_of_instances_count_in_the_state() {
+    let instances = |settings: Value| {
+        let marker = json!({"kind": "multiInstance", "sequential": true});
+        let node = json!({"bpmn": {"activity": {"loop": marker}}, "configuration": {"loop": settings}});
+        let model =
+            Model::default().nodes("s:startEvent e:endEvent").node("a", "userTask", node).flows("s > a > e");
+        Run::new(model.graph())
+    };
+    // The list is a variable, and the items are kept once more beside it.
+    let list = json!({"list": vec!["x".repeat(1_000); 8]});
+    let mut run = instances(json!({"collection": "=list"}));
+    run.budget = Budget { snapshot_bytes: 20_000, ..Budget::DEFAULT };
+    run.start(list.clone()).unwrap();
+    assert!(run.state.bytes() > 16_000, "{}", run.state.bytes());
+    let mut run = instances(json!({"collection": "=list"}));
+    run.budget = Budget { snapshot_bytes: 12_000, ..Budget::DEFAULT };
+    run.start(list).unwrap();
+    assert!(message(&run).contains("`snapshotBytes` allows 12000"), "{}", message(&run));
+
+    let given = json!({"cardinality": 20, "outputCollection": "all", "outputElement": "=text"});
+    let mut run = instances(given);
+    run.budget = Budget { snapshot_bytes: 6_000, ..Budget::DEFAULT };
+    run.start(json!({"text": "x".repeat(1_000)})).unwrap();
+    for _ in 0..20 {
+        if run.tasks().is_empty() || !run.state.incidents().is_empty() {
+            break;
+        }
+        run.complete("a");
+    }
+    assert!(message(&run).contains("`snapshotBytes` allows 6000"), "{}", message(&run));
+    assert!(run.state.bytes() < 7_000, "{}", run.state.bytes());
+}
+
+#[test]
 fn tokens_behind_a_budget_stand_still_and_go_on_with_its_incident() {
     let script = json!({"configuration": {"kind": "feel", "source": "count(for i in 1..wide return i)"}});
     let model = Model::default()

@@ -318,6 +318,56 @@ fn a_cancelled_transaction_is_compensated_before_its_boundary_event_goes_on() {
     }
 }
 
+/// The standard's cancel event interrupts the whole activity: what completed in any instance is undone. Where there is none
+/// only the instance that cancels is undone.
+#[test]
+fn one_of_several_transactions_is_cancelled() {
+    let model = |caught: bool| {
+        let content = Model::default()
+            .nodes("a:task pay:userTask gw:exclusiveGateway ok:endEvent")
+            .undo("a", "ua", "userTask")
+            .node("end", "endEvent", event("cancel"))
+            .flows("a > pay > gw")
+            .flow_if("gw", "end", "loopCounter eq 1")
+            .flow_if("gw", "ok", "loopCounter neq 1");
+        let own = json!({"kind": "multiInstance", "loopCondition": "3"});
+        let model = Model::default()
+            .nodes("s:startEvent done:task cancelled:task")
+            .sub("x", content, json!({"isTransaction": true, "activity": {"loop": own}}))
+            .flows("s > x > done");
+        if !caught {
+            return model;
+        }
+        model.node("bc", "boundaryEvent", boundary("x", "cancel", true)).flows("bc > cancelled")
+    };
+    let mut run = model(true).run(json!({}));
+    run.complete("pay");
+    run.complete("pay");
+    let mut undone = 0;
+    while undone < 4 && !run.tasks().is_empty() {
+        assert_eq!(run.tasks(), ["ua"], "all instances are withdrawn, and undone one after another");
+        run.complete("ua");
+        undone += 1;
+    }
+    assert_eq!(undone, 3);
+    assert_eq!(
+        (run.status(), completed(&run, "done cancelled").join(" ")),
+        (Status::Completed, "cancelled".into())
+    );
+
+    let mut run = model(false).run(json!({}));
+    run.complete("pay");
+    run.complete("pay");
+    assert_eq!(run.tasks(), ["pay", "ua"]);
+    run.complete("ua");
+    assert_eq!(run.tasks(), ["pay"], "the third instance goes on");
+    run.complete("pay");
+    assert_eq!(
+        (run.status(), completed(&run, "done cancelled").join(" ")),
+        (Status::Completed, "done".into())
+    );
+}
+
 #[test]
 fn an_error_leaves_a_transaction_without_compensation() {
     let mut run = transaction("error e1", false).run(json!({}));

@@ -103,6 +103,33 @@ fn an_activity_waits_for_an_input_set_that_another_one_fills() {
 }
 
 #[test]
+fn very_many_instances_that_wait_for_one_datum_begin_with_it() {
+    const MANY: usize = 10_000;
+    let reader = json!({"bpmn": {
+        "activity": {"loop": {"kind": "multiInstance", "loopCondition": MANY.to_string()}},
+        "dataInputs": [{"id": "i", "name": "checked"}],
+        "inputSets": [{"dataInputRefs": ["i"]}],
+        "dataAssociations": [input("done", "i", json!({}))]
+    }});
+    let writer = json!({"bpmn": {
+        "dataOutputs": [{"id": "o", "name": "result"}],
+        "dataAssociations": [output("o", "done", json!({}))]
+    }});
+    let model = Model::default()
+        .nodes("s:startEvent split:parallelGateway e:endEvent")
+        .node("r", "task", reader)
+        .node("w", "userTask", writer)
+        .flows("s > split > r > e; split > w");
+    let objects = json!([{"id": "done", "name": "done"}]);
+    let mut run = run(&model, objects, json!({}));
+    assert_eq!((run.tasks(), run.done().len()), (vec!["w".to_owned()], 0));
+    let begun = std::time::Instant::now();
+    run.complete_with("w", None, json!({"result": 7})).unwrap();
+    assert!(begun.elapsed() < std::time::Duration::from_secs(30), "{:?}", begun.elapsed());
+    assert_eq!((run.status(), run.done().len()), (Status::Completed, MANY + 1));
+}
+
+#[test]
 fn what_nobody_writes_before_it_is_not_waited_for() {
     let both = json!({"bpmn": {
         "dataInputs": [{"id": "i"}], "dataOutputs": [{"id": "o"}],

@@ -123,6 +123,17 @@ fn the_failure_of_an_activity_goes_along_its_flow() {
     assert_eq!(run.incidents(), [(IncidentCode::LoopLimit, "t".to_owned())]);
     run.give(Command::Skip { target: SkipTarget::Node(run.instance("t")), output: map(json!({})) })
         .unwrap_err();
+    // The failure has not gone away with the limit: the flow for it is taken again, and not the one for success.
+    for _ in 0..2 {
+        run.give(Command::Retry { incident_id: run.incident_id(), variables: map(json!({})) }).unwrap();
+        assert_eq!((run.status(), run.incidents().len()), (Status::Waiting, 0));
+        assert_eq!(run.variables()["loop"]["iteration"], 1);
+        assert_eq!(run.variables()["loop"]["previousError"]["code"], "DECISION_ERROR");
+        run.advance(5);
+        assert_eq!(run.variables()["loop"]["iteration"], 2, "it is counted anew");
+        run.advance(5);
+        assert_eq!(run.incidents(), [(IncidentCode::LoopLimit, "t".to_owned())]);
+    }
 }
 
 #[test]

@@ -152,3 +152,19 @@ fn a_held_run_keeps_its_jobs_and_an_ended_one_has_none() {
     run.give(Command::Cancel { reason: None }).unwrap();
     assert!(run.state.jobs().is_empty());
 }
+
+#[test]
+fn a_listener_before_an_event_that_has_come_is_a_job_that_holds_it() {
+    let listener = json!([{ "on": "start", "jobType": "told" }]);
+    let mut timer = boundary("u", "timer PT1H", true);
+    timer["configuration"] = json!({ "listeners": listener });
+    let model = Model::default()
+        .nodes("s:startEvent u:userTask e:endEvent late:userTask e2:endEvent")
+        .node("b", "boundaryEvent", timer)
+        .flows("s > u > e; b > late > e2");
+    let mut run = model.run(json!({}));
+    run.advance(3600);
+    assert_eq!((run.tasks(), &*job(&run).job_type), (Vec::<String>::new(), "told"));
+    complete(&mut run, json!({})).unwrap();
+    assert_eq!(run.tasks(), ["late"]);
+}

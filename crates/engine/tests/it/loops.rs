@@ -418,3 +418,22 @@ fn the_activities_that_begin_are_named_by_a_list() {
         assert_eq!(run.incidents(), [(IncidentCode::ExpressionError, "a".to_owned())], "{chosen}");
     }
 }
+
+#[test]
+fn a_condition_at_the_border_sees_the_counters_of_instances_that_set_nothing() {
+    let enough = json!({"bpmn": {"attachedToRef": "p", "cancelActivity": false,
+        "eventDefinitions": [{"type": "conditional", "expression": "nrOfCompletedInstances >= 2"}]}});
+    let inner = Model::default().node("t", "intermediateCatchEvent", event("timer PT1H"));
+    let several = json!({"activity": {"loop":
+        {"kind": "multiInstance", "loopCondition": "3", "sequential": true}}});
+    let model = Model::default()
+        .nodes("s:startEvent e:endEvent after:userTask e2:endEvent")
+        .sub("p", inner, several)
+        .node("b", "boundaryEvent", enough)
+        .flows("s > p > e; b > after > e2");
+    let mut run = model.run(json!({}));
+    run.advance(3600);
+    assert!(run.tasks().is_empty());
+    run.advance(3600);
+    assert_eq!(run.tasks(), ["after"]);
+}

@@ -33,6 +33,43 @@ fn a_task_shows_its_settings() {
 }
 
 #[test]
+fn listeners_hear_of_changes_of_a_task_and_of_time() {
+    let count = |name: &str| format!("{{{name}: (if {name} = null then 0 else {name}) + 1}}");
+    let configuration = json!({
+        "inputs": [{"name": "own", "value": 1}],
+        "listeners": [
+            {"on": "update", "source": count("updated")},
+            {"on": "assignment", "source": count("assigned")},
+            {"on": "timeout", "timer": {"duration": "PT1H"}, "source": count("late")},
+            {"on": "timeout", "timer": {"cycle": "R2/PT2H"}, "jobType": "remind"}
+        ]
+    });
+    let model = Model::default()
+        .nodes("s:startEvent e:endEvent")
+        .node("t", "userTask", json!({ "configuration": configuration }))
+        .flows("s > t > e");
+    let mut run = model.run(json!({}));
+    assert_eq!((run.state.timers().len(), run.variables()), (2, json!({})));
+    for assignee in [Some("ada".to_owned()), None] {
+        run.give(Command::AssignTask { task_id: run.task_id("t"), assignee }).unwrap();
+    }
+    let (scope, values) = (Some(run.instance("t")), map(json!({"own": 2})));
+    run.give(Command::SetVariables { scope, values }).unwrap();
+    assert_eq!(run.variables(), json!({"updated": 3, "assigned": 1}));
+    run.advance(3_600);
+    assert_eq!((run.variables()["late"].clone(), run.tasks()), (json!(1), vec!["t".to_owned()]));
+    assert!(run.state.jobs().is_empty());
+    run.advance(3 * 3_600);
+    assert_eq!((run.state.jobs().len(), run.state.timers().len()), (2, 0));
+    run.complete("t");
+    assert_eq!(run.status(), Status::Completed);
+    assert!(run.state.jobs().is_empty(), "what listens goes with the task");
+    let mut run = model.run(json!({}));
+    run.complete("t");
+    assert_eq!((run.status(), run.state.timers().len()), (Status::Completed, 0));
+}
+
+#[test]
 fn the_outcome_chooses_the_flow_and_the_values_are_kept() {
     for (outcome, branch) in [("approve", "yes"), ("reject", "no")] {
         let mut run = review(json!({"outcomes": ["approve", "reject"]})).run(json!({"amount": 5}));

@@ -522,6 +522,26 @@ fn a_conditional_start_takes_the_input_that_meets_it() {
 }
 
 #[test]
+fn a_conditional_start_that_is_neither_true_nor_false_starts_nothing_and_says_so() {
+    let model = Model::default()
+        .node("first", "startEvent", events(&["conditional amount"], false))
+        .node("second", "startEvent", events(&["conditional amount > 10"], false))
+        .nodes("a:task b:task")
+        .flows("first > a; second > b");
+    let graph = model.graph();
+    let mut run = Run::new(graph.clone());
+    match run.start(json!({"amount": 50})) {
+        Err(Rejection::WrongCondition { node, message }) => {
+            assert_eq!(node, "first");
+            assert!(message.contains("`amount` gives 50, not true or false"), "{message}");
+        }
+        other => panic!("{other:?}"),
+    }
+    let nothing = Run::new(graph).start(json!({}));
+    assert_eq!(nothing, Err(Rejection::NoConditionHolds(vec!["first".to_owned(), "second".to_owned()])));
+}
+
+#[test]
 fn what_cannot_be_one_of_several_is_refused() {
     for (kind, texts, parallel) in [
         ("intermediateCatchEvent", &["message m1", "error e1"][..], false),

@@ -4,6 +4,7 @@
 mod audit;
 mod authorization;
 mod background;
+mod clock;
 mod edge;
 mod engine;
 mod files;
@@ -12,6 +13,7 @@ mod honest;
 mod judge;
 mod measure;
 mod models;
+mod outside;
 mod person;
 mod place;
 mod raw;
@@ -97,6 +99,8 @@ fn all() -> impl Iterator<Item = &'static Attack> {
         background::ATTACKS,
         engine::ATTACKS,
         files::ATTACKS,
+        outside::ATTACKS,
+        clock::ATTACKS,
     ]
     .into_iter()
     .flatten()

@@ -32,6 +32,7 @@ enum Length {
 
 impl Connection {
     /// Connects to `host:port`.
+    #[expect(clippy::disallowed_methods, reason = "runners are clients of the server")]
     pub(crate) async fn open(address: &str) -> Result<Self> {
         let stream =
             TcpStream::connect(address).await.with_context(|| format!("no connection to {address}"))?;

@@ -2,6 +2,7 @@
 
 mod decisions;
 mod definitions;
+mod egress;
 mod figures;
 mod growth;
 mod http;
@@ -28,6 +29,8 @@ pub(crate) enum Subject {
     Bpmn(definitions::Options),
     /// Expressions and decisions on one core, beside feelin.
     Dmn(decisions::Options),
+    /// CPU time of a request through the guarded way out beside a bare one, and of opening a sealed secret.
+    Egress,
 }
 
 /// Measures a subject.
@@ -37,6 +40,7 @@ pub(crate) async fn run(subject: Subject) -> Result<bool> {
         Subject::Growth(options) => growth::run(options).await,
         Subject::Bpmn(options) => definitions::run(options),
         Subject::Dmn(options) => decisions::run(options),
+        Subject::Egress => egress::run(),
     }
 }
 

@@ -42,12 +42,13 @@ impl Library {
         match self {
             Self::Camunda7Js => {
                 let name = "camunda-external-task-client-js";
-                Package::install(name, "camunda-external-task-client-js@^4")?
+                Package::install(name, "camunda-external-task-client-js@^3")?
                     .node("camunda7.mjs", include_str!("camunda7.mjs"))
             }
             Self::Camunda7Python => {
                 let name = "camunda-external-task-client-python3";
-                Environment::install(name, "camunda-external-task-client-python3>=4.5,<5")?
+                // It imports pydantic and does not name it among what it needs.
+                Environment::install(name, "camunda-external-task-client-python3>=4.5,<5 pydantic")?
                     .python("camunda7.py", include_str!("camunda7.py"))
             }
             Self::Camunda8Js => {

@@ -140,24 +140,48 @@ impl Deployment {
         self.workflows.iter().find(|workflow| workflow.processes.iter().any(|id| id == process))
     }
 
-    /// Withdraws everything, so that neither a start event nor a subscription reaches the next case.
+    /// Withdraws everything, so that neither a start event nor a subscription reaches the next case. One that fails
+    /// keeps none of the others; the error names what stayed.
     pub(crate) async fn remove(&self, client: &Client) -> Result<()> {
+        let mut stayed = Vec::new();
         for workflow in &self.workflows {
             let base = format!("/api/workflows/{}", workflow.id);
-            for run in client.all(&format!("{base}/runs")).await? {
-                let ended =
-                    ["completed", "failed", "cancelled"].contains(&run["state"].as_str().unwrap_or_default());
-                if let (false, Some(id)) = (ended, run["id"].as_str()) {
-                    client.delete(&format!("{base}/runs/{id}")).await?;
-                }
-            }
-            let answer = client.delete(&base).await?;
-            if !answer.ok() {
-                client.call(Method::PATCH, &base, Some(&json!({"archived": true}))).await?.data()?;
+            stayed.extend(cancelled(client, &base).await);
+            if let Err(error) = withdrawn(client, &base).await {
+                stayed.push(format!("workflow {}: {error:#}", workflow.id));
             }
         }
+        anyhow::ensure!(stayed.is_empty(), "not removed: {}", stayed.join("; "));
         Ok(())
     }
+}
+
+/// Cancels the runs of a workflow, and gives those that stayed with the reasons.
+async fn cancelled(client: &Client, base: &str) -> Vec<String> {
+    let runs = match client.all(&format!("{base}/runs")).await {
+        Ok(runs) => runs,
+        Err(error) => return vec![format!("runs of {base}: {error:#}")],
+    };
+    let mut stayed = Vec::new();
+    for run in runs {
+        let ended = ["completed", "failed", "cancelled"].contains(&run["state"].as_str().unwrap_or_default());
+        let (false, Some(id)) = (ended, run["id"].as_str()) else { continue };
+        match client.delete(&format!("{base}/runs/{id}")).await {
+            // 409 and 404: it has ended meanwhile.
+            Ok(answer) if answer.ok() || [404, 409].contains(&answer.status) => {}
+            Ok(answer) => stayed.push(format!("run {id}: {}", answer.refusal())),
+            Err(error) => stayed.push(format!("run {id}: {error:#}")),
+        }
+    }
+    stayed
+}
+
+/// Deletes a workflow, or archives it where that is refused.
+async fn withdrawn(client: &Client, base: &str) -> Result<()> {
+    if !client.delete(base).await?.ok() {
+        client.call(Method::PATCH, base, Some(&json!({"archived": true}))).await?.data()?;
+    }
+    Ok(())
 }
 
 /// The same file with `isExecutable` set at every process, as a modeler's panel does it; as it is where one has it, or where it

@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 
 use super::document::{Document, Operation};
 use super::fixtures::Fixtures;
-use super::licence::licence;
 use super::report::Seen;
 use super::tool::Start;
 use super::{Setting, fetch, make, sign_in};
+use crate::licence::licence;
 use heddle_harness::client::Client;
 use heddle_harness::server::{Mode, Server};
 

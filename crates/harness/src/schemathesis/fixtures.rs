@@ -153,8 +153,12 @@ impl<'a> Maker<'a> {
             "POST /api/signals" => json!({"name": "note", "payload": {}, "idempotencyKey": key}),
             "POST /api/test/clock" => json!({"advance": "PT1S"}),
             "POST /api/grants" => self.grant().await?,
+            "POST /api/connections" => connection("http"),
+            "POST /api/webhooks" => self.webhook().await?,
             "PATCH /api/organizations/{organizationId}"
             | "PATCH /api/groups/{groupId}"
+            | "PATCH /api/connections/{id}"
+            | "PATCH /api/webhooks/{webhookId}"
             | "PATCH /api/roles/{roleId}"
             | "PATCH /api/users/{userId}" => self.rename(operation, path).await?,
             "POST /api/licence/validate" | "PUT /api/licence" => match self.licence().await? {
@@ -182,6 +186,8 @@ impl<'a> Maker<'a> {
     async fn body_of_create(&self, create: &Operation) -> Result<Value> {
         match create.path.as_str() {
             "/api/grants" => self.grant().await,
+            "/api/connections" => Ok(connection("http")),
+            "/api/webhooks" => self.webhook().await,
             _ => self.document.sample(create).with_context(|| format!("{} takes no JSON", create.label())),
         }
     }
@@ -193,6 +199,13 @@ impl<'a> Maker<'a> {
         let user = Box::pin(self.fresh("/api/users")).await?;
         fill(&mut body, &user);
         Ok(body)
+    }
+
+    /// A webhook over a connection of its own.
+    async fn webhook(&self) -> Result<Value> {
+        let made = self.client.post("/api/connections", &connection("webhook")).await?.data()?;
+        let over = made["id"].as_str().context("a connection without an id")?;
+        Ok(json!({"name": format!("made-{}", unique()), "connectionId": over, "eventTypes": ["run.failed"]}))
     }
 
     /// A change of the name alone, by the name that the thing carries.
@@ -247,6 +260,18 @@ impl<'a> Maker<'a> {
         let data = self.client.get("/api/licence").await?.data()?;
         Ok(["licence", "text", "token"].iter().find_map(|key| data[*key].as_str()).map(str::to_owned))
     }
+}
+
+/// A connection that leads to a port of this machine where nobody listens: its test ends at once.
+fn connection(kind: &str) -> Value {
+    let (config, secrets) = match kind {
+        "webhook" => (
+            json!({"url": "http://127.0.0.1:9"}),
+            json!({"signingSecret": "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz"}),
+        ),
+        _ => (json!({"baseUrl": "http://127.0.0.1:9"}), json!({})),
+    };
+    json!({"name": format!("made-{}", unique()), "type": kind, "config": config, "secrets": secrets})
 }
 
 /// Query parameters without which a call cannot succeed, or would not end.

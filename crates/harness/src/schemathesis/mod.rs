@@ -4,7 +4,6 @@
 mod apart;
 mod document;
 mod fixtures;
-mod licence;
 mod report;
 mod tool;
 

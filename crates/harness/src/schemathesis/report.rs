@@ -12,8 +12,8 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 /// Operations about things that no call of the document makes: work is set aside by the background, or where a start
-/// refuses an event, and a job is one that a worker holds; an evaluation
-/// needs a model of decisions, and a stream without an end is left out. Their success is held by the server's own tests.
+/// refuses an event; a job is one that a worker holds; an evaluation needs a model of decisions; and a stream without an
+/// end is left out. Their success is held by the server's own tests.
 const MADE_BY_NO_CALL: [&str; 8] = [
     "DELETE /api/dead-letters/{deadLetterId}",
     "POST /api/dead-letters/{deadLetterId}/retry",

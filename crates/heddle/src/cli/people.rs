@@ -152,6 +152,14 @@ pub(crate) enum LicenceCommand {
         #[command(flatten)]
         place: Place,
     },
+    /// Print the request for a licence, JSON that whoever issues licences needs.
+    Request {
+        /// The place.
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Name the keys whose licences this program accepts; they were given when it was built.
+    Keys,
     /// Start the installation's own trial of 30 days, which it has once.
     Trial {
         /// The place.

@@ -1,5 +1,7 @@
 //! `heddle run`.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 
 use super::Place;
@@ -13,6 +15,8 @@ pub(crate) enum RunCommand {
     List(ListRuns),
     /// Show a run with its variables, tasks and incidents.
     Get(OneRun),
+    /// Write the runs of a workflow with their variables and events, a line of JSON for each; whatever the licence says.
+    Export(ExportRuns),
     /// Follow the events of a run until it ends.
     Tail(TailRun),
     /// Try what failed in a run again: its incidents.
@@ -76,6 +80,22 @@ pub(crate) struct OneRun {
     /// Slug or id of its workflow, which saves the search over all of them.
     #[arg(long, value_name = "WORKFLOW")]
     pub workflow: Option<String>,
+    /// The place.
+    #[command(flatten)]
+    pub place: Place,
+}
+
+/// `heddle run export`.
+#[derive(Debug, Args)]
+pub(crate) struct ExportRuns {
+    /// The workflow's slug or id.
+    pub workflow: String,
+    /// The file; standard output without it.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Only those in this state: queued, running, waiting, completed, failed, cancelled or suspended.
+    #[arg(long, value_name = "STATE")]
+    pub state: Option<String>,
     /// The place.
     #[command(flatten)]
     pub place: Place,

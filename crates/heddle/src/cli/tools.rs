@@ -13,6 +13,9 @@ pub(crate) struct BackUp {
     /// Also copy the key to this file. Whoever has both can read everything: keep them apart.
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
+    /// Also copy the keyring, which secrets of connections open with, to this file.
+    #[arg(long, value_name = "FILE")]
+    pub keyring_file: Option<PathBuf>,
 }
 
 /// `heddle restore`.
@@ -24,6 +27,9 @@ pub(crate) struct Restore {
     /// The backup of the key, which is put beside the database.
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
+    /// The backup of the keyring, which is put beside the database.
+    #[arg(long, value_name = "FILE")]
+    pub keyring_file: Option<PathBuf>,
 }
 
 /// `heddle decision`.

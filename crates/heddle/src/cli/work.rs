@@ -1,4 +1,4 @@
-//! `heddle task`, `heddle event` and `heddle dead-letter`.
+//! `heddle task`, `heddle job`, `heddle event` and `heddle dead-letter`.
 
 use clap::{Args, Subcommand};
 
@@ -56,6 +56,109 @@ pub(crate) struct CompleteTask {
     /// A comment.
     #[arg(long, value_name = "TEXT")]
     pub comment: Option<String>,
+    /// The place.
+    #[command(flatten)]
+    pub place: Place,
+}
+
+/// `heddle job`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum JobCommand {
+    /// List open jobs for external workers, those of the oldest runs first.
+    List(ListJobs),
+    /// Take jobs as a worker does; each comes with the epoch under which it is held.
+    Activate(ActivateJobs),
+    /// Complete a job that is held.
+    Complete(CompleteJob),
+    /// Fail at a job that is held.
+    Fail(FailJob),
+}
+
+/// `heddle job list`.
+#[derive(Debug, Args)]
+pub(crate) struct ListJobs {
+    /// Only those of this type.
+    #[arg(long = "type", value_name = "TYPE")]
+    pub job_type: Option<String>,
+    /// Those in this state: ready, locked, delayed, failed or suspended.
+    #[arg(long, value_name = "STATE")]
+    pub state: Option<String>,
+    /// Only those of this workflow, by its slug or id.
+    #[arg(long, value_name = "WORKFLOW")]
+    pub workflow: Option<String>,
+    /// Only those of this run.
+    #[arg(long, value_name = "RUN")]
+    pub run: Option<String>,
+    /// Only those that this worker holds.
+    #[arg(long, value_name = "NAME")]
+    pub worker: Option<String>,
+    /// The most to list.
+    #[arg(long, value_name = "NUMBER", default_value_t = 100)]
+    pub limit: usize,
+    /// The place.
+    #[command(flatten)]
+    pub place: Place,
+}
+
+/// `heddle job activate`.
+#[derive(Debug, Args)]
+pub(crate) struct ActivateJobs {
+    /// Types of the jobs.
+    #[arg(value_name = "TYPE", required = true)]
+    pub types: Vec<String>,
+    /// Name of the worker, for people.
+    #[arg(long, value_name = "NAME", default_value = "heddle")]
+    pub worker: String,
+    /// The most jobs, 1 to 256.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub max_jobs: u32,
+    /// Milliseconds for which they are held.
+    #[arg(long, value_name = "MILLISECONDS", default_value_t = 300_000)]
+    pub lock_ms: u32,
+    /// Milliseconds to wait for the first job, up to a minute.
+    #[arg(long, value_name = "MILLISECONDS", default_value_t = 0)]
+    pub wait_ms: u32,
+    /// The place.
+    #[command(flatten)]
+    pub place: Place,
+}
+
+/// `heddle job complete`.
+#[derive(Debug, Args)]
+pub(crate) struct CompleteJob {
+    /// The job's id.
+    pub job: String,
+    /// Epoch under which it is held, as `job activate` told it.
+    #[arg(long, value_name = "NUMBER")]
+    pub epoch: i64,
+    /// The variables as a JSON object, `@FILE` with it, or `-` for standard input.
+    #[arg(long, value_name = "JSON")]
+    pub variables: Option<String>,
+    /// The place.
+    #[command(flatten)]
+    pub place: Place,
+}
+
+/// `heddle job fail`.
+#[derive(Debug, Args)]
+pub(crate) struct FailJob {
+    /// The job's id.
+    pub job: String,
+    /// Epoch under which it is held, as `job activate` told it.
+    #[arg(long, value_name = "NUMBER")]
+    pub epoch: i64,
+    /// Reason of the failure.
+    #[arg(long, value_name = "TEXT")]
+    pub message: String,
+    /// More about it.
+    #[arg(long, value_name = "TEXT")]
+    pub details: Option<String>,
+    /// Attempts that are left; one fewer than before without it.
+    #[arg(long, value_name = "NUMBER")]
+    pub retries: Option<u32>,
+    /// Milliseconds until the next attempt; what the model says without it.
+    #[arg(long, value_name = "MILLISECONDS")]
+    pub retry_after_ms: Option<u32>,
     /// The place.
     #[command(flatten)]
     pub place: Place,
@@ -125,7 +228,7 @@ pub(crate) enum DeadLetterCommand {
 /// `heddle dead-letter list`.
 #[derive(Debug, Args)]
 pub(crate) struct ListLetters {
-    /// Only those of this kind: message, signal, timer, timerStart, event or start.
+    /// Only those of this kind: message, signal, timer, timerStart, event, start, call or webhook.
     #[arg(long, value_name = "KIND")]
     pub kind: Option<String>,
     /// The most to list.

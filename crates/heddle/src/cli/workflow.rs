@@ -19,7 +19,8 @@ pub(crate) enum WorkflowCommand {
     Import(ImportWorkflows),
     /// Publish the draft of a workflow: runs start with it.
     Publish(PublishWorkflow),
-    /// Write a workflow's BPMN, DMN, BPEL or definition to a file or standard output.
+    /// Write a workflow's BPMN, DMN, BPEL, definition or imported file to a file or standard output; whatever the
+    /// licence says.
     Export(ExportWorkflow),
     /// Archive a workflow: nothing starts it any more.
     Archive(OneWorkflow),
@@ -113,6 +114,8 @@ pub(crate) enum ExportFormat {
     Bpel,
     /// The definition, as the API has it.
     Json,
+    /// The file that the draft was imported from, byte for byte.
+    Source,
 }
 
 /// `heddle workflow export`.

@@ -45,6 +45,15 @@ pub(crate) fn escaped(text: &str) -> String {
     out
 }
 
+/// A page of a list.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    /// The rows.
+    pub rows: Vec<Value>,
+    /// Cursor of the next page; none at the end.
+    pub next: Option<String>,
+}
+
 impl Client {
     /// `data` of the answer to GET.
     ///
@@ -102,18 +111,36 @@ impl Client {
         let mut rows = Vec::new();
         let mut cursor: Option<String> = None;
         loop {
-            let page = (most - rows.len()).clamp(1, 200).to_string();
-            let query = query.clone().with("limit", &page).maybe("cursor", cursor.as_deref());
-            let body = self.whole(Method::GET, &format!("{path}{}", query.0), None).await?;
-            if let Some(more) = body.get("data").and_then(Value::as_array) {
-                rows.extend(more.iter().cloned());
-            }
-            cursor = body.pointer("/page/nextCursor").and_then(Value::as_str).map(str::to_owned);
+            let wanted = (most - rows.len()).clamp(1, 200);
+            let page = self.page(path, query, wanted, cursor.as_deref()).await?;
+            rows.extend(page.rows);
+            cursor = page.next;
             if cursor.is_none() || rows.len() >= most {
                 rows.truncate(most);
                 return Ok(rows);
             }
         }
+    }
+
+    /// One page of a list.
+    ///
+    /// # Errors
+    /// [`Refusal`], [`Unreachable`].
+    pub(crate) async fn page(
+        &self,
+        path: &str,
+        query: &Query,
+        limit: usize,
+        cursor: Option<&str>,
+    ) -> Result<Rows> {
+        let query = query.clone().with("limit", &limit.to_string()).maybe("cursor", cursor);
+        let mut body = self.whole(Method::GET, &format!("{path}{}", query.0), None).await?;
+        let next = body.pointer("/page/nextCursor").and_then(Value::as_str).map(str::to_owned);
+        let rows = match body.get_mut("data").map(Value::take) {
+            Some(Value::Array(rows)) => rows,
+            Some(_) | None => Vec::new(),
+        };
+        Ok(Rows { rows, next })
     }
 
     /// GET with a query.

@@ -146,6 +146,21 @@ impl Client {
         Ok(found.map(|one| text(one, "/id").to_owned()).ok_or_else(missing)?)
     }
 
+    /// Path of a connection by its name or id.
+    ///
+    /// # Errors
+    /// `NotFound`; [`Refusal`], [`crate::failure::Unreachable`].
+    pub(crate) async fn connection_path(&self, name: &str) -> Result<String> {
+        if is_id(name) {
+            return Ok(format!("/api/connections/{}", name.to_lowercase()));
+        }
+        // The search is for a part of the text; only the whole name counts.
+        let rows = self.list("/api/connections", &Query::default().with("q", name), ALL).await?;
+        let found = rows.into_iter().find(|row| text(row, "/name") == name);
+        let found = found.ok_or_else(|| Failure::NotFound(format!("there is no connection `{name}`")))?;
+        Ok(format!("/api/connections/{}", text(&found, "/id")))
+    }
+
     /// Path of a dead letter.
     ///
     /// # Errors

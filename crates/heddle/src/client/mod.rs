@@ -73,8 +73,9 @@ impl Client {
         let base = server.trim_end_matches('/');
         if base.starts_with("https://") {
             let message = format!(
-                "`{server}`: this program speaks plain HTTP; lead a port of this machine to the server, for instance \
-                 `ssh -L 8080:127.0.0.1:8080 HOST`, and name that with --server http://127.0.0.1:8080"
+                "`{server}`: this program speaks plain HTTP; where a proxy speaks TLS, lead a port of this machine to the \
+                 server behind it, for instance `ssh -L 8080:127.0.0.1:8080 HOST`, and name that with --server \
+                 http://127.0.0.1:8080; where the server itself does, run the command on its machine"
             );
             return Err(Failure::Configuration(message).into());
         }
@@ -147,6 +148,7 @@ impl Client {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "a command calls the server that its user names")]
 fn builder() -> reqwest::ClientBuilder {
     let agent = concat!("heddle/", env!("CARGO_PKG_VERSION"));
     reqwest::Client::builder().no_proxy().connect_timeout(CONNECT).user_agent(agent)

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use heddle_server::Config;
-use heddle_server::operator::{self, Copied};
+use heddle_server::operator::{self, Copied, KeyFiles};
 use serde_json::to_value;
 
 use crate::cli::{BackUp, Restore};
@@ -10,7 +10,8 @@ use crate::output;
 
 pub(crate) async fn back_up(config: Config, options: BackUp, as_json: bool) -> Result<()> {
     let bar = output::progress("copying and checking the database", 1);
-    let done = operator::back_up(&config, &options.to, options.key_file.as_deref()).await;
+    let keys = KeyFiles { key: options.key_file.as_deref(), keyring: options.keyring_file.as_deref() };
+    let done = operator::back_up(&config, &options.to, keys).await;
     bar.finish_and_clear();
     let done = done?;
     if as_json {
@@ -27,12 +28,19 @@ pub(crate) async fn back_up(config: Config, options: BackUp, as_json: bool) -> R
             "The key (heddle.key) was not copied: a database without its key does not start. Keep a copy of it elsewhere.",
         ),
     }
+    match &done.keyring {
+        Some(ring) => output::line(&format!("The keyring was copied to {}.", ring.display())),
+        None => output::line(
+            "The keyring (heddle.keyring) was not copied: secrets of connections open with it alone. --keyring-file FILE copies it.",
+        ),
+    }
     Ok(())
 }
 
 pub(crate) async fn restore(config: Config, options: Restore, as_json: bool) -> Result<()> {
     let bar = output::progress("copying and checking the database", 1);
-    let done = operator::restore(&config, &options.from, options.key_file.as_deref()).await;
+    let keys = KeyFiles { key: options.key_file.as_deref(), keyring: options.keyring_file.as_deref() };
+    let done = operator::restore(&config, &options.from, keys).await;
     bar.finish_and_clear();
     let done = done?;
     if as_json {

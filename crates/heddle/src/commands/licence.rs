@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
+use heddle_server::operator;
 use serde_json::{Value, json};
 
 use super::given;
@@ -18,6 +19,25 @@ pub(crate) async fn show(client: &Client, as_json: bool) -> Result<()> {
 pub(crate) async fn trial(client: &Client, as_json: bool) -> Result<()> {
     tell(&client.post("/api/licence/trial", &Value::Null).await?, as_json);
     Ok(())
+}
+
+pub(crate) async fn request(client: &Client) -> Result<()> {
+    output::json(&client.get("/api/licence/request").await?);
+    Ok(())
+}
+
+/// Names the keys that were given when the program was built.
+pub(crate) fn keys(as_json: bool) {
+    let names = operator::vendor_keys();
+    if as_json {
+        return output::json(&json!({ "keys": names }));
+    }
+    for name in &names {
+        output::line(name);
+    }
+    if names.is_empty() {
+        output::note("This program was built without keys: it has its trial and takes no licence.");
+    }
 }
 
 pub(crate) async fn install(client: &Client, file: &Path, force: bool, as_json: bool) -> Result<()> {

@@ -1,10 +1,13 @@
 //! The commands: each reads its options, calls the service, and prints.
 
 pub(crate) mod backup;
+mod connection;
 pub(crate) mod decision;
 mod doctor;
 mod given;
 mod import;
+mod job;
+mod key;
 mod licence;
 pub(crate) mod man;
 mod migrate;
@@ -25,8 +28,8 @@ use serde_json::{Map, Value, json};
 use tracing_subscriber::EnvFilter;
 
 use crate::cli::{
-    Cli, Command, CreateUser, DeadLetterCommand, EventCommand, LicenceCommand, Place, RunCommand,
-    TaskCommand, TokenCommand, UserCommand, WorkflowCommand,
+    Cli, Command, ConnectionCommand, CreateUser, DeadLetterCommand, EventCommand, JobCommand, KeyCommand,
+    LicenceCommand, Place, RotateKey, RunCommand, TaskCommand, TokenCommand, UserCommand, WorkflowCommand,
 };
 use crate::client::{Client, Need};
 use crate::config::{Effective, Row};
@@ -87,8 +90,11 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
         Command::Workflow { command } => block_on(workflows(config, command, json)),
         Command::Run { command } => block_on(runs(config, command, json)),
         Command::Task { command } => block_on(tasks(config, command, json)),
+        Command::Job { command } => block_on(jobs(config, command, json)),
         Command::Event { command } => block_on(events(config, command, json)),
         Command::DeadLetter { command } => block_on(letters(config, command, json)),
+        Command::Connection { command } => block_on(connections(config, command, json)),
+        Command::Key { command: KeyCommand::Rotate(options) } => block_on(rotate(config, options, json)),
         Command::Decision { .. } | Command::Man(_) | Command::Completions { .. } => Ok(()),
     }
 }
@@ -189,6 +195,13 @@ async fn licences(config: Config, command: LicenceCommand, json: bool) -> Result
         LicenceCommand::Show { place } => {
             with(config, place, need, async |client| licence::show(client, json).await).await
         }
+        LicenceCommand::Request { place } => {
+            with(config, place, need, async |client| licence::request(client).await).await
+        }
+        LicenceCommand::Keys => {
+            licence::keys(json);
+            Ok(())
+        }
         LicenceCommand::Trial { place } => {
             with(config, place, need, async |client| licence::trial(client, json).await).await
         }
@@ -197,6 +210,25 @@ async fn licences(config: Config, command: LicenceCommand, json: bool) -> Result
             with(config, place, need, work).await
         }
     }
+}
+
+async fn connections(config: Config, command: ConnectionCommand, json: bool) -> Result<()> {
+    let own = Need::Account;
+    match &command {
+        ConnectionCommand::List(options) => {
+            let work = async |client: &Client| connection::list(client, options, json).await;
+            with(config, &options.place, own, work).await
+        }
+        ConnectionCommand::Test(options) => {
+            let work = async |client: &Client| connection::test(client, options, json).await;
+            with(config, &options.place, own, work).await
+        }
+    }
+}
+
+async fn rotate(config: Config, options: RotateKey, json: bool) -> Result<()> {
+    let work = async |client: &Client| key::rotate(client, &options, json).await;
+    with(config, &Place::default(), Need::Installation, work).await
 }
 
 async fn workflows(config: Config, command: WorkflowCommand, json: bool) -> Result<()> {
@@ -248,6 +280,9 @@ async fn runs(config: Config, command: RunCommand, json: bool) -> Result<()> {
         RunCommand::Get(options) => {
             with(config, &options.place, own, async |client| run::get(client, options, json).await).await
         }
+        RunCommand::Export(options) => {
+            with(config, &options.place, own, async |client| run::export(client, options, json).await).await
+        }
         RunCommand::Tail(options) => {
             with(config, &options.run.place, own, async |client| run::tail(client, options, json).await).await
         }
@@ -271,6 +306,24 @@ async fn tasks(config: Config, command: TaskCommand, json: bool) -> Result<()> {
         TaskCommand::Complete(options) => {
             with(config, &options.place, own, async |client| work::complete(client, options, json).await)
                 .await
+        }
+    }
+}
+
+async fn jobs(config: Config, command: JobCommand, json: bool) -> Result<()> {
+    let own = Need::Account;
+    match &command {
+        JobCommand::List(options) => {
+            with(config, &options.place, own, async |client| job::list(client, options, json).await).await
+        }
+        JobCommand::Activate(options) => {
+            with(config, &options.place, own, async |client| job::activate(client, options, json).await).await
+        }
+        JobCommand::Complete(options) => {
+            with(config, &options.place, own, async |client| job::complete(client, options, json).await).await
+        }
+        JobCommand::Fail(options) => {
+            with(config, &options.place, own, async |client| job::fail(client, options, json).await).await
         }
     }
 }

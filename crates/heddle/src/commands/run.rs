@@ -1,20 +1,25 @@
 //! `heddle run`.
 
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use serde_json::{Map, Value, json};
 
 use super::given;
-use crate::cli::{CancelRun, ListRuns, OneRun, RetryRun, StartRun, TailRun};
+use crate::cli::{CancelRun, ExportRuns, ListRuns, OneRun, RetryRun, StartRun, TailRun};
 use crate::client::{Client, Query, text};
-use crate::failure::{Failure, Unreachable};
+use crate::failure::{Failure, Refusal, Unreachable};
 use crate::output;
 
 /// Tries to go on with a stream that was cut.
 const TRIES: u32 = 10;
 /// Time between them.
 const PAUSE: Duration = Duration::from_secs(1);
+/// Number of runs that are asked for at once.
+const PAGE: usize = 200;
 
 pub(crate) async fn start(client: &Client, options: &StartRun, as_json: bool) -> Result<()> {
     let input = given::object("--input", options.input.as_deref())?;
@@ -80,6 +85,56 @@ pub(crate) async fn get(client: &Client, options: &OneRun, as_json: bool) -> Res
         show(&run);
     }
     Ok(())
+}
+
+/// Writes the runs of a workflow, page after page: an installation may have more of them than memory.
+pub(crate) async fn export(client: &Client, options: &ExportRuns, as_json: bool) -> Result<()> {
+    let path = client.workflow_path(&options.workflow).await?;
+    let query = Query::default().maybe("state", options.state.as_deref());
+    let place = |file: &Path| format!("`{}`", file.display());
+    let mut file = match &options.output {
+        Some(name) => Some(BufWriter::new(File::create(name).with_context(|| place(name))?)),
+        None => None,
+    };
+    let (mut cursor, mut written) = (None::<String>, 0_usize);
+    loop {
+        let page = client.page(&format!("{path}/runs"), &query, PAGE, cursor.as_deref()).await?;
+        for row in &page.rows {
+            let Some(one) = whole(client, &format!("{path}/runs/{}", text(row, "/id"))).await? else {
+                continue;
+            };
+            match &mut file {
+                Some(file) => writeln!(file, "{one}").context("the runs can't be written")?,
+                None => output::json(&one),
+            }
+            written += 1;
+        }
+        cursor = page.next;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    let (Some(mut file), Some(name)) = (file, &options.output) else { return Ok(()) };
+    file.flush().with_context(|| place(name))?;
+    if as_json {
+        output::json(&json!({ "file": name, "runs": written }));
+    } else {
+        output::line(&format!("Wrote {written} runs of {} to {}.", options.workflow, name.display()));
+    }
+    Ok(())
+}
+
+/// A run with its variables and events; none when it was removed since the list was read.
+async fn whole(client: &Client, path: &str) -> Result<Option<Value>> {
+    let run = client.get_with(path, &Query::default().with("include", "variables")).await;
+    let run = match run {
+        Err(error) if error.downcast_ref::<Refusal>().is_some_and(|refusal| refusal.status == 404) => {
+            return Ok(None);
+        }
+        other => other?,
+    };
+    let events = client.list(&format!("{path}/events"), &Query::default(), usize::MAX).await?;
+    Ok(Some(json!({ "run": run, "events": events })))
 }
 
 fn show(run: &Value) {

@@ -38,6 +38,9 @@ struct Ready {
     /// `kept` when the demo was asked for and an organisation was there already.
     #[serde(skip_serializing_if = "Option::is_none")]
     demo: Option<&'static str>,
+    /// Warning about the licence, once its end is near, has come, or is past.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    licence_warning: Option<String>,
 }
 
 pub(crate) async fn run(config: Config, options: Serve, as_json: bool) -> Result<()> {
@@ -45,6 +48,7 @@ pub(crate) async fn run(config: Config, options: Serve, as_json: bool) -> Result
     let mut signals = Signals::listen()?;
     let config = Config {
         demo: options.demo,
+        egress_loopback: options.demo,
         test_clock: options.test_clock,
         background: !options.no_background,
         ..config
@@ -68,7 +72,7 @@ pub(crate) async fn run(config: Config, options: Serve, as_json: bool) -> Result
         licence = facts.licence,
         "started"
     );
-    let told = tell(&server, &options, as_json).await;
+    let told = tell(&server, &options, facts.warning, as_json).await;
     if told.is_ok() {
         signals.next().await;
         tracing::info!("stopping");
@@ -98,17 +102,18 @@ impl Signals {
     }
 }
 
-async fn tell(server: &Server, options: &Serve, as_json: bool) -> Result<()> {
+async fn tell(server: &Server, options: &Serve, warning: Option<String>, as_json: bool) -> Result<()> {
     let first = server.first();
     let (email, password) = first.administrator.clone().unzip();
     let ready = Ready {
-        address: format!("http://{}", reachable(server.address())),
+        address: format!("{}://{}", server.scheme(), reachable(server.address())),
         pid: std::process::id(),
         organization_id: first.organization.map(|id| id.to_string()),
         email,
         password,
         setup_token: first.setup_token.clone(),
         demo: (options.demo && first.organization.is_none()).then_some("kept"),
+        licence_warning: warning,
     };
     if let Some(path) = &options.ready_file {
         write_ready(path, &ready).with_context(|| format!("the ready file `{}`", path.display()))?;
@@ -200,6 +205,12 @@ fn greeting(ready: &Ready, workflow: Option<&str>, docs: bool) -> String {
         }
         _ => {}
     }
+    // A new installation is told how to begin its trial anyway.
+    if let (Some(warning), None) = (&ready.licence_warning, &ready.setup_token) {
+        text += &format!(
+            "\nLicence: {warning}. `heddle licence show` tells how it stands, `heddle licence install FILE` installs one.\n"
+        );
+    }
     text
 }
 
@@ -249,6 +260,7 @@ mod tests {
             password: None,
             setup_token: Some("hds_x".to_owned()),
             demo: None,
+            licence_warning: None,
         }
     }
 
@@ -293,6 +305,16 @@ mod tests {
             text.contains("--demo made nothing") && text.contains("heddle user set-password --as"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_licence_that_ends_is_told_where_one_was() {
+        let warning = || Some("trial; not for production; ends in 3 days".to_owned());
+        let later = Ready { setup_token: None, licence_warning: warning(), ..ready() };
+        let text = greeting(&later, None, true);
+        assert!(text.contains("ends in 3 days") && text.contains("heddle licence install FILE"), "{text}");
+        let new = Ready { licence_warning: warning(), ..ready() };
+        assert!(!greeting(&new, None, true).contains("ends in 3 days"));
     }
 
     #[test]

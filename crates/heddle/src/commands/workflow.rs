@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::import::{self, Findings};
@@ -140,12 +142,20 @@ async fn unpublished(client: &Client, path: &str, error: anyhow::Error, as_json:
 pub(crate) async fn export(client: &Client, options: &ExportWorkflow, as_json: bool) -> Result<()> {
     let workflow = client.workflow(&options.workflow).await?;
     let (id, slug) = (text(&workflow, "/id"), text(&workflow, "/slug"));
-    let query = Query::default().with("version", &options.of);
+    let mut query = Query::default().with("version", &options.of);
+    if options.format == ExportFormat::Source {
+        if options.of != "draft" {
+            let message = "--of: the imported file is kept for the draft alone";
+            return Err(Failure::Refused(message.to_owned()).into());
+        }
+        query = Query::default();
+    }
     let path = match options.format {
         ExportFormat::Bpmn => format!("/api/workflows/{id}/export/bpmn"),
         ExportFormat::Dmn => format!("/api/workflows/{id}/export/dmn"),
         ExportFormat::Bpel => format!("/api/workflows/{id}/export/bpel"),
         ExportFormat::Json => format!("/api/workflows/{id}"),
+        ExportFormat::Source => format!("/api/workflows/{id}/import-source"),
     };
     let document = client.get_with(&path, &query).await.map_err(|error| absent(error, options))?;
     let content = match options.format {
@@ -153,16 +163,22 @@ pub(crate) async fn export(client: &Client, options: &ExportWorkflow, as_json: b
             let missing =
                 || Failure::NotFound(format!("`{slug}` has no definition in the version `{}`", options.of));
             let definition = document.get("definition").filter(|definition| !definition.is_null());
-            serde_json::to_string_pretty(definition.ok_or_else(missing)?)?
+            serde_json::to_string_pretty(definition.ok_or_else(missing)?)?.into_bytes()
         }
         ExportFormat::Bpmn | ExportFormat::Dmn | ExportFormat::Bpel => {
-            document.get("content").and_then(Value::as_str).context("the document is no text")?.to_owned()
+            let content = document.get("content").and_then(Value::as_str);
+            content.context("the document is no text")?.as_bytes().to_vec()
+        }
+        ExportFormat::Source => {
+            let content = document.get("contentBase64").and_then(Value::as_str);
+            STANDARD.decode(content.context("the document has no bytes")?)?
         }
     };
     for found in document.get("diagnostics").and_then(Value::as_array).into_iter().flatten() {
         output::note(&output::plain(&import::sentence(found, None)));
     }
     let Some(path) = &options.output else {
+        let content = String::from_utf8(content).context("the file is no text: name one with --output")?;
         if as_json {
             output::json(&json!({ "slug": slug, "content": content }));
         } else {

@@ -2,6 +2,19 @@
 
 use super::*;
 
+/// A process of one task with a job.
+const WITH_A_JOB: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<b:definitions xmlns:b="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:z="http://camunda.org/schema/zeebe/1.0"
+    targetNamespace="t" id="d">
+  <b:process id="p" isExecutable="true">
+    <b:startEvent id="s"/>
+    <b:serviceTask id="work"><b:extensionElements><z:taskDefinition type="{type}"/></b:extensionElements></b:serviceTask>
+    <b:endEvent id="e"/>
+    <b:sequenceFlow id="f1" sourceRef="s" targetRef="work"/>
+    <b:sequenceFlow id="f2" sourceRef="work" targetRef="e"/>
+  </b:process>
+</b:definitions>"#;
+
 /// Way by which commands reach the service.
 struct Way<'a> {
     name: &'static str,
@@ -39,11 +52,14 @@ impl Way<'_> {
         assert_eq!(self.json(&["workflow", "get", slug])["state"], "published");
         assert_eq!(self.json(&["workflow", "validate", slug])["workflows"][0]["executable"], true);
         assert_eq!(self.json(&["workflow", "publish", slug])["number"], 1, "nothing has changed");
-        for (format, word) in [("bpmn", "<bpmn:definitions"), ("json", "\"nodes\"")] {
+        for (format, word) in
+            [("bpmn", "<bpmn:definitions"), ("json", "\"nodes\""), ("source", "<bpmn:definitions")]
+        {
             let exported = self.json(&["workflow", "export", slug, "--format", format]);
             assert!(exported["content"].as_str().unwrap().contains(word), "{format}");
         }
         self.run_and_work(slug);
+        self.work_as_a_worker();
         self.manage_people(&mail);
         assert_eq!(
             self.json(&["event", "send", "nobody-waits", "--correlation-key", "k"])["workflowRunIds"],
@@ -51,6 +67,9 @@ impl Way<'_> {
         );
         assert_eq!(self.json(&["event", "signal", "nobody-listens"])["workflowRunIds"], json!([]));
         assert_eq!(self.json(&["dead-letter", "list"])["deadLetters"], json!([]));
+        assert_eq!(self.json(&["connection", "list"])["connections"], json!([]));
+        assert_eq!(self.json(&["connection", "list", "--type", "smtp", "-q", "x"])["connections"], json!([]));
+        assert_eq!(code(&self.run(&["connection", "test", "absent"])), 3);
         assert_eq!(self.json(&["licence", "show"])["state"], "trial");
         assert_eq!(self.json(&["workflow", "archive", slug])["state"], "archived");
         assert_eq!(self.json(&["workflow", "delete", slug])["deleted"], true);
@@ -86,6 +105,38 @@ impl Way<'_> {
         assert_eq!(self.json(&["run", "cancel", id, "--reason", "a test"])["state"], "cancelled");
         assert_eq!(self.json(&["run", "cancel", id, "--purge"])["removed"], true);
         assert_eq!(code(&self.run(&["run", "get", id])), 3);
+    }
+
+    /// Takes, fails at and completes the job of a run.
+    fn work_as_a_worker(&self) {
+        let (slug, kind) = (format!("jobs-{}", self.name), format!("ship-{}", self.name));
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("jobs.bpmn");
+        std::fs::write(&file, WITH_A_JOB.replace("{type}", &kind)).unwrap();
+        let path = file.to_str().unwrap();
+        let _ = self.json(&["workflow", "import", path, "--slug", &slug, "--publish"]);
+        let run = self.json(&["run", "start", &slug])["id"].as_str().unwrap().to_owned();
+        let listed = self.json(&["job", "list", "--type", &kind, "--run", &run, "--workflow", &slug]);
+        let job = listed["jobs"][0]["id"].as_str().unwrap().to_owned();
+        for (end, state) in [
+            (
+                vec!["fail", &job, "--message", "no carrier", "--retries", "1", "--retry-after-ms", "0"],
+                "ready",
+            ),
+            (vec!["complete", &job, "--variables", r#"{"parcel": 7}"#], "completed"),
+        ] {
+            let taken = self.json(&["job", "activate", &kind, "--worker", "me"]);
+            assert_eq!(taken["jobs"][0]["id"], job, "{taken}");
+            assert_eq!(
+                self.json(&["job", "list", "--worker", "me", "--state", "locked"])["jobs"][0]["id"],
+                job
+            );
+            let epoch = taken["jobs"][0]["epoch"].to_string();
+            let stale = self.run(&[&["job"], end.as_slice(), &["--epoch", "99"]].concat());
+            assert!(code(&stale) != 0 && told(&stale).contains("epoch"), "{}", told(&stale));
+            assert_eq!(self.json(&[&["job"], end.as_slice(), &["--epoch", &epoch]].concat())["state"], state);
+        }
+        assert_eq!(self.json(&["run", "get", &run])["variables"]["parcel"], 7);
     }
 
     fn manage_people(&self, mail: &str) {
@@ -178,7 +229,9 @@ fn an_installation_is_set_up_over_the_socket() {
     assert_eq!(owner["organization"], "weavers");
     assert_eq!(json_of(place, &["licence", "show", "--json"])["state"], "restricted");
     let list = ["task", "list", "--as", "ada@weavers.test"];
-    assert_eq!(code(&run(place, &list)), 6, "nothing goes without a licence");
+    assert_eq!(code(&run(place, &list)), 0, "one's own things can be read without a licence");
+    let send = ["event", "send", "paid", "--correlation-key", "1", "--as", "ada@weavers.test"];
+    assert_eq!(code(&run(place, &send)), 6, "nothing goes without a licence");
     assert_eq!(json_of(place, &["licence", "trial", "--json"])["state"], "trial");
     assert_eq!(code(&run(place, &list)), 0);
     assert_eq!(json_of(place, &["user", "unlock", "ada@weavers.test", "--json"])["forgotten"], json!(0));

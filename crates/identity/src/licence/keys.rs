@@ -1,52 +1,70 @@
 //! The public keys with which licences are signed.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use pasetors::keys::AsymmetricPublicKey;
-use pasetors::version4::V4;
+use std::sync::OnceLock;
 
-#[cfg(all(feature = "test-keys", not(debug_assertions)))]
-compile_error!(
-    "`test-keys` accepts licences that anybody can sign: it is for builds with debug assertions alone"
-);
+use heddle_licence::{PublicKey, PublicKeys};
 
-/// The name under which an installation signs its own trial.
-pub(crate) const INSTALLATION_KEY_ID: &str = "installation";
+/// The vendor's public keys, named when the program is built (`HEDDLE_VENDOR_KEYS`): `2026a=<base64url> 2026b=<base64url>`.
+/// Two or more let keys change without a gap. Without any, an installation has its trial alone.
+const VENDOR_KEYS: &str = env!("HEDDLE_VENDOR_KEYS_COMPILED");
 
-/// The vendor's public keys, named when the binary is built: `2026a=<base64url> 2026b=<base64url>`. Two or more let
-/// keys change without a gap. Without any, an installation has its trial alone.
-const VENDOR_KEYS: Option<&str> = option_env!("HEDDLE_VENDOR_KEYS");
-
-/// The vendor's key of that name.
-pub(crate) fn vendor_key(key_id: &str) -> Option<AsymmetricPublicKey<V4>> {
-    #[cfg(any(test, feature = "test-keys"))]
-    if key_id == super::testing::KEY_ID {
-        return super::testing::public_key();
-    }
-    find(VENDOR_KEYS.unwrap_or_default(), key_id)
+fn vendor_keys() -> &'static PublicKeys {
+    static KEYS: OnceLock<PublicKeys> = OnceLock::new();
+    // The build looked at each of them: a list that does not read ends it.
+    KEYS.get_or_init(|| PublicKeys::parse(VENDOR_KEYS).unwrap_or_default())
 }
 
-fn find(keys: &str, key_id: &str) -> Option<AsymmetricPublicKey<V4>> {
-    let named = |entry: &str| {
-        entry.split_once('=').filter(|(name, _)| *name == key_id).map(|(_, key)| key.to_owned())
-    };
-    let key = keys.split_ascii_whitespace().find_map(named)?;
-    let bytes = URL_SAFE_NO_PAD.decode(key.trim_end_matches('=')).ok()?;
-    AsymmetricPublicKey::from(&bytes).ok()
+/// The vendor's key of that name.
+pub(crate) fn vendor_key(key_id: &str) -> Option<PublicKey> {
+    #[cfg(any(test, feature = "test-keys"))]
+    if key_id == heddle_licence::TEST_KEY_ID {
+        return super::testing::public_key();
+    }
+    vendor_keys().find(key_id)
+}
+
+/// The names of the keys whose licences this program accepts; none when it was built without any. A build for tests
+/// accepts `test` as well.
+#[must_use]
+pub fn vendor_key_names() -> Vec<String> {
+    let own = vendor_keys().names().map(str::to_owned);
+    #[cfg(any(test, feature = "test-keys"))]
+    let own = own.chain([heddle_licence::TEST_KEY_ID.to_owned()]);
+    own.collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
 
     #[test]
-    fn keys_are_found_by_name() {
-        let (first, second) = (URL_SAFE_NO_PAD.encode([1; 32]), URL_SAFE_NO_PAD.encode([2; 32]));
-        let keys = format!("2026a={first} 2026b={second} short=AAAA");
-        assert_eq!(find(&keys, "2026a").unwrap().as_bytes(), [1; 32]);
-        assert_eq!(find(&keys, "2026b").unwrap().as_bytes(), [2; 32]);
-        for absent in ["short", "2026", "", "2026c"] {
-            assert!(find(&keys, absent).is_none(), "{absent}");
+    fn the_keys_of_the_build_are_all_there() {
+        let given = VENDOR_KEYS.split_ascii_whitespace().count();
+        assert_eq!(vendor_keys().names().count(), given);
+        assert_eq!(vendor_key_names().len(), given + 1);
+        assert!(vendor_key("test").is_some() && vendor_key("nobody").is_none() && vendor_key("").is_none());
+    }
+
+    #[test]
+    fn an_optimised_build_with_the_keys_for_tests_ends() {
+        let guard = concat!(env!("CARGO_MANIFEST_DIR"), "/src/licence/guard.rs");
+        let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let folder = std::env::temp_dir().join(format!("heddle-guard-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        for (feature, assertions, builds) in [(true, "no", false), (true, "yes", true), (false, "no", true)] {
+            let mut command = Command::new(&compiler);
+            command.args(["--edition", "2024", "--crate-type", "lib", "--emit", "metadata"]);
+            command.args(["--crate-name", "guard", "-C", &format!("debug-assertions={assertions}")]);
+            if feature {
+                command.args(["--cfg", "feature=\"test-keys\""]);
+            }
+            let output = command.arg("--out-dir").arg(&folder).arg(guard).output().unwrap();
+            let told = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.success(), builds, "{feature} {assertions}: {told}");
+            assert!(builds || told.contains("licences that anybody can sign"), "{told}");
         }
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -74,16 +74,26 @@ pub(crate) struct Licences {
     seen: AtomicI64,
     // The state that was last told of.
     told: Mutex<Option<LicenceState>>,
+    // The day on which was last warned; none while nothing presses.
+    warned: Mutex<Option<i64>>,
 }
+
+const DAY_MICROS: i64 = 24 * 3600 * 1_000_000;
 
 impl Licences {
     pub(crate) const fn new(key: InstallationKey) -> Self {
-        Self { key, kept: RwLock::new(None), seen: AtomicI64::new(i64::MIN), told: Mutex::new(None) }
+        let (told, warned) = (Mutex::new(None), Mutex::new(None));
+        Self { key, kept: RwLock::new(None), seen: AtomicI64::new(i64::MIN), told, warned }
     }
 
-    /// Takes a row that was read or written. With `reset` the row's time counts even if a later one was seen.
+    /// Takes a row that was read or written. With `reset` the row's time counts even if a later one was seen; so does the
+    /// time of a later row that was put back, which another server's cure of a clock does.
     pub(crate) fn set(&self, state: InstallationState, reset: bool) {
-        if reset {
+        let is_cured = self.kept.read().as_ref().is_some_and(|kept| {
+            let before = &kept.state;
+            state.revision > before.revision && state.high_water_mark < before.high_water_mark
+        });
+        if reset || is_cured && self.key.is_sealed(&state) {
             self.seen.store(state.high_water_mark.micros(), Ordering::SeqCst);
         }
         *self.kept.write() = Some(Kept::new(state, &self.key));
@@ -107,6 +117,13 @@ impl Licences {
                 Licence { state: evaluate(PresentedLicence::Missing, clock, installation), claims: None }
             }
         }
+    }
+
+    /// A warning that presses, if it was not given today.
+    pub(crate) fn due_warning(&self, now: Timestamp, warning: Option<String>) -> Option<String> {
+        let today = warning.as_ref().map(|_| now.micros().div_euclid(DAY_MICROS));
+        let before = std::mem::replace(&mut *self.warned.lock(), today);
+        warning.filter(|_| before != today)
     }
 
     /// Notes the present state as told of; says the one before, if it was of another kind.

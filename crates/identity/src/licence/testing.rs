@@ -4,19 +4,18 @@ use std::collections::BTreeMap;
 
 use ed25519_compact::{KeyPair, Seed};
 use heddle_kernel::Timestamp;
+use heddle_licence::{PublicKey, SigningKey};
 use heddle_policy::licence::{ANY_INSTALLATION, CLAIMS_VERSION, Claims, Entitlement, Kind};
-use pasetors::keys::{AsymmetricPublicKey, AsymmetricSecretKey};
-use pasetors::version4::V4;
 
 /// The name of the test vendor's key.
-pub const KEY_ID: &str = "test";
+pub const KEY_ID: &str = heddle_licence::TEST_KEY_ID;
 
 fn pair() -> KeyPair {
     KeyPair::from_seed(Seed::new([42; 32]))
 }
 
-pub(crate) fn public_key() -> Option<AsymmetricPublicKey<V4>> {
-    AsymmetricPublicKey::from(&*pair().pk).ok()
+pub(crate) fn public_key() -> Option<PublicKey> {
+    PublicKey::from(&*pair().pk).ok()
 }
 
 /// Claims of a production licence for any installation with everything, for 365 days from then on.
@@ -42,6 +41,12 @@ pub fn claims(from: Timestamp) -> Claims {
 /// The licence file with these claims; empty when they can't be signed.
 #[must_use]
 pub fn issue(claims: &Claims) -> String {
-    let Ok(key) = AsymmetricSecretKey::from(&*pair().sk) else { return String::new() };
-    super::sign(claims, KEY_ID, &key).unwrap_or_default()
+    issue_as(claims, KEY_ID)
+}
+
+/// The licence file with these claims, signed by the test vendor under another name of a key.
+#[must_use]
+pub fn issue_as(claims: &Claims, key_id: &str) -> String {
+    let Ok(key) = SigningKey::from(&*pair().sk) else { return String::new() };
+    super::sign(claims, key_id, &key).unwrap_or_default()
 }

@@ -2,12 +2,14 @@
 
 use async_trait::async_trait;
 use heddle_kernel::{EventId, Page, PageRequest, Revision, Stored, TenantId, Timestamp};
+use heddle_policy::licence::Limit;
 use heddle_policy::{AccessFilter, resource};
 use heddle_usecase::StoreError;
 use heddle_usecase::{ActorKind, AuditEntry, IdempotencyRecord, Journal, Outcome, Target};
 use serde_json::Value;
+use uuid::Uuid;
 
-use super::directory::{NewOrganization, NewUser};
+use super::directory::{LimitOutcome, NewOrganization, NewUser};
 use crate::records::{InstallationState, Usage};
 
 /// An audit event as it was read.
@@ -77,6 +79,16 @@ pub struct SetUp {
     pub expected: Revision,
 }
 
+/// Counter of something that a licence limits and that another area keeps: an area to come registers its own.
+#[async_trait]
+pub trait LimitCounter: Send + Sync {
+    /// Name of what is counted.
+    fn counts(&self) -> Limit;
+
+    /// The present number in the whole installation.
+    async fn count(&self) -> Result<u64, StoreError>;
+}
+
 /// Keeps what concerns the installation as a whole.
 #[cfg_attr(any(test, feature = "mock"), mockall::automock)]
 #[async_trait]
@@ -100,6 +112,19 @@ pub trait InstallationStore: Send + Sync {
 
     /// Counts of organisations and users.
     async fn usage(&self) -> Result<Usage, StoreError>;
+
+    /// Takes a server in, which is seen now. One that is in already is in once; those that were not seen for
+    /// [`crate::records::NODE_SECONDS`] are gone. At the limit of others it is refused.
+    async fn join(&self, node: Uuid, now: Timestamp, limit: Option<u64>) -> Result<LimitOutcome, StoreError>;
+
+    /// Notes that a server, which is in, was seen now.
+    async fn stay(&self, node: Uuid, now: Timestamp) -> Result<(), StoreError>;
+
+    /// Takes a server out.
+    async fn leave(&self, node: Uuid) -> Result<(), StoreError>;
+
+    /// Number of servers that were seen within [`crate::records::NODE_SECONDS`].
+    async fn nodes(&self, now: Timestamp) -> Result<u64, StoreError>;
 
     /// Adds an audit event that belongs to no other change: a refusal or a failed sign-in.
     async fn audit(&self, entry: &AuditEntry) -> Result<(), StoreError>;

@@ -18,7 +18,7 @@ pub use directory::{
     Change, Dependents, DirectoryStore, GrantFilter, LimitOutcome, NewOrganization, NewUser, Tombstone,
     UserFilter,
 };
-pub use installation::{AuditEvent, AuditFilter, InstallationStore, SetUp};
+pub use installation::{AuditEvent, AuditFilter, InstallationStore, LimitCounter, SetUp};
 pub use sessions::{Attempt, NewSession, PasswordChange, SessionStore};
 
 #[cfg(any(test, feature = "mock"))]

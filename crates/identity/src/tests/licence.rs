@@ -1,12 +1,13 @@
 use std::sync::Mutex;
 
 use heddle_policy::capability::{LicenceInspect, LicenceInstall, LicenceRead};
-use heddle_policy::licence::{Claims, Kind, LicenceState};
+use heddle_policy::licence::{Claims, Kind, LicenceState, Limit};
 use heddle_usecase::StoreError;
 
 use super::*;
 use crate::licence::testing;
-use crate::licensing::Install;
+use crate::licensing::{Install, Provided};
+use crate::ports::{LimitCounter, LimitOutcome};
 use crate::records::{InstallationState, Usage};
 
 const DAY: i64 = 24 * 3600;
@@ -37,6 +38,8 @@ struct Running {
     identity: Identity,
     row: Arc<Mutex<InstallationState>>,
     audited: Arc<Mutex<Vec<String>>>,
+    /// The limits under which servers asked for a place.
+    places: Arc<Mutex<Vec<Option<u64>>>>,
     clock: Arc<FixedClock>,
 }
 
@@ -61,10 +64,17 @@ async fn running(state: InstallationState) -> Running {
         Ok(())
     });
     world.installation.expect_usage().returning(|| Ok(Usage { organizations: 1, users: 2 }));
+    world.installation.expect_nodes().returning(|_| Ok(3));
+    let places = Arc::new(Mutex::new(Vec::new()));
+    let at = Arc::clone(&places);
+    world.installation.expect_join().returning(move |_, _, limit| {
+        at.lock().unwrap().push(limit);
+        Ok(limit.map_or(LimitOutcome::Done, |used| LimitOutcome::LimitReached { used }))
+    });
     let clock = Arc::clone(&world.clock);
     let identity = world.identity();
     identity.start(crate::FirstLicence::None).await.unwrap();
-    Running { identity, row, audited, clock }
+    Running { identity, row, audited, places, clock }
 }
 
 impl Running {
@@ -105,8 +115,50 @@ async fn an_installed_licence_is_in_force_at_once() {
     assert!(running.identity.licence_state().allows("workflow.enabled"));
     let context = at(START);
     let report = running.identity.licence(&kind::<LicenceRead>(&context), &context).await.unwrap();
-    assert_eq!((report.revision, report.usage.users, report.trial_available), (Revision(5), 2, true));
+    assert_eq!((report.revision, report.trial_available), (Revision(5), true));
+    let numbers: Vec<_> = report.usage.all().map(|one| (one.limit.as_str(), one.used)).collect();
+    let none = [("deployments", 0), ("vectorDatabases", 0)];
+    assert_eq!(numbers, [[("organizations", 1), ("users", 2), ("nodes", 3)].as_slice(), &none].concat());
     assert!(key().is_sealed(&running.row.lock().unwrap()));
+}
+
+/// An area to come, with what it keeps.
+struct Area(Limit, u64);
+
+#[async_trait::async_trait]
+impl LimitCounter for Area {
+    fn counts(&self) -> Limit {
+        self.0
+    }
+
+    async fn count(&self) -> Result<u64, StoreError> {
+        Ok(self.1)
+    }
+}
+
+#[tokio::test]
+async fn what_other_areas_keep_is_counted_by_them() {
+    let running = running(sealed(row())).await;
+    let areas: [Arc<dyn LimitCounter>; 2] =
+        [Arc::new(Area(Limit::VectorDatabases, 4)), Arc::new(Area(Limit::Deployments, 6))];
+    let identity = running.identity.with_counters(areas.into());
+    let context = at(START);
+    let report = identity.licence(&kind::<LicenceRead>(&context), &context).await.unwrap();
+    let used = |limit| report.usage.of(limit);
+    assert_eq!((used(Limit::VectorDatabases), used(Limit::Deployments), used(Limit::Users)), (4, 6, 2));
+}
+
+#[tokio::test]
+async fn a_server_has_a_place_as_long_as_only_remediation_is_open() {
+    let running = running(sealed(row())).await;
+    assert_eq!(running.identity.licence_state().restriction(), Some("missing"));
+    assert!(running.identity.join(uuid::Uuid::nil()).await.is_ok());
+    assert_eq!(*running.places.lock().unwrap(), [None]);
+    let claims = Claims { limits: [("nodes".to_owned(), 2)].into(), ..testing::claims(START) };
+    running.install(&claims, START, false).await.unwrap();
+    let refused = running.identity.join(uuid::Uuid::nil()).await;
+    assert!(matches!(refused, Err(UseCaseError::LimitReached { limit: "nodes", licensed: 2, used: 2 })));
+    assert_eq!(*running.places.lock().unwrap(), [None, Some(2)]);
 }
 
 #[tokio::test]
@@ -168,6 +220,26 @@ async fn an_older_licence_takes_force_and_a_superseded_one_is_revoked() {
     let last = Claims { jti: "last".to_owned(), supersedes: vec![newer.jti.clone()], ..newer.clone() };
     running.install(&last, START, false).await.unwrap();
     assert_eq!(reason(&running.install(&newer, START, true).await.unwrap_err()), "revoked");
+}
+
+#[tokio::test]
+async fn a_licence_of_the_configuration_is_installed_once_and_never_over_a_newer_one() {
+    let running = running(sealed(row())).await;
+    let older = testing::issue(&testing::claims(START.plus_seconds(-DAY)));
+    let (claims, foreign) =
+        (testing::claims(START), Claims { installation_id: "x".to_owned(), ..testing::claims(START) });
+    let newer = testing::issue(&claims);
+    let active = Provided::Installed(LicenceState::Active { expires_at: claims.exp });
+    assert_eq!(running.identity.install_provided(&newer).await.unwrap(), active);
+    let revision = running.row.lock().unwrap().revision;
+    assert_eq!(running.identity.install_provided(&format!("{newer}\n")).await.unwrap(), Provided::Present);
+    assert_eq!(running.identity.install_provided(&older).await.unwrap(), Provided::Older);
+    let refused = running.identity.install_provided(&testing::issue(&foreign)).await.unwrap_err();
+    assert_eq!(reason(&refused), "wrong_installation");
+    let audited = running.audited.lock().unwrap().last().cloned();
+    assert_eq!(audited.as_deref(), Some("licence.rejected {\"reason\":\"wrong_installation\"}"));
+    assert_eq!(running.row.lock().unwrap().revision, revision, "none of these changed it");
+    assert_eq!(running.identity.licence_state().restriction(), None);
 }
 
 #[tokio::test]
@@ -255,6 +327,30 @@ async fn a_mark_poisoned_by_a_wrong_clock_is_cured_by_a_newer_licence() {
     running.install(&newer, START, false).await.unwrap();
     assert_eq!(running.identity.licence_state().restriction(), None);
     assert_eq!(running.row.lock().unwrap().high_water_mark, START);
+}
+
+#[tokio::test]
+async fn a_cure_on_another_server_holds_for_one_whose_clock_was_ahead() {
+    let running = running(sealed(row())).await;
+    running.install(&testing::claims(START.plus_seconds(-DAY)), START, false).await.unwrap();
+    running.clock.advance_millis(30 * DAY * 1000);
+    running.identity.tick().await.unwrap();
+    running.clock.advance_millis(-30 * DAY * 1000);
+    assert_eq!(running.identity.licence_state().restriction(), Some("clock_rollback"));
+    let ahead = running.row.lock().unwrap().clone();
+    let put_back = |revision| {
+        let licence = Some(testing::issue(&testing::claims(START)));
+        sealed(InstallationState { licence, high_water_mark: START, revision, ..ahead.clone() })
+    };
+    *running.row.lock().unwrap() =
+        InstallationState { seal: String::new(), ..put_back(ahead.revision.next()) };
+    running.identity.tick().await.unwrap();
+    assert!(running.identity.licence_state().restriction().is_some(), "a row without a seal cures nothing");
+    *running.row.lock().unwrap() = ahead.clone();
+    running.identity.tick().await.unwrap();
+    *running.row.lock().unwrap() = put_back(ahead.revision.next());
+    running.identity.tick().await.unwrap();
+    assert_eq!(running.identity.licence_state().restriction(), None);
 }
 
 #[tokio::test]

@@ -73,6 +73,31 @@ fn a_licence_lives_through_its_states() {
 }
 
 #[test]
+fn an_end_is_warned_of_before_it_comes() {
+    let hours = |moment: Timestamp, hours: i64| moment.plus_seconds(hours * 3600);
+    let trial = LicenceState::Trial { expires_at: day(130) };
+    let expiring = LicenceState::Expiring { expires_at: day(130) };
+    let cases = [
+        (trial, day(100), false, "not for production; ends 1970"),
+        (trial, Timestamp::from_micros(day(116).micros() - 1), false, "not for production; ends 1970"),
+        (trial, day(116), true, "ends in 14 days"),
+        (trial, hours(day(128), 1), true, "ends in 1 day "),
+        (trial, hours(day(129), 1), true, "ends in less than a day"),
+        (expiring, day(100), true, "ends in 30 days"),
+        (LicenceState::Grace { until: day(144) }, day(130), true, "(in 14 days)"),
+        (restricted(Restriction::Expired), day(200), true, "restricted: expired"),
+    ];
+    for (state, now, presses, expected) in cases {
+        let warning = state.warning(now).unwrap();
+        assert!(warning.contains(expected), "{warning}");
+        assert_eq!(state.is_pressing(now), presses, "{warning}");
+        assert!(warning.is_ascii(), "it is a header's value: {warning}");
+    }
+    let active = LicenceState::Active { expires_at: day(465) };
+    assert_eq!((active.warning(day(100)), active.is_pressing(day(100))), (None, false));
+}
+
+#[test]
 fn what_is_wrong_with_a_licence_is_told() {
     let revoked = ["lic-1".to_owned()];
     let clock = at(day(200));

@@ -1,9 +1,17 @@
 //! What runs in the background, with ports that do as they are told and a time that nobody waits for.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests fail the test"
+)]
 
 mod committer;
+mod errands;
 mod hub;
+mod runner;
+mod webhooks;
 mod worker;
 
 use std::sync::Arc;

@@ -248,6 +248,46 @@ async fn a_restricted_installation_fires_and_delivers_nothing_until_it_is_free_a
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_has_begun_ends_when_the_installation_becomes_restricted() {
+    let (mut store, looks, fired) = (Stores::new(), log(), log());
+    let (look, seen) = (clocked(&looks), Arc::clone(&fired));
+    store.on(Queue::Timers, move |_| {
+        look();
+        Ok(vec![timer(1), timer(2)])
+    });
+    let licence = Arc::new(std::sync::OnceLock::<Arc<Licence>>::new());
+    let ends = Arc::clone(&licence);
+    store.runs.expect_load().returning(move |_, run| {
+        seen.lock().push(run);
+        ends.get().unwrap().0.store(false, Ordering::SeqCst);
+        Err(StoreError::NotFound)
+    });
+    let background = Background::new(store);
+    assert!(licence.set(Arc::clone(&background.licence)).is_ok());
+    let _loops = background.start();
+    sleep(Duration::from_millis(4_500)).await;
+    assert_eq!((fired.lock().clone(), looks.lock().clone()), (vec![run(1), run(2)], vec![0]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_is_moved_on_a_restricted_installation_fires_nothing() {
+    let (mut store, looks) = (Stores::new(), log());
+    let look = clocked(&looks);
+    store.on(Queue::Timers, move |_| {
+        look();
+        Ok(vec![timer(1)])
+    });
+    let begin = ServerClock::default().now();
+    let due = begin.plus_seconds(3600);
+    store.work.expect_next_due().returning(move |_, _| Ok(Some(due)));
+    let background = Background::new(store);
+    background.licence.0.store(false, Ordering::SeqCst);
+    let reached = background.worker.advance_clock(begin.plus_seconds(7200)).await.unwrap();
+    assert!(reached >= begin.plus_seconds(7200));
+    assert!(looks.lock().is_empty(), "what is due stays so");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_thrown_message_wakes_the_deliveries_and_a_failed_one_is_tried_again() {
     let (mut store, deliveries) = (Stores::new(), log());
     let deliver = clocked(&deliveries);

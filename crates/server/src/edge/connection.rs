@@ -13,6 +13,7 @@ use actix_web::http::header::TRANSFER_ENCODING;
 use actix_web::rt::net::TcpStream;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep, sleep_until};
+use tokio_rustls::server::TlsStream;
 
 use super::limits::{EdgeLimits, Pace};
 use super::tally::Place;
@@ -83,10 +84,64 @@ impl Drop for Open {
     }
 }
 
+/// Stream of a connection. Deadlines are held above TLS: what counts is what the client asks and takes.
+#[derive(Debug)]
+pub(crate) enum Wire {
+    /// Plain.
+    Plain(TcpStream),
+    /// TLS, whose handshake is done.
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+impl Wire {
+    fn socket(&self) -> &TcpStream {
+        match self {
+            Self::Plain(stream) => stream,
+            Self::Tls(stream) => stream.get_ref().0,
+        }
+    }
+}
+
+impl AsyncRead for Wire {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Plain(stream) => Pin::new(stream).poll_read(cx, buffer),
+            Self::Tls(stream) => Pin::new(stream).poll_read(cx, buffer),
+        }
+    }
+}
+
+impl AsyncWrite for Wire {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Self::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Self::Tls(stream) => Pin::new(stream).poll_write(cx, bytes),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Plain(stream) => Pin::new(stream).poll_flush(cx),
+            Self::Tls(stream) => Pin::new(stream).poll_flush(cx),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
+            Self::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
+        }
+    }
+}
+
 /// Connection that is cut when its client is too slow.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    stream: TcpStream,
+    stream: Wire,
     link: Rc<Link>,
     limits: EdgeLimits,
     look: Pin<Box<Sleep>>,
@@ -103,10 +158,10 @@ struct Stall {
 }
 
 impl Connection {
-    pub(crate) fn new(stream: TcpStream, limits: EdgeLimits, places: Connected) -> Self {
+    pub(crate) fn new(stream: Wire, limits: EdgeLimits, places: Connected) -> Self {
         let link = Link { open: Cell::new(0), idle: Cell::new(Instant::now()), heard: Cell::new(None) };
         // A kernel without the option shows later that a reader is slow; the deadline holds all the same.
-        let _ = socket2::SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT);
+        let _ = socket2::SockRef::from(stream.socket()).set_tcp_notsent_lowat(UNSENT);
         let look = Box::pin(sleep(Self::look_every(&limits)));
         Self { stream, link: Rc::new(link), limits, look, stalled: None, _places: places }
     }
@@ -155,7 +210,7 @@ impl Connection {
 
     /// End at once: what the kernel still holds for the client goes, too.
     fn cut(&self, why: &'static str) -> io::Error {
-        let _ = self.stream.set_zero_linger();
+        let _ = self.stream.socket().set_zero_linger();
         tracing::debug!(why, "a connection was cut");
         io::Error::new(io::ErrorKind::TimedOut, why)
     }
@@ -212,7 +267,14 @@ impl AsyncWrite for Connection {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
+        match Pin::new(&mut self.stream).poll_flush(cx) {
+            Poll::Ready(result) => Poll::Ready(result),
+            // TLS keeps what the client does not take; the kernel's part of a plain answer is seen in `poll_write`.
+            Poll::Pending => {
+                self.stalled(cx)?;
+                Poll::Pending
+            }
+        }
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

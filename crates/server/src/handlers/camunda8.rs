@@ -65,6 +65,7 @@ pub(crate) async fn activate(call: Call<ops::ActivateCamundaJobs>) -> HandlerRes
         lock_ms: lock.and_then(|millis| u64::try_from(millis).ok()).unwrap_or_default(),
         wait_ms: u64::try_from(wait).unwrap_or_default().min(MAX_WAIT_MS),
         variables: body.fetch_variable.clone().filter(|names| !names.is_empty()),
+        ..ActivateJobs::default()
     };
     let taken = call.app.runs.activate_jobs(&call.authorized, &asked).await?;
     let leased = body.with_lease == Some(true);
@@ -73,7 +74,7 @@ pub(crate) async fn activate(call: Call<ops::ActivateCamundaJobs>) -> HandlerRes
 }
 
 fn shown(taken: ActivatedJob, leased: bool) -> wire::ActivatedJob {
-    let ActivatedJob { job, variables, business_key, .. } = taken;
+    let ActivatedJob { job, variables, business_key, root, .. } = taken;
     let (kind, moment) = match job.kind {
         JobKind::Task => (wire::JobKind::BpmnElement, wire::JobListenerEventType::Unspecified),
         JobKind::StartListener => (wire::JobKind::ExecutionListener, wire::JobListenerEventType::Start),
@@ -97,7 +98,7 @@ fn shown(taken: ActivatedJob, leased: bool) -> wire::ActivatedJob {
         variables,
         tenant_id: TENANT,
         physical_tenant_id: "default",
-        root_process_instance_key: None,
+        root_process_instance_key: Some(number_of(root.0).to_string()),
         kind,
         listener_event_type: moment,
         user_task: None,

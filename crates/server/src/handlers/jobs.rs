@@ -7,7 +7,7 @@ use heddle_kernel::{MAX_LIMIT, Page, Timestamp};
 use heddle_workflows::ports::JobFilter;
 use heddle_workflows::records::{Job, JobEnding, JobOutcome, JobState, KnownJob};
 use heddle_workflows::runs::{
-    ActivateJobs, ActivatedJob, DEFAULT_JOBS, DEFAULT_LOCK_MS, JobError, JobFailure, MAX_JOBS,
+    ActivateJobs, ActivatedJob, DEFAULT_JOBS, DEFAULT_LOCK_MS, JobError, JobFailure,
 };
 
 use super::id_of;
@@ -41,9 +41,11 @@ pub(crate) async fn activate(call: Call<ops::ActivateJobs>) -> HandlerResult {
         lock_ms: body.lock_ms.map_or(DEFAULT_LOCK_MS, u64::from),
         wait_ms: body.wait_ms.map_or(0, u64::from),
         variables: body.variables,
+        ..ActivateJobs::default()
     };
+    let limit = ask.max_jobs.min(MAX_LIMIT);
     let items = call.app.runs.activate_jobs(&call.authorized, &ask).await?;
-    Response::list(Page { items, next: None }, MAX_JOBS.min(MAX_LIMIT), activated)
+    Response::list(Page { items, next: None }, limit, activated)
 }
 
 /// POST /api/jobs/{jobId}/complete
@@ -117,7 +119,7 @@ fn open(job: Job, now: Timestamp) -> wire::jobs::Job {
 }
 
 fn activated(taken: ActivatedJob) -> wire::jobs::ActivatedJob {
-    let ActivatedJob { job, variables, correlation_key, business_key } = taken;
+    let ActivatedJob { job, variables, correlation_key, business_key, root: _ } = taken;
     wire::jobs::ActivatedJob {
         id: job.id.to_string(),
         kind: job_kind(job.kind),

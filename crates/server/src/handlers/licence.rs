@@ -1,11 +1,9 @@
 //! The licence; open while the installation is restricted.
 
-use std::collections::BTreeMap;
-
 use heddle_api::operations::ops;
 use heddle_api::wire;
 use heddle_identity::licensing::{Install, LicenceReport};
-use heddle_identity::records::Usage;
+use heddle_identity::nodes::{Number, Numbers};
 use heddle_policy::licence::{Licence, LicenceState};
 
 use super::sessions::licence_state;
@@ -45,7 +43,7 @@ pub(crate) async fn validate(call: Call<ops::ValidateLicence>) -> HandlerResult 
             message: found.message,
             licence: found
                 .licence
-                .map(|licence| view(&licence, &present.installation_id, present.usage, false, 0)),
+                .map(|licence| view(&licence, &present.installation_id, &present.usage, false, 0)),
         },
     )
 }
@@ -54,10 +52,7 @@ pub(crate) async fn validate(call: Call<ops::ValidateLicence>) -> HandlerResult 
 pub(crate) async fn request(call: Call<ops::GetLicenceRequest>) -> HandlerResult {
     let request = call.app.identity.licence_request(&call.authorized, &call.context).await?;
     let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
-    let usage = BTreeMap::from([
-        ("organizations".to_owned(), count(request.usage.organizations)),
-        ("users".to_owned(), count(request.usage.users)),
-    ]);
+    let usage = request.usage.all().map(|one| (one.limit.as_str().to_owned(), count(one.used))).collect();
     Response::data(
         200,
         wire::licence::LicenceRequest {
@@ -78,7 +73,7 @@ pub(crate) async fn start_trial(call: Call<ops::StartTrial>) -> HandlerResult {
 
 fn shown(status: u16, report: &LicenceReport) -> HandlerResult {
     let (available, revision) = (report.trial_available, report.revision.0);
-    let data = view(&report.licence, &report.installation_id, report.usage, available, revision);
+    let data = view(&report.licence, &report.installation_id, &report.usage, available, revision);
     let answer = Response::data(status, data)?.tagged(report.revision);
     Ok(if status == 201 { answer.with("location", "/api/licence") } else { answer })
 }
@@ -86,7 +81,7 @@ fn shown(status: u16, report: &LicenceReport) -> HandlerResult {
 fn view(
     licence: &Licence,
     installation_id: &str,
-    usage: Usage,
+    usage: &Numbers,
     trial_available: bool,
     revision: i64,
 ) -> wire::licence::Licence {
@@ -125,14 +120,12 @@ fn view(
     }
 }
 
-fn limits(licence: &Licence, usage: Usage) -> Vec<wire::licence::LicenceLimit> {
+fn limits(licence: &Licence, usage: &Numbers) -> Vec<wire::licence::LicenceLimit> {
     let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
-    [("organizations", usage.organizations), ("users", usage.users)]
-        .into_iter()
-        .map(|(name, used)| wire::licence::LicenceLimit {
-            name: name.to_owned(),
-            licensed: licence.limit(name).map(count),
-            used: count(used),
-        })
-        .collect()
+    let row = |one: Number| wire::licence::LicenceLimit {
+        name: one.limit.as_str().to_owned(),
+        licensed: licence.limit(one.limit.as_str()).map(count),
+        used: count(one.used),
+    };
+    usage.all().map(row).collect()
 }

@@ -2,6 +2,8 @@
 //! exhaustive, so that a literal that one side lacks does not compile.
 
 use heddle_api::wire;
+use heddle_connections::ConnectionKind;
+use heddle_connections::records::{PauseReason, Phase};
 use heddle_identity::records::UserState;
 use heddle_policy::Effect;
 use heddle_workflows::records::{
@@ -41,9 +43,14 @@ alike! {
     JobState = jobs::JobState (job_state, job_state_of) { Ready, Locked, Delayed, Failed, Suspended }
     JobKind = jobs::JobKind (job_kind) { Task, StartListener, EndListener, TaskListener }
     WorkKind = dead_letters::DeadLetterKind (work_kind, work_kind_of) {
-        Message, Signal, Timer, TimerStart, Event, Start, Call
+        Message, Signal, Timer, TimerStart, Event, Start, Call, Webhook
     }
     SetAsideReason = dead_letters::DeadLetterReason (set_aside_reason) { Refused, Failed, Crashed }
+    ConnectionKind = connections::ConnectionType (connection_kind, connection_kind_of) {
+        Http, Smtp, Postgresql, S3, Webhook
+    }
+    Phase = connections::TestPhase (test_phase) { Dns, Connect, Tls, Auth, Request }
+    PauseReason = webhooks::PauseReason (pause_reason) { Caller, ReceiverGone }
     UserState = directory::UserState (user_state, user_state_of) { Active, Disabled }
     Effect = access::Effect (effect, effect_of) { Allow, Deny }
 }

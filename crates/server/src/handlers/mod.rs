@@ -7,6 +7,7 @@ pub(crate) mod camunda8;
 pub(crate) mod case_events;
 mod changes;
 pub(crate) mod conformance;
+pub(crate) mod connections;
 pub(crate) mod dead_letters;
 pub(crate) mod decisions;
 pub(crate) mod directory;
@@ -20,6 +21,7 @@ pub(crate) mod runs;
 pub(crate) mod sessions;
 pub(crate) mod tasks;
 pub(crate) mod transform;
+pub(crate) mod webhooks;
 mod workers;
 pub(crate) mod workflows;
 

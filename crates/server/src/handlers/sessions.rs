@@ -105,6 +105,7 @@ pub(crate) async fn current(call: SessionCall<ops::GetSession>) -> HandlerResult
             organizations: info.organizations.iter().map(membership).collect(),
             permissions: info.permissions.into_iter().map(|one| one.as_str().to_owned()).collect(),
             licence_state: licence_state(call.app.identity.licence_state().state),
+            licence_warning: call.app.identity.licence_warning(),
         },
     )
 }

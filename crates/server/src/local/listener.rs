@@ -19,10 +19,10 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use super::socket::SocketPath;
 use crate::app::App;
 use crate::command_line::LocalPeer;
 use crate::http;
+use crate::socket::SocketPath;
 
 /// Time that open calls have when the server stops.
 const GRACE: Duration = Duration::from_secs(3);

@@ -5,11 +5,6 @@
 mod listener;
 mod routes;
 mod service;
-mod socket;
 
 pub(crate) use listener::LocalListener;
 pub use service::LocalService;
-pub use socket::SocketPath;
-
-/// Name of the socket file within the data directory.
-pub const SOCKET_FILE: &str = "heddle.sock";

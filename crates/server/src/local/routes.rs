@@ -7,6 +7,8 @@ use std::sync::Arc;
 use actix_web::web::{self, Bytes, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
 use heddle_api::ErrorCode;
+use heddle_connections::ports::Sealer as _;
+use heddle_connections::rotation::KeyError;
 use heddle_identity::SetUpRequest;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -20,6 +22,7 @@ use crate::reply::{HandlerResult, Response};
 const INSTALLATION: &str = "/local/installation";
 const SET_UP: &str = "/local/set-up";
 const UNLOCK: &str = "/local/unlock";
+const ROTATE: &str = "/local/keys/rotate";
 
 /// An installation to set up.
 #[derive(Deserialize)]
@@ -36,6 +39,15 @@ struct SetUp {
 #[serde(deny_unknown_fields)]
 struct Unlock {
     email: String,
+}
+
+/// A rotation of the keys that secrets are sealed with.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rotate {
+    /// Whether one that was broken off goes on, without a new key.
+    #[serde(rename = "continue")]
+    resume: bool,
 }
 
 /// Puts the calls on their paths.
@@ -56,9 +68,44 @@ pub(super) fn configure(config: &mut ServiceConfig, app: &Arc<App>) {
         })?;
         Response::data(200, json!({ "email": email, "forgotten": forgotten }))
     });
+    let rotate = bound(app, ROTATE, |app, body| async move { rotate(&app, &read(&body)?).await });
     config.route(INSTALLATION, web::get().to(state));
     config.route(SET_UP, web::post().to(set_up));
     config.route(UNLOCK, web::post().to(unlock));
+    config.route(ROTATE, web::post().to(rotate));
+}
+
+/// Puts a new key on the ring and wraps every secret's own key with it, while others read and write: a secret opens with
+/// the key that it names.
+async fn rotate(app: &App, wanted: &Rotate) -> HandlerResult {
+    // The file may have a newer key, of another node or by hand: what is wrapped goes under that.
+    app.keyring.refresh();
+    if !wanted.resume {
+        app.keyring
+            .add_current()
+            .map_err(|error| Failure::because(ErrorCode::StateConflict, "noNewKey", error.to_string()))?;
+    }
+    app.keys.verify(app.now()).await.map_err(|error| match error {
+        KeyError::Store(cause) => cause.into(),
+        KeyError::Wrong { .. } | KeyError::Missing { .. } | KeyError::Another { .. } => {
+            Failure::because(ErrorCode::StateConflict, "wrongKeyring", error.to_string())
+        }
+    })?;
+    let done = app.keys.rotate().await?;
+    for one in &done.told {
+        tracing::error!(
+            organization = %one.place.tenant, connection = %one.place.connection, field = one.place.field,
+            reason = %one.reason, "a secret does not open and stays as it is"
+        );
+    }
+    let key = app.keyring.current_key();
+    tracing::info!(
+        key,
+        wrapped = done.rewrapped,
+        unreadable = done.unreadable,
+        "the keys of secrets were wrapped anew"
+    );
+    Response::data(200, json!({ "key": key, "wrapped": done.rewrapped, "unreadable": done.unreadable }))
 }
 
 async fn set_up(app: &App, wanted: SetUp) -> HandlerResult {

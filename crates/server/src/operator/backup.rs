@@ -6,11 +6,14 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use heddle_identity::InstallationKey;
+use heddle_seal::Keyring;
 use heddle_store::backup::{self, Verified};
 use serde::Serialize;
 
 use crate::config::Config;
-use crate::data_dir::{self, DATABASE_FILE, DataDir, DataDirError, KEY_FILE, KEY_LENGTH, LOCK_FILE};
+use crate::data_dir::{
+    self, DATABASE_FILE, DataDir, DataDirError, KEY_FILE, KEY_LENGTH, KEYRING_FILE, LOCK_FILE,
+};
 use crate::error::StartError;
 use crate::stores;
 
@@ -28,29 +31,42 @@ pub struct Copied {
     pub installation_id: Option<String>,
     /// The key file that was written, if one was.
     pub key: Option<PathBuf>,
+    /// The keyring that was written, if one was.
+    pub keyring: Option<PathBuf>,
 }
 
-/// Copies the SQLite database to the new file `to`, and the key to the new file `key_to` if one is named. A server may
-/// run. The copy is opened and checked as a whole before it is there.
+/// Files with keys outside of the data directory, each left out where none is named.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct KeyFiles<'a> {
+    /// The installation's key.
+    pub key: Option<&'a Path>,
+    /// The keys that secrets are sealed with.
+    pub keyring: Option<&'a Path>,
+}
+
+/// Copies the SQLite database to the new file `to`, and the keys to the new files that are named. A server may run. The
+/// copy is opened and checked as a whole before it is there.
 ///
 /// # Errors
 /// `Elsewhere` for PostgreSQL, `NotFound` without a database, `Backup`, `DataDir` and `WrongKey` for the key.
-pub async fn back_up(config: &Config, to: &Path, key_to: Option<&Path>) -> Result<Copied, StartError> {
+pub async fn back_up(config: &Config, to: &Path, keys: KeyFiles<'_>) -> Result<Copied, StartError> {
     only_sqlite(config, "pg_dump --format=custom --file=heddle.dump")?;
     let file = config.data_dir.join(DATABASE_FILE);
     if !file.exists() {
         return Err(StartError::NotFound(format!("there is no database at `{}`", file.display())));
     }
-    let key = match key_to {
-        Some(target) if target.exists() => {
-            return Err(StartError::Refused(format!(
-                "`{}` is there already: name a file that is not",
-                target.display()
-            )));
-        }
+    if let Some(taken) = [keys.key, keys.keyring].into_iter().flatten().find(|target| target.exists()) {
+        let message = format!("`{}` is there already: name a file that is not", taken.display());
+        return Err(StartError::Refused(message));
+    }
+    let key = match keys.key {
         Some(target) => Some((target.to_owned(), key_at(&config.data_dir.join(KEY_FILE))?)),
         None => None,
     };
+    let ring = config.data_dir.join(KEYRING_FILE);
+    if keys.keyring.is_some() {
+        keyring_at(&ring)?;
+    }
     let target = to.to_owned();
     let verified = blocking(move || backup::copy(&file, &target, &stores::migrations())).await?;
     if let Some((target, bytes)) = &key
@@ -60,21 +76,34 @@ pub async fn back_up(config: &Config, to: &Path, key_to: Option<&Path>) -> Resul
         let _ = fs::remove_file(to);
         return Err(error);
     }
-    Ok(copied(to, verified, key.map(|(target, _)| target)))
+    if let Some(target) = keys.keyring
+        && let Err(error) = copy_key(&ring, target)
+    {
+        for half in [Some(to), keys.key].into_iter().flatten() {
+            let _ = fs::remove_file(half);
+        }
+        return Err(error);
+    }
+    let copied = copied(to, verified, key.map(|(target, _)| target));
+    Ok(Copied { keyring: keys.keyring.map(Path::to_owned), ..copied })
 }
 
-/// Puts a backup into the data directory, which must be empty or not there, and the key with it if one is named. The
-/// database is checked as a whole, and the key against it, before anything is there.
+/// Puts a backup into the data directory, which must be empty or not there, and the keys with it that are named. The
+/// database is checked as a whole, and the key against it, before anything is there. The keyring must be one; whether it
+/// is the one that secrets are sealed under says the start.
 ///
 /// # Errors
 /// `Elsewhere` for PostgreSQL, `Refused` when the directory holds anything (looked at while it is locked), `Backup`,
 /// `DataDir`, `WrongKey`.
-pub async fn restore(config: &Config, from: &Path, key_from: Option<&Path>) -> Result<Copied, StartError> {
+pub async fn restore(config: &Config, from: &Path, keys: KeyFiles<'_>) -> Result<Copied, StartError> {
     only_sqlite(config, "pg_restore --dbname=... heddle.dump")?;
     if !from.is_file() {
         return Err(StartError::NotFound(format!("there is no file `{}`", from.display())));
     }
-    let key = key_from.map(|path| Ok::<_, StartError>((path, key_at(path)?))).transpose()?;
+    let key = keys.key.map(|path| Ok::<_, StartError>((path, key_at(path)?))).transpose()?;
+    if let Some(path) = keys.keyring {
+        keyring_at(path)?;
+    }
     let beginning = super::Beginning::of(config);
     // Somebody else's directory is not even locked, which would put a file of ours into it.
     only_empty(&config.data_dir)?;
@@ -82,6 +111,7 @@ pub async fn restore(config: &Config, from: &Path, key_from: Option<&Path>) -> R
     // What counts is what is there now that nobody else can begin: a server or a restore may have, in between.
     only_empty(&config.data_dir)?;
     let done = put_back(config, &data, from, key).await;
+    let done = done.and_then(|copied| with_keyring(copied, &data, keys.keyring));
     if let Err(error) = &done {
         beginning.take_back(Some(error));
     }
@@ -110,6 +140,14 @@ async fn put_back(
     Ok(copied(&database, verified, written))
 }
 
+/// Puts the keyring beside what was restored, if one is named.
+fn with_keyring(copied: Copied, data: &DataDir, from: Option<&Path>) -> Result<Copied, StartError> {
+    let Some(path) = from else { return Ok(copied) };
+    let target = data.keyring();
+    copy_key(path, &target)?;
+    Ok(Copied { keyring: Some(target), ..copied })
+}
+
 fn copied(database: &Path, verified: Verified, key: Option<PathBuf>) -> Copied {
     Copied {
         database: database.to_owned(),
@@ -117,6 +155,7 @@ fn copied(database: &Path, verified: Verified, key: Option<PathBuf>) -> Copied {
         migrations: verified.migrations.len(),
         installation_id: verified.installation_id,
         key,
+        keyring: None,
     }
 }
 
@@ -127,8 +166,9 @@ fn only_sqlite(config: &Config, command: &str) -> Result<(), StartError> {
     }
     Err(StartError::Elsewhere(format!(
         "the database is PostgreSQL, which is backed up and restored by its own programs: `{command}` (docs/STORAGE.md); \
-         copy `{}` apart from it",
-        config.data_dir.join(KEY_FILE).display()
+         copy `{}` and `{}` apart from it",
+        config.data_dir.join(KEY_FILE).display(),
+        config.data_dir.join(KEYRING_FILE).display()
     )))
 }
 
@@ -142,6 +182,14 @@ async fn blocking<T: Send + 'static>(
 fn key_at(path: &Path) -> Result<[u8; KEY_LENGTH], StartError> {
     let missing = || StartError::NotFound(format!("there is no key file `{}`", path.display()));
     data_dir::read_key(path)?.ok_or_else(missing)
+}
+
+/// Looks whether a file holds a keyring.
+fn keyring_at(path: &Path) -> Result<(), StartError> {
+    match Keyring::read(path)? {
+        Some(_) => Ok(()),
+        None => Err(StartError::NotFound(format!("there is no keyring `{}`", path.display()))),
+    }
 }
 
 /// Whether a key is the one of a database's installation.

@@ -4,14 +4,14 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::config::Config;
-use crate::data_dir::{self, DATABASE_FILE, DataDirError, KEY_FILE};
+use crate::data_dir::{self, DATABASE_FILE, DataDirError, KEY_FILE, KEYRING_FILE};
 use crate::error::StartError;
 
 /// State of the data directory before a command: whether there was nothing of ours in it yet.
 #[derive(Debug)]
 pub struct Beginning {
     path: PathBuf,
-    /// Whether there was neither a database nor a key of this directory's own.
+    /// Whether there was neither a database nor a key or keyring of this directory's own.
     empty: bool,
     /// Whether the directory was not there at all.
     absent: bool,
@@ -23,7 +23,10 @@ impl Beginning {
     pub fn of(config: &Config) -> Self {
         let path = config.data_dir.clone();
         let there = |name: &str| path.join(name).exists();
-        let empty = config.database_url.is_none() && !there(DATABASE_FILE) && !there(KEY_FILE);
+        let empty = config.database_url.is_none()
+            && !there(DATABASE_FILE)
+            && !there(KEY_FILE)
+            && !there(KEYRING_FILE);
         Self { empty, absent: !path.exists(), path }
     }
 

@@ -1,26 +1,34 @@
 //! The checks of `heddle doctor`. They change nothing, and none of them hides another: what can't be checked says why.
 
-use std::io::{Read as _, Write as _};
 use std::net::{TcpStream, ToSocketAddrs as _};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use heddle_connections::ports::KeyStore;
+use heddle_connections::rotation::Keys;
 use heddle_identity::InstallationKey;
 use heddle_identity::ports::InstallationStore as _;
 use heddle_identity::records::InstallationState;
 use heddle_kernel::{Clock as _, TenantId, Timestamp, UserId};
+use heddle_outbound::KeyringSealer;
 use heddle_policy::OwnReason;
 use heddle_policy::capability::LicenceRead;
 use heddle_policy::licence::{CLOCK_TOLERANCE_SECONDS, Licence, LicenceState};
 use heddle_runtime::ServerClock;
+use heddle_seal::Keyring;
 use heddle_store::Db;
+use heddle_store_connections::SqlConnectionStore;
+use heddle_usecase::StoreError;
 use serde::Serialize;
 
 use crate::acting::own_context;
 use crate::config::Config;
-use crate::data_dir::{self, DATABASE_FILE, DataDir, DataDirError, KEY_FILE, KEY_LENGTH};
+use crate::data_dir::{self, DATABASE_FILE, DataDir, DataDirError, KEY_FILE, KEY_LENGTH, KEYRING_FILE};
 use crate::denials::Denials;
+use crate::error::StartError;
+use crate::socket::{SOCKET_FILE, SocketPath};
 use crate::stores;
 
 /// Less free space than this is a fault: the write-ahead log alone may take so much.
@@ -64,7 +72,7 @@ impl Finding {
 /// A check and how it ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// Subject of the check: `database`, `key`, `files`, `licence`, `rules`, `disk`, `clock`.
+    /// Subject of the check: `database`, `key`, `keyring`, `files`, `licence`, `rules`, `disk`, `clock`.
     pub name: &'static str,
     /// Result of the check.
     pub status: Finding,
@@ -76,7 +84,7 @@ fn check(name: &'static str, status: Finding, message: impl Into<String>) -> Che
     Check { name, status, message: message.into() }
 }
 
-/// Looks at database, key, files, licence, rules, disk and clock.
+/// Looks at database, key, keyring, files, licence, rules, disk and clock.
 pub async fn checks(config: &Config) -> Vec<Check> {
     let key = data_dir::read_key(&config.data_dir.join(KEY_FILE));
     let files = check_files(&config.data_dir);
@@ -95,6 +103,10 @@ pub async fn checks(config: &Config) -> Vec<Check> {
             (check("rules", Finding::Skipped, "not checked before the first start"), Some((db, None)))
         }
         None => (check("rules", Finding::Skipped, format!("not checked: {why}")), None),
+    };
+    let keyring = match &installation {
+        Some((db, Some(_))) => check_keyring(config, Some(db)).await,
+        Some((_, None)) | None => check_keyring(config, None).await,
     };
     let (key_check, licence, clock) = match installation {
         Some((db, Some(state))) => {
@@ -115,7 +127,7 @@ pub async fn checks(config: &Config) -> Vec<Check> {
             check("clock", Finding::Skipped, format!("not checked: {why}")),
         ),
     };
-    vec![database, key_check, files, licence, rules, check_disk(&config.data_dir), clock]
+    vec![database, key_check, keyring, files, licence, rules, check_disk(&config.data_dir), clock]
 }
 
 fn check_files(path: &Path) -> Check {
@@ -179,8 +191,8 @@ async fn ask_server(data_dir: &Path) -> Check {
     let Some(address) = data_dir::announced(data_dir) else {
         return check("database", Finding::Skipped, "a server that is just starting has the data directory");
     };
-    let asked = address.clone();
-    let answer = tokio::task::spawn_blocking(move || readiness(&asked)).await;
+    let (asked, socket) = (address.clone(), data_dir.join(SOCKET_FILE));
+    let answer = tokio::task::spawn_blocking(move || readiness(&asked, &socket)).await;
     match answer {
         Ok(Ok(200)) => {
             check("database", Finding::Ok, format!("held by the running server at {address}, which is ready"))
@@ -199,14 +211,29 @@ async fn ask_server(data_dir: &Path) -> Check {
     }
 }
 
-/// The status of `GET /health/ready`.
-fn readiness(address: &str) -> std::io::Result<u16> {
+/// The status of `GET /health/ready`. A server that speaks TLS is asked over its socket: its certificate is for a name,
+/// and not for the address that it announced.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the server of this very data directory, at the address that it announced"
+)]
+fn readiness(address: &str, socket: &Path) -> std::io::Result<u16> {
+    if address.starts_with("https://") {
+        let stream = UnixStream::connect(SocketPath::of(socket)?.as_path())?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        return asked(stream, "localhost");
+    }
     let host = address.trim_start_matches("http://");
     let no_address = || std::io::Error::other("no address");
     let target = host.to_socket_addrs()?.next().ok_or_else(no_address)?;
-    let mut stream = TcpStream::connect_timeout(&target, PATIENCE)?;
+    let stream = TcpStream::connect_timeout(&target, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
+    asked(stream, host)
+}
+
+fn asked(mut stream: impl std::io::Read + std::io::Write, host: &str) -> std::io::Result<u16> {
     write!(stream, "GET /health/ready HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n")?;
     let mut head = [0; 12];
     stream.read_exact(&mut head)?;
@@ -244,6 +271,45 @@ fn check_key(
             state.installation_id
         )),
     }
+}
+
+/// The keyring, held against what is sealed where there is a database that can be read.
+async fn check_keyring(config: &Config, db: Option<&Db>) -> Check {
+    let failed = |message: String| check("keyring", Finding::Failed, message);
+    let path = config.data_dir.join(KEYRING_FILE);
+    let ring = match &config.keyring {
+        Some(given) => Keyring::from_text(given.expose()).map(Some),
+        None => Keyring::read(&path),
+    };
+    let store = db.map(|db| (db.postgres().is_some(), Arc::new(SqlConnectionStore::new(db.clone()))));
+    match (ring, store) {
+        (Err(error), _) => failed(error.to_string()),
+        (Ok(None), None) => check("keyring", Finding::Skipped, "there is no keyring file yet"),
+        (Ok(None), Some((is_shared, store))) => match lacks(is_shared, &*store).await {
+            Ok(true) => failed(StartError::KeyringMissing(path).to_string()),
+            Ok(false) => check(
+                "keyring",
+                Finding::Skipped,
+                "there is no keyring file, and nothing is sealed: a start makes one",
+            ),
+            Err(error) => failed(error.to_string()),
+        },
+        (Ok(Some(_)), None) => {
+            check("keyring", Finding::Ok, "the keyring is well-formed; not compared with the database")
+        }
+        (Ok(Some(ring)), Some((is_shared, store))) => {
+            let keys = Keys::new(store, Arc::new(KeyringSealer::new(ring))).shared(is_shared);
+            match keys.check().await {
+                Ok(()) => check("keyring", Finding::Ok, "it has every key that secrets are sealed under"),
+                Err(error) => failed(error.to_string()),
+            }
+        }
+    }
+}
+
+/// Whether a start without a keyring is refused.
+async fn lacks(is_shared: bool, keys: &dyn KeyStore) -> Result<bool, StoreError> {
+    Ok(!keys.keys_in_use().await?.is_empty() || (is_shared && !keys.key_checks().await?.is_empty()))
 }
 
 /// Grants and rules of roles whose selectors nobody can read.
@@ -284,12 +350,12 @@ async fn licence(config: &Config, db: Db, key: [u8; KEY_LENGTH], state: &Install
         return failed("the licence may not be read".to_owned());
     };
     match identity.licence(&authorized, &context).await {
-        Ok(report) => judged(&report.licence),
+        Ok(report) => judged(&report.licence, clock.now()),
         Err(error) => failed(error.to_string()),
     }
 }
 
-fn judged(licence: &Licence) -> Check {
+fn judged(licence: &Licence, now: Timestamp) -> Check {
     let end = licence.claims.as_deref().map(|claims| claims.exp);
     let until = end.map_or_else(String::new, |end| format!(", ends {end}"));
     let word = licence.state.as_str();
@@ -304,6 +370,9 @@ fn judged(licence: &Licence) -> Check {
             check("licence", Finding::Failed, format!("{word} ({reason}){until}: {remedy}"))
         }
         LicenceState::Grace { .. } => {
+            check("licence", Finding::Warning, format!("{word}{until}: install a new licence"))
+        }
+        LicenceState::Trial { .. } | LicenceState::Expiring { .. } if licence.state.is_pressing(now) => {
             check("licence", Finding::Warning, format!("{word}{until}: install a new licence"))
         }
         LicenceState::Trial { .. } | LicenceState::Active { .. } | LicenceState::Expiring { .. } => {

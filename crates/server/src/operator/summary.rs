@@ -12,6 +12,8 @@ pub struct Summary {
     pub migrations: usize,
     /// State of the licence, with its end or the reason of its restriction.
     pub licence: String,
+    /// Warning about the licence, once its end is near, has come, or is past.
+    pub warning: Option<String>,
 }
 
 /// Looks at a composed service; asks no database.
@@ -24,5 +26,10 @@ pub fn summary(app: &App) -> Summary {
         (None, Some(claims)) => format!("{state}, ends {}", claims.exp),
         (None, None) => state.to_owned(),
     };
-    Summary { database: app.db.place(), migrations: stores::migrations().names().len(), licence: shown }
+    Summary {
+        database: app.db.place(),
+        migrations: stores::migrations().names().len(),
+        licence: shown,
+        warning: app.identity.pressing_warning(),
+    }
 }

@@ -273,3 +273,27 @@ async fn a_token_comes_as_bearer_or_as_password_and_opens_its_own_organisation()
         app.stop().await;
     });
 }
+
+#[tokio::test]
+async fn a_filtered_fetch_finds_what_is_far_behind_and_leaves_the_others_to_other_workers() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let workflow = app.admin.publish("ship", with_job("ship", json!({}))).await;
+        for n in 0..120 {
+            let body = json!({ "businessKey": format!("b-{n}"), "input": { "n": n } });
+            let _ = begin(&app.admin, &workflow, body).await;
+        }
+        for topic in [json!({ "businessKey": "b-119" }), json!({ "processVariables": { "n": 118 } })] {
+            let found = fetch(&app.admin, "narrow", topic.clone()).await;
+            assert_eq!(found.len(), 1, "{topic}");
+            let listed = app.admin.get("/api/jobs?state=locked").await.expect(200).data();
+            assert!(listed.as_array().unwrap().iter().all(|job| job["worker"] == "narrow"), "{listed}");
+            let others = app.admin.get("/api/jobs?state=ready&limit=100").await.expect(200).data();
+            let untouched = |job: &Value| job["worker"].is_null();
+            assert!(others.as_array().unwrap().iter().all(untouched), "no lock was written and given back");
+        }
+        let locked = app.admin.get("/api/jobs?state=locked").await.expect(200).data();
+        assert_eq!(locked.as_array().unwrap().len(), 2);
+        app.stop().await;
+    });
+}

@@ -74,6 +74,7 @@ async fn a_job_is_activated_with_its_keys_and_completed() {
             assert_eq!(job[key], made[key], "{key}");
             assert!(made[key].as_str().unwrap().parse::<i64>().unwrap() > 0, "{made}");
         }
+        assert_eq!(job["rootProcessInstanceKey"], made["processInstanceKey"], "no other run called it");
         assert_eq!((&job["kind"], &job["tenantId"]), (&json!("BPMN_ELEMENT"), &json!("<default>")));
         assert!(job["deadline"].as_i64().is_some_and(|millis| millis > 1_600_000_000_000), "{job}");
         assert!(activate(&worker, json!({})).await.is_empty(), "two workers never hold one job");
@@ -112,6 +113,9 @@ async fn a_job_fails_is_held_longer_given_retries_and_ends_with_an_error() {
         let taken = activate(&app.admin, json!({ "withLease": true })).await.remove(0);
         let late = app.admin.patch(&update, longer).await;
         let _ = refused(late, 409, "INVALID_STATE");
+        let more = json!({ "changeset": { "retries": 7 }, "jobLeaseToken": taken["jobLeaseToken"] });
+        let _ = app.admin.patch(&update, more).await.expect(204);
+        assert!(activate(&app.admin, json!({})).await.is_empty(), "its worker keeps it");
         let error = json!({ "errorCode": "OUT", "errorMessage": "m", "variables": { "left": 0 },
             "jobLeaseToken": taken["jobLeaseToken"] });
         let _ = app.admin.post(&path(&taken, "error"), error).await.expect(204);
@@ -266,6 +270,26 @@ async fn what_is_wrong_or_of_another_organisation_is_a_problem() {
         assert!(refused(nothing, 400, "INVALID_ARGUMENT").starts_with("changeset: "));
         let _ = refused(app.admin.post("/v2/jobs/nonsense/completion", json!({})).await, 404, "NOT_FOUND");
         let _ = refused(app.admin.get("/v2/nowhere").await, 404, "NOT_FOUND");
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn a_job_of_a_called_run_names_the_run_that_the_first_call_went_out_from() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let _ = app.admin.publish("ship", with_job("ship", json!({}))).await;
+        for (id, called) in [("inner", "ship"), ("outer", "inner")] {
+            let call = format!(r#"<callActivity id="call" calledElement="{called}"/>"#);
+            let elements = format!(r#"<startEvent id="start"/>{call}<endEvent id="end"/>"#);
+            let flows = models::flows(&["start", "call", "end"]);
+            let _ = app.admin.publish_bpmn(id, &models::process(id, "", &format!("{elements}{flows}"))).await;
+        }
+        let made = create(&app.admin, "outer", json!({})).await;
+        let jobs = activate(&app.admin, json!({ "requestTimeout": 20_000 })).await;
+        let [job] = jobs.as_slice() else { panic!("{jobs:?}") };
+        assert_eq!(job["rootProcessInstanceKey"], made["processInstanceKey"], "{job}");
+        assert_ne!(job["processInstanceKey"], made["processInstanceKey"], "{job}");
         app.stop().await;
     });
 }

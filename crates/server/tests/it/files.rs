@@ -17,9 +17,15 @@ async fn the_database_is_nobody_elses_in_a_directory_that_others_may_read() {
     let mut app = TestApp::at(None, |config| config.data_dir.clone_from(&data)).await;
     let _ = app.admin.publish_bpmn("flow", &models::task()).await;
     let check = || {
-        for name in
-            ["heddle.db", "heddle.db-wal", "heddle.db-shm", "heddle.db.lock", "heddle.lock", "heddle.key"]
-        {
+        for name in [
+            "heddle.db",
+            "heddle.db-wal",
+            "heddle.db-shm",
+            "heddle.db.lock",
+            "heddle.lock",
+            "heddle.key",
+            "heddle.keyring",
+        ] {
             let mode = std::fs::metadata(data.join(name)).unwrap().permissions().mode();
             assert_eq!(mode & 0o777, 0o600, "{name}");
         }
@@ -27,7 +33,7 @@ async fn the_database_is_nobody_elses_in_a_directory_that_others_may_read() {
     check();
     // What an earlier version left open is closed.
     app.stop().await;
-    for name in ["heddle.db", "heddle.db.lock", "heddle.key"] {
+    for name in ["heddle.db", "heddle.db.lock", "heddle.key", "heddle.keyring"] {
         std::fs::set_permissions(data.join(name), std::fs::Permissions::from_mode(0o644)).unwrap();
     }
     app.restart().await;

@@ -110,14 +110,16 @@ async fn things(app: &TestApp, owner: &Client) -> BTreeMap<&'static str, String>
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let letter = crate::dead_letters::one(owner).await;
     let job = crate::jobs::one(owner).await;
+    let (connection, webhook) = crate::connections::two(owner).await;
     BTreeMap::from([
         ("jobId", text(&job["id"])),
         ("deadLetterId", text(&letter["id"])),
         ("workflowId", workflow),
         ("runId", text(&run["id"])),
         ("nodeId", "work".to_owned()),
-        // Jobs of theirs are tried in the tests of their faces.
-        ("id", samples::NOBODY.to_owned()),
+        // Of jobs by the names that other products have for them, the tests of their faces tell.
+        ("id", connection),
+        ("webhookId", webhook),
         // A number that stands in no list by chance.
         ("jobKey", i64::MAX.to_string()),
         ("taskId", text(&run["humanTasks"][0]["id"])),
@@ -155,9 +157,16 @@ async fn what_belongs_to_another_organisation_is_not_there() {
             }
         }
         // Nothing of theirs changed, and no list shows it.
-        for list in
-            ["/api/workflows", "/api/roles", "/api/grants", "/api/users", "/api/members", "/api/human-tasks"]
-        {
+        for list in [
+            "/api/workflows",
+            "/api/roles",
+            "/api/grants",
+            "/api/users",
+            "/api/members",
+            "/api/human-tasks",
+            "/api/connections",
+            "/api/webhooks",
+        ] {
             let shown = owner.get(list).await.expect(200).text();
             for (name, id) in theirs.iter().filter(|(name, _)| **name != "nodeId") {
                 assert!(!shown.contains(id.as_str()), "{list} shows {name}");
@@ -386,6 +395,7 @@ async fn announced(app: &TestApp, spec: &OperationSpec, length: usize) -> String
 }
 
 /// A connection on which the head of a request was sent.
+#[expect(clippy::disallowed_methods, reason = "tests are clients of the server that they start")]
 async fn open(app: &TestApp, spec: &OperationSpec, length: &str) -> TcpStream {
     let mut stream = TcpStream::connect(app.server().address()).await.unwrap();
     let head = format!(

@@ -336,3 +336,38 @@ async fn what_is_out_of_range_or_of_another_organisation_is_refused() {
         app.stop().await;
     });
 }
+
+#[tokio::test]
+async fn a_job_that_no_worker_survives_is_set_aside_behind_an_incident() {
+    with_both!(|db| {
+        let mut app = TestApp::with(db, |config| config.job_lapses = 3).await;
+        let workflow = app.admin.publish("ship", with_job("ship", json!({}))).await;
+        let run = begin(&app.admin, &workflow, json!({})).await;
+        let other = app.admin.publish("mail", with_job("mail", json!({}))).await;
+        let mut first = Value::Null;
+        for _ in 0..3 {
+            let taken = take(&app.admin, "ship", json!({})).await;
+            assert_eq!(taken.len(), 1, "its worker dies");
+            first = taken[0].clone();
+            app.advance("PT61S").await;
+        }
+        let _ = begin(&app.admin, &other, json!({})).await;
+        let mut both = json!({ "types": ["ship", "mail"], "worker": "w", "lockMs": 60_000, "maxJobs": 1 });
+        both["waitMs"] = json!(1_000);
+        let taken = app.admin.post("/api/jobs/activate", both).await.expect(200).data();
+        assert_eq!(taken[0]["type"], "mail", "it holds up no other: {taken}");
+        let stopped = app.admin.run_now(&workflow, &run).await;
+        let incident = &stopped["incidents"][0];
+        assert_eq!(incident["code"], "JOB_FAILED", "{stopped}");
+        let message = incident["message"].as_str().unwrap();
+        assert!(message.contains("`ship`") && message.contains("3 times"), "{message}");
+        let late = app.admin.post(&path(&first, "complete"), json!({ "epoch": first["epoch"] })).await;
+        let _ = late.refused(409, "staleEpoch");
+        let _ = app.admin.decide(&workflow, &run, json!({ "decision": "retry" })).await.expect(200);
+        let cured = take(&app.admin, "ship", json!({})).await.remove(0);
+        let _ =
+            app.admin.post(&path(&cured, "complete"), json!({ "epoch": cured["epoch"] })).await.expect(200);
+        let _ = app.admin.run_in(&workflow, &run, "completed").await;
+        app.stop().await;
+    });
+}

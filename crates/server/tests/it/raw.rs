@@ -20,6 +20,7 @@ pub(crate) struct Raw(TcpStream);
 
 impl Raw {
     /// Connects from an address.
+    #[expect(clippy::disallowed_methods, reason = "tests are clients of the server that they start")]
     pub(crate) async fn connect(app: &TestApp, from: Ipv4Addr) -> Self {
         let socket = TcpSocket::new_v4().unwrap();
         // Little of an answer is on its way before it is read.

@@ -75,6 +75,14 @@ pub(crate) fn body(id: OperationId) -> Value {
             "principal": { "kind": "everyone" }, "resourceType": "workflow", "action": "read",
             "resourceId": "*", "effect": "allow",
         }),
+        Id::CreateConnection => json!({
+            "name": "sample", "type": "http", "config": { "baseUrl": "https://example.com" },
+        }),
+        Id::UpdateConnection => json!({ "description": "Other" }),
+        Id::CreateWebhook => {
+            json!({ "name": "sample", "connectionId": NOBODY, "eventTypes": ["*"] })
+        }
+        Id::UpdateWebhook => json!({ "paused": true }),
         Id::AdvanceTestClock => json!({ "advance": "PT1S" }),
         Id::FetchExternalTasks => json!({ "workerId": "w", "maxTasks": 1 }),
         Id::CompleteExternalTask | Id::FailExternalTask => json!({ "workerId": "w" }),

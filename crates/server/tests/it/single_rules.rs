@@ -24,7 +24,10 @@ async fn things(app: &TestApp) -> Things {
     let (user, _) = app.user("subject", &["powerless"]).await;
     let letter = crate::dead_letters::one(&app.admin).await;
     let job = crate::jobs::one(&app.admin).await;
+    let (connection, webhook) = crate::connections::two(&app.admin).await;
     BTreeMap::from([
+        ("id", connection),
+        ("webhookId", webhook),
         ("jobId", job["id"].as_str().unwrap().to_owned()),
         ("jobType", job["type"].as_str().unwrap().to_owned()),
         ("jobRunId", job["runId"].as_str().unwrap().to_owned()),

@@ -1,7 +1,7 @@
 //! The installation's row, set-up, the audit trail and the kept answers.
 
-use heddle_identity::ports::{AuditFilter, InstallationStore, NewUser, SetUp};
-use heddle_identity::records::InstallationState;
+use heddle_identity::ports::{AuditFilter, InstallationStore, LimitOutcome, NewUser, SetUp};
+use heddle_identity::records::{InstallationState, NODE_SECONDS};
 use heddle_kernel::{PageRequest, Revision, Stored, Timestamp};
 use heddle_policy::AccessFilter;
 use heddle_store::StoreError;
@@ -74,6 +74,50 @@ async fn set_up_with_another_revision_writes_nothing() {
         };
         assert_eq!(store.set_up(&late, &Journal::default()).await, Err(StoreError::Stale));
         assert_eq!(store.usage().await.unwrap().users, 0);
+    });
+}
+
+#[tokio::test]
+async fn servers_are_counted_while_they_are_seen_and_refused_at_the_limit() {
+    on_both!(|db| {
+        let store = IdentityStore::new(db.clone(), Vec::new());
+        let shared = db.postgres().is_some();
+        let (one, two, three) = (Uuid::from_u128(1), Uuid::from_u128(2), Uuid::from_u128(3));
+        let later = |seconds: i64| NOW.plus_seconds(seconds);
+        assert_eq!(store.join(one, NOW, Some(1)).await, Ok(LimitOutcome::Done));
+        assert_eq!(store.join(one, later(1), Some(1)).await, Ok(LimitOutcome::Done), "it came back");
+        assert_eq!(store.nodes(later(1)).await, Ok(1));
+        // A file has one server; a database that is shared has as many as come.
+        let second = store.join(two, later(2), Some(1)).await;
+        let wanted = if shared { LimitOutcome::LimitReached { used: 1 } } else { LimitOutcome::Done };
+        assert_eq!(second, Ok(wanted));
+        assert_eq!(store.nodes(later(2)).await, Ok(1));
+        if shared {
+            assert_eq!(store.join(two, later(3), Some(2)).await, Ok(LimitOutcome::Done));
+            assert_eq!(store.join(three, later(4), None).await, Ok(LimitOutcome::Done));
+            assert_eq!(store.nodes(later(4)).await, Ok(3), "a lower limit ends nothing that runs");
+            store.leave(three).await.unwrap();
+            store.stay(one, later(NODE_SECONDS)).await.unwrap();
+            // The second was killed: in time it counts no more, and makes room.
+            assert_eq!(store.nodes(later(NODE_SECONDS + 4)).await, Ok(1));
+            let third = store.join(three, later(NODE_SECONDS + 4), Some(2)).await;
+            assert_eq!(third, Ok(LimitOutcome::Done));
+            store.stay(two, later(NODE_SECONDS + 5)).await.unwrap();
+            assert_eq!(store.nodes(later(NODE_SECONDS + 5)).await, Ok(3), "it was not gone after all");
+        }
+    });
+}
+
+#[tokio::test]
+async fn of_two_servers_that_begin_at_once_one_has_the_last_place() {
+    on_both!(|db| {
+        if db.postgres().is_some() {
+            let store = IdentityStore::new(db.clone(), Vec::new());
+            let begin = async |node: u128| store.join(Uuid::from_u128(node), NOW, Some(1)).await.unwrap();
+            let (first, second) = tokio::join!(begin(1), begin(2));
+            let refused = LimitOutcome::LimitReached { used: 1 };
+            assert_eq!([first, second].iter().filter(|outcome| **outcome == refused).count(), 1);
+        }
     });
 }
 

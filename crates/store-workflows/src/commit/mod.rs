@@ -14,8 +14,10 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use heddle_kernel::TenantId;
 use heddle_store::journal::JournalRows;
+use heddle_store::schema::ErrandRow;
 use heddle_store::{At, Db, Error, Id};
 use heddle_usecase::StoreError;
+use heddle_usecase::errand::NewErrand;
 use heddle_workflows::ports::{
     Activation, InboxWrite, JobChange, LockChange, RunWrite, TaskChange, Transaction,
 };
@@ -43,6 +45,7 @@ struct UnitRows {
     locks: Vec<LockChange>,
     letters: Vec<LetterDbRow>,
     settled: Option<Id>,
+    errands: Vec<ErrandRow>,
     journal: JournalRows,
 }
 
@@ -116,7 +119,8 @@ impl UnitRows {
             write.run.tenant != tenant || write.outgoing.iter().any(|thrown| thrown.tenant != tenant)
         }) || unit.inbox.as_ref().and_then(of_inbox).is_some_and(|of| of != tenant)
             || unit.advance.as_ref().is_some_and(|advance| advance.binding.tenant != tenant)
-            || unit.letters.iter().any(|letter| letter.tenant != tenant);
+            || unit.letters.iter().any(|letter| letter.tenant != tenant)
+            || unit.errands.iter().any(|errand| errand.lane.tenant != tenant);
         if foreign {
             return Err(StoreError::NotFound.into());
         }
@@ -135,6 +139,10 @@ impl UnitRows {
             }),
             None => None,
         };
+        let errand_row = |errand: NewErrand| {
+            let due = errand.created_at;
+            ErrandRow::of(errand, due)
+        };
         let steps =
             unit.runs.into_iter().map(|write| StepRows::of(tenant, write)).collect::<Result<_, _>>()?;
         Ok(Self {
@@ -147,6 +155,7 @@ impl UnitRows {
             locks: unit.locks,
             letters: unit.letters.into_iter().map(LetterDbRow::of).collect::<Result<_, _>>()?,
             settled: unit.settled.map(Id::from),
+            errands: unit.errands.into_iter().map(errand_row).collect::<Result<_, _>>()?,
             journal: unit.unit.into(),
         })
     }
@@ -167,6 +176,11 @@ impl UnitRows {
         }
         if let Some(InboxRows::Insert(event)) = &self.inbox {
             sum = sum.plus(Used { stored_bytes: bytes(&event.payload), ..Used::default() });
+        }
+        // What a step of a run that is there asks for is written in any case.
+        if sum != Used::default() {
+            let errands = self.errands.iter().map(|errand| bytes(&errand.payload)).sum();
+            sum = sum.plus(Used { stored_bytes: errands, ..Used::default() });
         }
         sum
     }

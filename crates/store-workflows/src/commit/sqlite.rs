@@ -1,12 +1,12 @@
 //! SQLite: the whole batch in one blocking call on the writer's connection, in one immediate transaction. A statement
-//! costs no way to a server here, so that each row has one of its own, whose plan is kept; what is shared is the
-//! savepoint.
+//! costs no way to a server here, so that each row has one of its own, whose plan is kept. Units fail seldom: the first
+//! try needs no savepoint, behind which SQLite would keep every page that changes.
 
 use std::collections::HashSet;
 
 use crate::schema::{run_commits, workflows};
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl, SqliteConnection};
-use heddle_store::{Error, Id, savepoint};
+use heddle_store::{Error, Id, anew, savepoint};
 
 use super::groups::{Groups, only};
 use super::statements::blocking;
@@ -15,16 +15,31 @@ use super::{Answers, Prepared, UnitRows, admitted, begun, units_of};
 /// Writes the units inside the batch's transaction.
 pub(crate) fn write(conn: &mut SqliteConnection, mut prepared: Vec<Prepared>) -> Result<Answers, Error> {
     number(conn, &mut prepared)?;
-    let prepared = prepared.as_slice();
-    let there = present(conn, prepared)?;
-    if let [single] = prepared {
-        // Its failure undoes the transaction: a savepoint would tell nothing more.
+    let there = present(conn, &prepared)?;
+    if let [single] = prepared.as_slice() {
+        // Its failure undoes the transaction: there is nobody else to spare.
         unit(conn, admitted(single, &there)?)?;
         return Ok(vec![Ok(())]);
     }
-    let mut answers: Answers = prepared.iter().map(|one| admitted(one, &there).map(drop)).collect();
-    let admitted = (0..answers.len()).filter(|place| answers.get(*place).is_some_and(Result::is_ok));
-    let mut groups = Groups::of(admitted.collect());
+    let answers: Answers = prepared.iter().map(|one| admitted(one, &there).map(drop)).collect();
+    let places: Vec<usize> =
+        (0..answers.len()).filter(|place| answers.get(*place).is_some_and(Result::is_ok)).collect();
+    if units_of(&prepared, &places).try_for_each(|rows| unit(conn, rows)).is_ok() {
+        return Ok(answers);
+    }
+    anew(conn)?;
+    number(conn, &mut prepared)?;
+    apart(conn, &prepared, places, answers)
+}
+
+/// Writes the units at these places, of which at least one fails: the others stand.
+fn apart(
+    conn: &mut SqliteConnection,
+    prepared: &[Prepared],
+    places: Vec<usize>,
+    mut answers: Answers,
+) -> Result<Answers, Error> {
+    let mut groups = Groups::of(places);
     while let Some(group) = groups.next() {
         let all = |conn: &mut SqliteConnection| {
             units_of(prepared, &group).try_for_each(|rows: &UnitRows| unit(conn, rows))

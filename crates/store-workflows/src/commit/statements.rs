@@ -5,12 +5,14 @@ macro_rules! statements {
     ($conn:ty, $dsl:path, $dialect:ident, ($($async:tt)?), ($($wait:tt)*)) => {
         use diesel::{ExpressionMethods, QueryDsl, insert_into};
                 use heddle_usecase::StoreError;
-        use heddle_store::{At, Error, Id, Stable};
+        use heddle_store::{At, Error, Id, stable};
+        use heddle_store::schema::errands;
         use crate::schema::{
             case_events, dead_letters, human_task_candidates, human_tasks, job_endings, jobs, outbox, run_subscriptions,
             run_timers, runs, start_bindings,
         };
-        use heddle_workflows::ports::{Activation, LockChange, TakenJob};
+        use heddle_workflows::ports::{Activation, LockChange, Taken, TakenJob};
+        use std::collections::BTreeMap;
         use heddle_workflows::records::{InboxState, JobState};
         use $dsl as _;
 
@@ -41,6 +43,9 @@ macro_rules! statements {
                     task(conn, rows.tenant, write.run.id, change)$($wait)*?;
                 }
                 jobs_of(conn, write)$($wait)*?;
+            }
+            for row in &rows.errands {
+                insert_into(errands::table).values(row).execute(conn)$($wait)*?;
             }
             held(conn, rows)$($wait)*
         }
@@ -88,6 +93,7 @@ macro_rules! statements {
                 jobs::attempt.eq(change.attempt),
                 jobs::due_at.eq(change.due_at),
                 jobs::worker.eq(None::<String>),
+                jobs::lapses.eq(0),
                 jobs::epoch.eq(jobs::epoch + 1_i64),
                 change.message.as_ref().map(|message| jobs::message.eq(message)),
             );
@@ -95,7 +101,18 @@ macro_rules! statements {
                 Some(epoch) => {
                     one(diesel::update(job.filter(jobs::epoch.eq(epoch))).set(now).execute(conn)$($wait)*?)
                 }
-                None => one(diesel::update(job).set(now).execute(conn)$($wait)*?),
+                None => {
+                    // Another number of attempts leaves a job with the worker that holds it.
+                    let stays = matches!(change.state.0, JobState::Ready | JobState::Delayed);
+                    let held = jobs::table.find((tenant, change.job)).filter(jobs::run_id.eq(of));
+                    let held = held.filter(jobs::state.eq(JobStateWord(JobState::Locked)));
+                    let only =
+                        (jobs::retries.eq(change.retries), jobs::attempt.eq(change.attempt), jobs::lapses.eq(0));
+                    if stays && diesel::update(held).set(only).execute(conn)$($wait)*? > 0 {
+                        return Ok(());
+                    }
+                    one(diesel::update(job).set(now).execute(conn)$($wait)*?)
+                }
             }
         }
 
@@ -114,6 +131,7 @@ macro_rules! statements {
                         jobs::state.eq(JobStateWord(JobState::Ready)),
                         jobs::due_at.eq(None::<At>),
                         jobs::worker.eq(None::<String>),
+                        jobs::lapses.eq(0),
                         jobs::epoch.eq(jobs::epoch + 1_i64),
                     );
                     one(diesel::update(held).set(free).execute(conn)$($wait)*?)
@@ -124,10 +142,18 @@ macro_rules! statements {
         /// Takes jobs for a worker, and leaves them where the activation says.
         $($async)? fn activate(conn: &mut $conn, tenant: Id, wanted: &Activation) -> Result<(), Error> {
             if wanted.types.is_empty() {
-                wanted.taken.put(Vec::new());
+                wanted.taken.put(Taken::default());
                 return Ok(());
             }
-            again(tenant, wanted, Dialect::$dialect).execute(conn)$($wait)*?;
+            let noted: Vec<String> = again(tenant, wanted, Dialect::$dialect).load(conn)$($wait)*?;
+            let mut ran_out: BTreeMap<String, usize> = BTreeMap::new();
+            for job_type in noted {
+                *ran_out.entry(job_type).or_default() += 1;
+            }
+            if !wanted.takes() {
+                wanted.taken.put(Taken { jobs: Vec::new(), ran_out });
+                return Ok(());
+            }
             let rows: Vec<JobDbRow> = taking(tenant, wanted, Dialect::$dialect).load(conn)$($wait)*?;
             let ids: Vec<Id> = rows.iter().map(|row| row.run_id).collect();
             let mut revisions: Vec<(Id, i64)> = Vec::new();
@@ -142,9 +168,14 @@ macro_rules! statements {
             for row in rows {
                 let found = revisions.iter().find(|(run, _)| *run == row.run_id);
                 let run_revision = found.map_or(0, |(_, revision)| *revision);
-                taken.push(TakenJob { job: row.record()?, run_revision });
+                let id = row.id;
+                match row.record() {
+                    Ok(job) => taken.push(TakenJob { job, run_revision }),
+                    // It stays locked until its time is over, and holds up no other.
+                    Err(error) => tracing::error!(%error, job = ?id, "a job does not read"),
+                }
             }
-            wanted.taken.put(taken);
+            wanted.taken.put(Taken { jobs: taken, ran_out });
             Ok(())
         }
 
@@ -163,7 +194,7 @@ macro_rules! statements {
                     .filter(case_events::state.eq(InboxStateWord(InboxState::Buffered)));
                 let state = InboxStateWord(InboxState::Consumed);
                 let change = EventConsumed { state: &state, run_ids }.set();
-                one(Stable(diesel::update(kept).set(change)).execute(conn)$($wait)*?)?;
+                one(stable(kept, change).execute(conn)$($wait)*?)?;
             }
             if let Some(write) = &rows.advance {
                 advance(conn, write)$($wait)*?;
@@ -187,7 +218,7 @@ macro_rules! statements {
                 crashes: &0,
             }
             .set();
-            one(Stable(diesel::update(present).set(change)).execute(conn)$($wait)*?)
+            one(stable(present, change).execute(conn)$($wait)*?)
         }
 
         $($async)? fn run(conn: &mut $conn, write: &StepRows) -> Result<(), Error> {
@@ -196,7 +227,7 @@ macro_rules! statements {
                 let present =
                     runs::table.find((row.organization_id, row.id)).filter(runs::revision.eq(expected));
                 let change = RunChange::from(row).set();
-                one(Stable(diesel::update(present).set(change)).execute(conn)$($wait)*?)?;
+                one(stable(present, change).execute(conn)$($wait)*?)?;
             } else {
                 insert_into(runs::table).values(row).execute(conn)$($wait)*?;
             }
@@ -234,7 +265,7 @@ macro_rules! statements {
         ) -> Result<(), Error> {
             let row = human_tasks::table.find((tenant, task)).filter(human_tasks::run_id.eq(of));
             let change = TaskAssigned { assignee }.set();
-            one(Stable(diesel::update(row).set(change)).execute(conn)$($wait)*?)
+            one(stable(row, change).execute(conn)$($wait)*?)
         }
 
         $($async)? fn task(
@@ -257,7 +288,7 @@ macro_rules! statements {
                 TaskRows::End { task, state, ended_at, completed_by } => {
                     let row = human_tasks::table.find((tenant, *task)).filter(human_tasks::run_id.eq(of));
                     let change = TaskEnded { state, ended_at, completed_by }.set();
-                    one(Stable(diesel::update(row).set(change)).execute(conn)$($wait)*?)
+                    one(stable(row, change).execute(conn)$($wait)*?)
                 }
             }
         }

@@ -11,6 +11,7 @@ use crate::schema::{
 };
 use diesel_async::RunQueryDsl;
 use heddle_store::journal::JournalRows;
+use heddle_store::schema::NewErrands;
 use heddle_store::{Error, PgConn};
 use heddle_usecase::StoreError;
 
@@ -46,6 +47,7 @@ struct Tables<'a> {
     outgoing: NewOutgoing<'a>,
     delivered: Delivered<'a>,
     inbox: NewInboxEvents<'a>,
+    errands: NewErrands<'a>,
 }
 
 impl<'a> Tables<'a> {
@@ -58,6 +60,7 @@ impl<'a> Tables<'a> {
             if let Some(InboxRows::Insert(row)) = &rows.inbox {
                 all.inbox.push(row);
             }
+            rows.errands.iter().for_each(|row| all.errands.push(row));
             for step in &rows.steps {
                 let run = &step.run;
                 match &step.expected {
@@ -188,6 +191,7 @@ pub(super) async fn write(shared: &PgConn, units: &[&UnitRows]) -> Result<(), Er
         outgoing,
         delivered,
         inbox,
+        errands,
     } = Tables::of(units);
     // A task may be opened and ended by one step.
     let tasks = async {
@@ -223,6 +227,7 @@ pub(super) async fn write(shared: &PgConn, units: &[&UnitRows]) -> Result<(), Er
         add!(shared, endings),
         withdrawn,
         add!(shared, outgoing),
+        add!(shared, errands),
         JournalRows::write_many(shared, units.iter().map(|rows| &rows.journal)),
     )?;
     Ok(())

@@ -7,6 +7,7 @@ use heddle_workflows::ports::{JobFilter, JobReach};
 use heddle_workflows::records::JobState;
 use uuid::Uuid;
 
+use super::COLUMNS;
 use crate::schema::jobs;
 use crate::statement::Statement;
 
@@ -25,11 +26,7 @@ impl Wanted<'_> {
     /// The statement that finds the page.
     pub(crate) fn statement(&self, limit: i64) -> Statement<jobs::SqlType> {
         let mut out = Statement::new(false);
-        out.words("SELECT organization_id, id, number, run_id, workflow_id, version, process_id, node_id, ");
-        out.words(
-            "node_instance_id, kind, job_type, headers, priority, state, retries, attempt, due_at, epoch, ",
-        );
-        out.words("worker, message, place, created_at FROM jobs WHERE organization_id = ").id(self.tenant);
+        out.words(&format!("SELECT {COLUMNS} FROM jobs WHERE organization_id = ")).id(self.tenant);
         let JobFilter { job_type, state, run, workflow, worker } = self.filter;
         if let Some(run) = run {
             out.words(" AND run_id = ").id(*run);
@@ -62,17 +59,18 @@ impl Wanted<'_> {
                 out.words(" AND (state = 'ready' OR (state IN ('locked', 'delayed') AND due_at <= ");
                 out.at(self.now).words("))");
             }
+            // The first condition is that of the index of the states that few jobs are in.
             JobState::Locked => {
-                out.words(" AND state = 'locked' AND due_at > ").at(self.now);
+                out.words(" AND state <> 'ready' AND state = 'locked' AND due_at > ").at(self.now);
             }
             JobState::Delayed => {
-                out.words(" AND state = 'delayed' AND due_at > ").at(self.now);
+                out.words(" AND state <> 'ready' AND state = 'delayed' AND due_at > ").at(self.now);
             }
             JobState::Failed => {
-                out.words(" AND state = 'failed'");
+                out.words(" AND state <> 'ready' AND state = 'failed'");
             }
             JobState::Suspended => {
-                out.words(" AND state = 'suspended'");
+                out.words(" AND state <> 'ready' AND state = 'suspended'");
             }
         }
     }

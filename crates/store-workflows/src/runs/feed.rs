@@ -1,8 +1,10 @@
 //! The stream over all runs of an organisation, read in the order of commits.
 //!
 //! Each slice of events has the number of its commit: on SQLite one that the writer counts, on PostgreSQL that of its
-//! transaction. Transactions end in another order than they begin, so that on PostgreSQL only what lies below the oldest
-//! one that is still open is told: nothing comes before it any more.
+//! transaction, raised by an offset. Transactions end in another order than they begin, so that on PostgreSQL only what
+//! lies below the oldest one that is still open is told: nothing comes before it any more. A database that was put back
+//! into a new cluster begins with small numbers of transactions: the offset is raised at the start, so that what comes is
+//! behind what is stored.
 
 use std::collections::HashMap;
 
@@ -12,7 +14,7 @@ use diesel::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryD
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{RunId, TenantId, WorkflowId};
 use heddle_policy::{AccessFilter, Key, Within, resource};
-use heddle_store::{AsConn, Conn, Db, Error, Id, read};
+use heddle_store::{AsConn, Conn, Db, Error, Id, read, write_tx};
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{EventSlice, FeedPosition, FeedRead, FeedRest, FeedSlice};
 use uuid::Uuid;
@@ -35,6 +37,30 @@ struct Number {
     number: i64,
 }
 
+/// Raises the offset of the numbers of transactions where what is stored is not behind the present one. What is seen
+/// here was written by transactions with numbers below this one's, unless they are those of another cluster: beside
+/// other nodes that write it changes nothing.
+const GO_ON: &str = "UPDATE run_commits SET number = stored.last + 1 - pg_current_xact_id()::text::bigint \
+    FROM (SELECT max((SELECT max(run_events.commit_number) FROM run_events \
+        WHERE run_events.organization_id = own.organization_id)) AS last \
+        FROM (SELECT DISTINCT organization_id FROM workflows) AS own) AS stored \
+    WHERE stored.last >= run_commits.number + pg_current_xact_id()::text::bigint";
+
+/// Has the numbers of commits go on behind those that are stored.
+pub(crate) async fn go_on(db: &Db) -> Result<(), StoreError> {
+    let raised = write_tx!(db, |conn| {
+        match conn.as_conn() {
+            // They are counted in a row that a copy has, too.
+            Conn::Sqlite(_) => Ok(0),
+            Conn::Postgres(conn) => Ok(diesel::sql_query(GO_ON).execute(conn).await?),
+        }
+    })?;
+    if raised > 0 {
+        tracing::warn!("the database is that of another cluster: the numbers of commits were raised");
+    }
+    Ok(())
+}
+
 /// The place behind which lies what is committed from now on.
 pub(crate) async fn end(db: &Db) -> Result<FeedPosition, StoreError> {
     let last = read!(db, |conn| last(conn).await)?;
@@ -46,7 +72,8 @@ async fn last<C: AsConn>(conn: &mut C) -> Result<i64, Error> {
     match conn.as_conn() {
         Conn::Sqlite(conn) => Ok(run_commits::table.select(run_commits::number).first(conn).await?),
         Conn::Postgres(conn) => {
-            let oldest = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS number";
+            let oldest = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint + run_commit_offset() \
+                          AS number";
             let oldest: Number = diesel::sql_query(oldest).get_result(conn).await?;
             Ok(oldest.number.saturating_sub(1))
         }

@@ -77,6 +77,15 @@ impl SqlRunStore {
         Self { compute, ..self }
     }
 
+    /// Has the numbers of commits go on behind those that are stored: for the start, before anything is written. On
+    /// PostgreSQL a database that was put back into a new cluster would begin with small ones again.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    pub async fn go_on(&self) -> Result<(), StoreError> {
+        feed::go_on(&self.db).await
+    }
+
     /// The database.
     pub(crate) const fn db(&self) -> &Db {
         &self.db
@@ -256,7 +265,8 @@ impl RunStore for SqlRunStore {
     }
 
     async fn sweep(&self, now: Timestamp) -> Result<u64, StoreError> {
-        let ended = inbox::sweep(&self.db, now).await?;
-        Ok(ended + crate::jobs::sweep(&self.db, now).await?)
+        // What keeps the one from being swept keeps not the other.
+        let (events, jobs) = (inbox::sweep(&self.db, now).await, crate::jobs::sweep(&self.db, now).await);
+        Ok(events? + jobs?)
     }
 }

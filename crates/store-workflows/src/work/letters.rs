@@ -11,8 +11,12 @@ use diesel::{
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{EventId, Page, PageRequest, TenantId, Timestamp, UserId};
 use heddle_policy::{AccessFilter, resource};
+use heddle_store::schema::ErrandRow;
 use heddle_store::tombstone::{self, Tombstone};
-use heddle_store::{AsConn, At, Db, Error, Id, journal, keyset, on_conn, page, read, within, write_tx};
+use heddle_store::{
+    AsConn, At, Db, Error, Id, errands, journal, keyset, on_conn, page, read, within, write_tx,
+};
+use heddle_usecase::errand::NewErrand;
 use heddle_usecase::{Journal, StoreError};
 use heddle_workflows::ports::LetterFilter;
 use heddle_workflows::records::{
@@ -118,6 +122,10 @@ pub(crate) async fn restore(
             Work::Timer(timer) => set(conn, timer, At(now)).await?,
             Work::TimerStart(binding) => bind(conn, binding, At(now)).await?,
             Work::Kept(event) => keep(conn, event, now).await?,
+            Work::Errand(errand) => {
+                let row = ErrandRow::of(NewErrand { created_at: now, ..NewErrand::clone(errand) }, now)?;
+                errands::insert_row(conn, &row).await?;
+            }
             // Begun by the use case, in a unit of its own.
             Work::Start(_) => return Err(StoreError::Stale.into()),
         }

@@ -6,6 +6,8 @@ mod pending;
 mod setbacks;
 mod sharing;
 
+pub(crate) use setbacks::NO_ROOM_SECONDS;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;

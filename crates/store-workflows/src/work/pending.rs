@@ -235,7 +235,7 @@ pub(crate) async fn find(db: &Db, key: &WorkKey) -> Result<Option<PendingWork>, 
                     row.select(InboxDbRow::as_select()).first(conn).await.optional()?;
                 row.map(kept_work).transpose()?
             }
-            WorkKey::Start(..) => None,
+            WorkKey::Start(..) | WorkKey::Errand(..) => None,
         })
     })
 }

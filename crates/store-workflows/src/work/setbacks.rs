@@ -20,7 +20,7 @@ use crate::rows::count;
 const NEVER: At = At(Timestamp::from_micros(253_370_764_800_000_000));
 
 /// Time after which work is tried again that would be set aside if there were room for more dead letters.
-const NO_ROOM_SECONDS: i64 = 3600;
+pub(crate) const NO_ROOM_SECONDS: i64 = 3600;
 
 /// Records tries that did not succeed. Work of an organisation that has as many dead letters as it may waits in its
 /// place, unless it ends the process.
@@ -92,7 +92,8 @@ async fn later<C: AsConn>(conn: &mut C, work: &Work, tries: Tries, not_before: A
             let row = case_events::table.find((Id::from(event.tenant), Id::from(event.id)));
             put_off!(case_events, row, case_events::retry_at.eq(Some(not_before)));
         }
-        Work::Start(_) => {}
+        // Only among what was set aside; an errand has leases of its own.
+        Work::Start(_) | Work::Errand(_) => {}
     }
     Ok(())
 }
@@ -100,7 +101,9 @@ async fn later<C: AsConn>(conn: &mut C, work: &Work, tries: Tries, not_before: A
 async fn aside<C: AsConn>(conn: &mut C, letter: &DeadLetter) -> Result<(), Error> {
     let run = match &letter.work {
         Work::Kept(event) => waiting_run(conn, event).await?,
-        Work::Thrown(_) | Work::Timer(_) | Work::TimerStart(_) | Work::Start(_) => letter.run.map(Id::from),
+        Work::Thrown(_) | Work::Timer(_) | Work::TimerStart(_) | Work::Start(_) | Work::Errand(_) => {
+            letter.run.map(Id::from)
+        }
     };
     if remove(conn, &letter.work.key()).await? == 0 {
         return Ok(());
@@ -170,6 +173,6 @@ async fn remove<C: AsConn>(conn: &mut C, key: &WorkKey) -> Result<usize, Error> 
             let never = case_events::retry_at.eq(Some(NEVER));
             on_conn!(conn, |conn| diesel::update(row).set(never).execute(conn).await?)
         }
-        WorkKey::Start(..) => 0,
+        WorkKey::Start(..) | WorkKey::Errand(..) => 0,
     })
 }

@@ -22,7 +22,7 @@ use serde_json::Value;
 /// Workflows that are listed at a time.
 const AT_ONCE: i64 = 20;
 /// Most workflows of one name that are told apart.
-const MOST: i64 = 10;
+const MOST: i64 = 1_000;
 
 /// Puts the processes of the active version in the place of those of the one before.
 macro_rules! list_processes {
@@ -31,7 +31,12 @@ macro_rules! list_processes {
             .filter(callable_processes::organization_id.eq($tenant))
             .filter(callable_processes::workflow_id.eq($workflow));
         diesel::delete(present).execute($conn).await?;
-        for process_id in heddle_workflows::models::process_ids($definition) {
+        let mut ids = heddle_workflows::models::process_ids($definition);
+        if ids.is_empty() {
+            // One without any is listed all the same, under a name that is none.
+            ids.push(String::new());
+        }
+        for process_id in ids {
             let row = CallableDbRow { organization_id: $tenant, workflow_id: $workflow, process_id };
             insert_into(callable_processes::table).values(&row).execute($conn).await?;
         }
@@ -56,12 +61,7 @@ pub(crate) async fn named(
         while list_some(db, tenant).await? {}
         listed.lock().insert(organization);
     }
-    loop {
-        let found = look(db, tenant, name).await?;
-        if !found.processes.is_empty() || !list_some(db, tenant).await? {
-            return Ok(found);
-        }
-    }
+    look(db, tenant, name).await
 }
 
 async fn look(db: &Db, tenant: Id, name: &str) -> Result<Callable, StoreError> {
@@ -96,7 +96,8 @@ async fn look(db: &Db, tenant: Id, name: &str) -> Result<Callable, StoreError> {
     })
 }
 
-/// Lists the processes of some workflows that were published before there was such a list; whether there were any.
+/// Lists the processes of some workflows that were published before there was such a list, archived ones among them: they
+/// may be opened again. Whether there were any.
 async fn list_some(db: &Db, tenant: Id) -> Result<bool, StoreError> {
     let found: Vec<(Id, Vec<u8>)> = read!(db, |conn| {
         let listed = callable_processes::table
@@ -110,7 +111,6 @@ async fn list_some(db: &Db, tenant: Id) -> Result<bool, StoreError> {
                     .and(workflow_versions::number.nullable().eq(workflows::published_version))),
             )
             .filter(workflows::organization_id.eq(tenant))
-            .filter(workflows::state.eq(WorkflowStateWord(WorkflowState::Published)))
             .filter(not(exists(listed)))
             .order(workflows::id)
             .limit(AT_ONCE)

@@ -3,11 +3,13 @@
 mod callable;
 mod delete;
 mod list;
+mod numbers;
 mod read;
 mod rows;
 mod shown;
 mod write;
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -36,6 +38,7 @@ pub struct SqlWorkflowStore {
     kept: Arc<Kept>,
     compute: Arc<dyn Compute>,
     listed: Arc<callable::Listed>,
+    numbered: Arc<numbers::Numbered>,
 }
 
 impl std::fmt::Debug for SqlWorkflowStore {
@@ -54,6 +57,7 @@ impl SqlWorkflowStore {
             kept: Arc::default(),
             compute: Arc::new(InPlace),
             listed: Arc::default(),
+            numbered: Arc::default(),
         }
     }
 
@@ -144,6 +148,20 @@ impl WorkflowStore for SqlWorkflowStore {
 
     async fn callable<'a>(&self, tenant: TenantId, name: &'a str) -> Result<Callable, StoreError> {
         callable::named(&self.db, &self.listed, tenant, name).await
+    }
+
+    async fn numbered(&self, tenant: TenantId, number: i64) -> Result<Vec<WorkflowId>, StoreError> {
+        numbers::numbered(&self.db, &self.numbered, tenant, number).await
+    }
+
+    async fn tagged<'a>(
+        &self,
+        tenant: TenantId,
+        id: WorkflowId,
+        versions: RangeInclusive<i32>,
+        tag: &'a str,
+    ) -> Result<Option<i32>, StoreError> {
+        numbers::tagged(&self.db, tenant, id, versions, tag).await
     }
 
     async fn versions(

@@ -2,8 +2,8 @@
 
 use crate::schema::{
     BindingDbRow, CallableDbRow, DraftChange, SourceClaimDbRow, SourceDbRow, SourceKept, StarDbRow,
-    VersionDbRow, WorkflowChange, WorkflowDbRow, callable_processes, import_sources, start_bindings,
-    workflow_sources, workflow_stars, workflow_versions, workflows,
+    VersionDbRow, WorkflowChange, WorkflowDbRow, callable_processes, import_sources, process_numbers,
+    start_bindings, version_tags, workflow_sources, workflow_stars, workflow_versions, workflows,
 };
 use diesel::{
     BoolExpressionMethods, ExpressionMethods, NullableExpressionMethods, OptionalExtension, QueryDsl,
@@ -18,6 +18,7 @@ use heddle_workflows::ports::{PublishWrite, SourceQuota, WorkflowWrite};
 use heddle_workflows::records::{ImportSource, WorkflowState};
 
 use super::callable::list_processes;
+use super::numbers::name_version;
 use super::rows::stored;
 use crate::kept::writing;
 
@@ -152,6 +153,7 @@ pub(crate) async fn publish(db: &Db, write: PublishWrite<'_>, unit: &Journal) ->
         }
         insert_into(workflow_versions::table).values(&published).execute(conn).await?;
         list_processes!(conn, row.organization_id, row.id, write.definition);
+        name_version!(conn, workflow, version.number, write.definition);
         bind!(conn, workflow.tenant, workflow.id, write.bindings);
         journal::write(conn, unit).await
     })

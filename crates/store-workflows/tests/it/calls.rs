@@ -8,6 +8,7 @@ use heddle_workflows::records::{
     CalledRun, Caller, Outgoing, Run, RunState, ThrownKind, TriggerKind, TriggerRecord, Workflow,
     WorkflowState,
 };
+use heddle_workflows::runs::process_number;
 use serde_json::json;
 
 use crate::commit::thrown;
@@ -130,10 +131,70 @@ async fn workflows_are_called_by_their_processes_and_slugs() {
         }
         // One of before has no rows until somebody looks for a name.
         execute(&db, "DELETE FROM callable_processes").await;
+        let (workflows, _) = stores(&db);
         assert_eq!(workflows.callable(t, "invoice").await.unwrap(), by_process);
         let archived =
             Workflow { state: WorkflowState::Archived, revision: flow.revision.next(), ..flow.clone() };
         workflows.update(write(&archived, None), &Journal::default()).await.unwrap();
         assert_eq!(workflows.callable(t, "invoice").await.unwrap(), Callable::default());
+    });
+}
+
+#[tokio::test]
+async fn versions_are_found_by_the_numbers_of_their_processes_and_by_their_tags() {
+    on_both!(|db| {
+        let (workflows, _) = stores(&db);
+        let mut flow = workflow(tenant(), "billing");
+        workflows.insert(write(&flow, None), &Journal::default()).await.unwrap();
+        let (t, of) = (flow.tenant, flow.id);
+        for (number, tag) in [(1, "a"), (2, "b"), (3, "a"), (4, "c")] {
+            let expected = flow.revision;
+            flow = Workflow {
+                state: WorkflowState::Published,
+                published_version: Some(number),
+                published_hash: Some(format!("h{number}")),
+                revision: flow.revision.next(),
+                ..flow
+            };
+            let definition = json!({ "bpmn": { "processes": [{ "id": "invoice",
+                "nodes": [{ "id": "n", "type": "startEvent", "displayName": "n" }],
+                "extensionXml": [format!("<zeebe:versionTag value=\"{tag}\"/>")] }] }, "nodes": [], "edges": [] });
+            assert_eq!(heddle_workflows::models::version_tags(&definition), [tag]);
+            let publish = PublishWrite {
+                workflow: &flow,
+                expected,
+                version: &version(number),
+                definition: &definition,
+                bindings: &[],
+            };
+            workflows.publish(publish, &Journal::default()).await.unwrap();
+        }
+        // Those of before have no rows until somebody looks.
+        for before in [false, true] {
+            if before {
+                execute(&db, "DELETE FROM process_numbers").await;
+                execute(&db, "DELETE FROM version_tags WHERE number < 4").await;
+            }
+            let (workflows, _) = stores(&db);
+            for (versions, tag, expected) in [
+                (1..=4, "a", Some(3)),
+                (1..=2, "a", Some(1)),
+                (1..=4, "b", Some(2)),
+                (3..=4, "b", None),
+                (1..=4, "none", None),
+                (1..=4, "", None),
+            ] {
+                let found = workflows.tagged(t, of, versions.clone(), tag).await.unwrap();
+                assert_eq!(found, expected, "{tag} in {versions:?}, {before}");
+            }
+            for version in 1..=4 {
+                let number = process_number(of, version, "invoice");
+                assert_eq!(workflows.numbered(t, number).await.unwrap(), [of], "{version}, {before}");
+            }
+            let unknown = process_number(of, 5, "invoice");
+            assert!(workflows.numbered(t, unknown).await.unwrap().is_empty());
+            let other = tenant();
+            assert!(workflows.numbered(other, process_number(of, 1, "invoice")).await.unwrap().is_empty());
+        }
     });
 }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use diesel::sql_types::{BigInt, Text};
 use diesel_async::RunQueryDsl;
-use heddle_kernel::{EventId, UserId};
+use heddle_kernel::{EventId, TenantId, UserId};
 use heddle_store::{Db, read};
-use heddle_store_workflows::{SqlRunStore, SqlWorkStore, SqlWorkflowStore};
+use heddle_store_workflows::{SqlErrandStore, SqlRunStore, SqlWorkStore, SqlWorkflowStore};
 use heddle_testkit::on_both;
+use heddle_usecase::errand::{ErrandKind, ErrandStore as _, Lane, NewErrand};
 use heddle_usecase::{Journal, StoreError};
 use heddle_workflows::ports::{
     InboxWrite, RunStore, RunWrite, TaskChange, Transaction, WorkStore, WorkflowStore,
@@ -62,6 +63,7 @@ async fn bytes(db: &Db) -> Sums {
         + coalesce((SELECT sum(length(draft)) FROM workflows), 0) \
         + coalesce((SELECT sum(length(definition)) FROM workflow_versions), 0) \
         + coalesce((SELECT sum(length(work)) FROM dead_letters), 0) \
+        + coalesce((SELECT sum(length(payload)) FROM errands), 0) \
         + coalesce((SELECT sum(length(payload)) FROM case_events), 0) AS bigint) AS counted";
     read!(db, |conn| Ok(diesel::sql_query(text).get_result(conn).await?)).unwrap()
 }
@@ -76,6 +78,19 @@ fn ends(run: &Run, state: RunState) -> RunWrite {
     let next = step(run);
     let ended = Run { state, has_incident: false, ended_at: Some(at(3)), waiting_since: None, ..next.run };
     RunWrite { run: ended, ..next }
+}
+
+fn errand(tenant: TenantId) -> NewErrand {
+    let line = Some("w".to_owned());
+    NewErrand {
+        id: id(EventId),
+        lane: Lane { tenant, kind: ErrandKind::Webhook, target: "c".to_owned(), line },
+        workflow: None,
+        run: None,
+        name: "run.started".to_owned(),
+        payload: "{}".to_owned(),
+        created_at: at(0),
+    }
 }
 
 #[tokio::test]
@@ -156,6 +171,13 @@ async fn numbers_are_those_that_counting_gives_after_everything_that_changes_the
         };
         commit(&runs, kept).await.unwrap();
         holds(&db, "with a kept event and a letter").await;
+        let of_webhook = errand(t);
+        let asked = Transaction { errands: vec![of_webhook.clone()], ..unit_of(begin(run(&first))) };
+        commit(&runs, asked).await.unwrap();
+        holds(&db, "with an errand").await;
+        let errands = SqlErrandStore::new(db.clone());
+        assert_eq!(errands.trim(&of_webhook.lane, None).await, Ok(1));
+        holds(&db, "without the errand").await;
         let letters = SqlWorkStore::new(db.clone());
         letters.discard(t, letter.id, &Journal::default()).await.unwrap();
         holds(&db, "without the letter").await;
@@ -169,7 +191,7 @@ async fn numbers_are_those_that_counting_gives_after_everything_that_changes_the
         workflows.delete(t, second.id, None, &Journal::default()).await.unwrap();
         holds(&db, "without a workflow").await;
         let view = workflows.get(t, first.id, id(UserId)).await.unwrap();
-        assert_eq!((view.run_counts.active, view.run_counts.incidents, view.run_counts.failed), (1, 1, 1));
+        assert_eq!((view.run_counts.active, view.run_counts.incidents, view.run_counts.failed), (2, 1, 1));
     });
 }
 

@@ -6,8 +6,8 @@ use heddle_store_workflows::SqlRunStore;
 use heddle_testkit::on_both;
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{
-    Activation, JobChange, JobFilter, JobStore, LockChange, RunStore, RunWrite, TakenJobs, Transaction,
-    WantedType,
+    Activation, Candidates, JobChange, JobFilter, JobPlace, JobStore, LockChange, Narrowed, ProcessVersion,
+    RunStore, RunWrite, Taken, TakenJobs, Transaction, WantedType,
 };
 use heddle_workflows::records::{Job, JobEnding, JobKind, JobOutcome, JobState, KnownJob, Run};
 use serde_json::Map;
@@ -35,10 +35,36 @@ fn job(run: &Run, priority: i64, place: i64) -> Job {
         due_at: None,
         epoch: 0,
         worker: None,
+        lapses: 0,
         message: None,
         place: at(place),
         created_at: at(place),
     }
+}
+
+fn wanted(name: &str) -> WantedType {
+    WantedType { name: name.to_owned(), within: None, narrowed: Narrowed::default() }
+}
+
+/// Activation of jobs at an instant, for a second.
+fn activation(now: Timestamp, most: u32) -> Activation {
+    Activation {
+        types: ["ship", "unknown"].map(wanted).to_vec(),
+        denied: Vec::new(),
+        worker: "w".to_owned(),
+        only: None,
+        most,
+        now,
+        until: now.plus_seconds(1),
+        taken: TakenJobs::default(),
+    }
+}
+
+async fn taken_by(store: &SqlRunStore, tenant: TenantId, activation: Activation) -> Taken {
+    let taken = activation.taken.clone();
+    let unit = Transaction { tenant: Some(tenant), activation: Some(activation), ..Transaction::default() };
+    commit(store, unit).await.unwrap();
+    taken.take()
 }
 
 /// Takes jobs at an instant, for a second.
@@ -49,19 +75,8 @@ async fn take(
     most: u32,
     denied: Vec<Uuid>,
 ) -> Vec<Job> {
-    let taken = TakenJobs::default();
-    let activation = Activation {
-        types: ["ship", "unknown"].map(|name| WantedType { name: name.to_owned(), within: None }).to_vec(),
-        denied,
-        worker: "w".to_owned(),
-        most,
-        now,
-        until: now.plus_seconds(1),
-        taken: taken.clone(),
-    };
-    let unit = Transaction { tenant: Some(tenant), activation: Some(activation), ..Transaction::default() };
-    commit(store, unit).await.unwrap();
-    taken.take().into_iter().map(|one| one.job).collect()
+    let taken = taken_by(store, tenant, Activation { denied, ..activation(now, most) }).await;
+    taken.jobs.into_iter().map(|one| one.job).collect()
 }
 
 fn ids(jobs: &[Job]) -> Vec<JobId> {
@@ -135,5 +150,85 @@ async fn jobs_are_taken_once_by_priority_and_age_and_again_when_a_lock_ran_out()
         assert_eq!(held.items.len(), 3);
         runs.sweep(at(21).plus_seconds(3_600)).await.unwrap();
         assert_eq!(runs.job(t, rows[1].id).await, Err(StoreError::NotFound));
+    });
+}
+
+#[tokio::test]
+async fn a_narrowed_look_finds_what_fits_behind_all_others_and_locks_nothing_else() {
+    on_both!(|db| {
+        let (workflows, runs) = stores(&db);
+        let flow = published(&workflows, tenant(), "a").await;
+        let t = flow.tenant;
+        let mine = Run { business_key: Some("K-1".to_owned()), ..run(&flow) };
+        let theirs = run(&flow);
+        let open = |row: &Job| JobChange::Open(Box::new(row.clone()));
+        let before: Vec<Job> = (0..30).map(|place| job(&theirs, 0, place)).collect();
+        let sought = Job { process_id: "q".to_owned(), ..job(&mine, 0, 99) };
+        let opened = RunWrite { jobs: before.iter().map(open).collect(), ..begin(theirs.clone()) };
+        commit(&runs, unit_of(opened)).await.unwrap();
+        commit(&runs, unit_of(RunWrite { jobs: vec![open(&sought)], ..begin(mine.clone()) })).await.unwrap();
+
+        let version =
+            |process: &str| ProcessVersion { process_id: process.to_owned(), version: 1, workflow: flow.id };
+        let names = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+        let all = Narrowed::default;
+        for (narrowed, expected) in [
+            (Narrowed { business_key: Some("K-1".to_owned()), ..all() }, true),
+            (Narrowed { business_key: Some("K-2".to_owned()), ..all() }, false),
+            (Narrowed { processes: names(&["x", "q"]), ..all() }, true),
+            (Narrowed { processes: names(&[]), ..all() }, false),
+            (Narrowed { versions: Some(vec![version("x"), version("q")]), ..all() }, true),
+            (Narrowed { versions: Some(Vec::new()), ..all() }, false),
+        ] {
+            let types = vec![WantedType { narrowed: narrowed.clone(), ..wanted("ship") }];
+            let found = taken_by(&runs, t, Activation { types, ..activation(at(10), 5) }).await.jobs;
+            let found: Vec<JobId> = found.iter().map(|one| one.job.id).collect();
+            assert_eq!(found, if expected { vec![sought.id] } else { Vec::new() }, "{narrowed:?}");
+            // Its lock runs out before the next one looks.
+            let noted =
+                taken_by(&runs, t, Activation { only: Some(Vec::new()), ..activation(at(10_000_000), 5) });
+            assert_eq!(noted.await.ran_out.values().sum::<usize>(), usize::from(expected));
+        }
+
+        // Looked at page by page, without a lock; taken by their ids.
+        let mut wanted =
+            Candidates { types: vec![wanted("ship")], denied: Vec::new(), behind: None, most: 8 };
+        let mut seen = Vec::new();
+        loop {
+            let page = runs.free_jobs(t, &wanted).await.unwrap();
+            let Some(last) = page.last().map(|one| one.job.clone()) else { break };
+            wanted.behind = Some(JobPlace { priority: last.priority, place: last.place, job: last.id });
+            seen.extend(page.into_iter().map(|one| one.job.id));
+        }
+        let expected: Vec<JobId> = ids(&before).into_iter().chain([sought.id]).collect();
+        assert_eq!(seen, expected, "each once, in the order in which they are given out");
+        let only = Some(vec![sought.id, before[7].id]);
+        let found = taken_by(&runs, t, Activation { only, ..activation(at(10_000_000), 9) }).await.jobs;
+        let found: Vec<JobId> = found.iter().map(|one| one.job.id).collect();
+        assert_eq!(found, [before[7].id, sought.id]);
+    });
+}
+
+#[tokio::test]
+async fn locks_that_run_out_are_counted_until_a_worker_says_something() {
+    on_both!(|db| {
+        let (workflows, runs) = stores(&db);
+        let flow = published(&workflows, tenant(), "a").await;
+        let (t, of) = (flow.tenant, run(&flow));
+        let row = job(&of, 0, 1);
+        let opened = RunWrite { jobs: vec![JobChange::Open(Box::new(row.clone()))], ..begin(of.clone()) };
+        commit(&runs, unit_of(opened)).await.unwrap();
+        for (place, lapses) in [0, 1, 2].into_iter().enumerate() {
+            let now = at(10).plus_seconds(10 * i64::try_from(place).unwrap());
+            let taken = taken_by(&runs, t, activation(now, 1)).await;
+            assert_eq!(taken.jobs[0].job.lapses, lapses);
+            assert_eq!(taken.ran_out.get("ship").copied(), (place > 0).then_some(1));
+        }
+        let now = at(10).plus_seconds(20);
+        let change = LockChange { job: row.id, epoch: 3, now, until: None };
+        let unit = Transaction { tenant: Some(t), locks: vec![change], ..Transaction::default() };
+        commit(&runs, unit).await.unwrap();
+        let again = take(&runs, t, now, 1, Vec::new()).await;
+        assert_eq!(again[0].lapses, 0, "it was given back by a worker that lives");
     });
 }

@@ -9,6 +9,7 @@
 mod calls;
 mod commit;
 mod counts;
+mod errands;
 mod inbox;
 mod jobs;
 mod lists;

@@ -6,16 +6,17 @@ use std::sync::{Mutex, PoisonError};
 use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
 use diesel::sql_types::Text;
 use diesel_async::RunQueryDsl;
-use heddle_kernel::{PageRequest, RunId, UserId, WorkflowId};
+use heddle_kernel::{JobId, PageRequest, RunId, UserId, WorkflowId};
 use heddle_policy::AccessFilter;
 use heddle_store::{Db, read};
-use heddle_store_workflows::SqlWorkStore;
+use heddle_store_workflows::{SqlErrandStore, SqlWorkStore};
 use heddle_testkit::db::TestDb;
+use heddle_usecase::errand::{ErrandKind, ErrandStore};
 use heddle_workflows::ports::{
-    FeedPosition, LetterFilter, Queue, RunFilter, RunSort, RunStore, TaskFilter, WorkStore, WorkflowFilter,
-    WorkflowSort, WorkflowStore,
+    FeedPosition, JobFilter, JobStore, LetterFilter, Queue, RunFilter, RunSort, RunStore, TaskFilter,
+    WorkStore, WorkflowFilter, WorkflowSort, WorkflowStore,
 };
-use heddle_workflows::records::{BindingKind, RunState, TaskState, WorkKind};
+use heddle_workflows::records::{BindingKind, JobState, RunState, TaskState, WorkKind};
 
 use crate::support::*;
 
@@ -56,7 +57,7 @@ async fn plan(db: &Db, statement: &str) -> Vec<String> {
 }
 
 /// Tables that grow with what is run.
-const GROWING: [&str; 11] = [
+const GROWING: [&str; 14] = [
     "runs",
     "run_events",
     "run_timers",
@@ -68,6 +69,9 @@ const GROWING: [&str; 11] = [
     "dead_letters",
     "case_events",
     "outbox",
+    "errands",
+    "head",
+    "earliest",
 ];
 
 /// Whether a step reads all of a growing table, under its name or the short one of the work list. What a run waits for
@@ -237,5 +241,22 @@ async fn every_list_is_read_by_an_index_in_its_order() {
         read_of!(format!("work {queue}"), work.pending(*queue, at(1), turn));
         read_of!(format!("next {queue}"), work.next_due(*queue, at(1)));
     }
+    let behind_job = Some(heddle_kernel::Cursor::after(&id(JobId)));
+    for (name, state) in [
+        ("locked", JobState::Locked),
+        ("delayed", JobState::Delayed),
+        ("failed", JobState::Failed),
+        ("suspended", JobState::Suspended),
+    ] {
+        let filter = JobFilter { state: Some(state), ..JobFilter::default() };
+        for (place, cursor) in [("first", None), ("behind", behind_job.clone())] {
+            read_of!(
+                format!("jobs {name}, {place}"),
+                runs.jobs(t, &filter, &AccessFilter::everything(), at(1), &page(cursor))
+            );
+        }
+    }
+    let errands = SqlErrandStore::new(db.clone());
+    read_of!("lanes of errands", errands.look(ErrandKind::Webhook, at(1), Some(of.0), 100));
     insta::assert_snapshot!("plans", told);
 }

@@ -1,6 +1,7 @@
 //! Removal of runs, and what they wait for.
 
 use heddle_kernel::{UserId, WorkflowId};
+use heddle_policy::AccessFilter;
 use heddle_store_workflows::SqlWorkStore;
 use heddle_testkit::on_both;
 use heddle_usecase::Journal;
@@ -239,5 +240,37 @@ async fn a_run_in_an_unknown_state_is_not_left_out_of_the_counts() {
         execute(&db, "UPDATE runs SET state = 'dreaming'").await;
         // What is not known to have ended is active.
         assert_eq!(workflows.get(flow.tenant, flow.id, id(UserId)).await.unwrap().run_counts.active, 1);
+    });
+}
+
+#[tokio::test]
+async fn what_comes_after_a_restore_into_a_new_cluster_stands_behind_what_was_restored() {
+    on_both!(|db| {
+        let (workflows, runs) = stores(&db);
+        let flow = published(&workflows, tenant(), "a").await;
+        let (first, second) = (run(&flow), run(&flow));
+        let since = runs.feed_end(flow.tenant).await.unwrap();
+        commit(&runs, unit_of(begin(first.clone()))).await.unwrap();
+        if db.postgres().is_some() {
+            // Numbers of a cluster that had seen far more transactions.
+            execute(&db, "UPDATE run_events SET commit_number = commit_number + 1000000000").await;
+        }
+        for _ in 0..2 {
+            runs.go_on().await.unwrap();
+        }
+        commit(&runs, unit_of(begin(second.clone()))).await.unwrap();
+        let everything = AccessFilter::everything();
+        // Transactions of other tests in the cluster may hold up what is told.
+        let told = tokio::time::timeout(std::time::Duration::from_secs(20), async {
+            loop {
+                let read = runs.feed(flow.tenant, None, &everything, since, 1 << 20).await.unwrap();
+                let told: Vec<_> = read.slices.iter().map(|slice| slice.run).collect();
+                if told.len() == 2 {
+                    return told;
+                }
+                tokio::task::yield_now().await;
+            }
+        });
+        assert_eq!(told.await.unwrap(), [first.id, second.id]);
     });
 }

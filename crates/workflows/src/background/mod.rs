@@ -265,7 +265,8 @@ impl Background {
             Work::Timer(timer) => self.runs.fire(timer).await,
             Work::TimerStart(binding) => self.runs.fire_start(binding).await,
             Work::Kept(event) => self.runs.deliver_kept(event).await,
-            Work::Start(_) => Ok(()),
+            // Only among what was set aside.
+            Work::Start(_) | Work::Errand(_) => Ok(()),
         }
     }
 }
@@ -287,6 +288,7 @@ fn in_order(pieces: Vec<PendingWork>) -> Vec<Vec<PendingWork>> {
             Work::TimerStart(binding) => format!("{} {}", binding.workflow, binding.node_id),
             Work::Kept(event) => format!("{} {:?}", event.event_type, event.correlation_key),
             Work::Start(refused) => refused.event.id.to_string(),
+            Work::Errand(errand) => errand.id.to_string(),
         };
         let place = *places.entry((piece.work.tenant(), of)).or_insert_with(|| {
             lanes.push(Vec::new());

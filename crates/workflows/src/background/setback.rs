@@ -71,7 +71,9 @@ pub(crate) fn after_crash(pending: PendingWork, now: Timestamp, id: EventId) -> 
     let PendingWork { work, tries } = pending;
     let tries = Tries { crashes: tries.crashes.saturating_add(1), ..tries };
     if tries.crashes < MOST_CRASHES {
-        return Setback::Later { work, tries, not_before: now };
+        // Not at once: whatever ends the process right after each start would meet the same piece every time.
+        let not_before = now.plus_seconds(back_off_seconds(tries.crashes));
+        return Setback::Later { work, tries, not_before };
     }
     let message = format!("The process ended {} times while this was done.", tries.crashes);
     aside(work, tries, SetAsideReason::Crashed, message, now, id)

@@ -232,6 +232,7 @@ pub(super) fn examine(definition: &WorkflowDefinition, budget: &Budget) -> (Vec<
         found
     });
     diagnostics = merged(diagnostics, placed.collect());
+    diagnostics.extend(validate::enforceability(definition));
     diagnostics.extend(graph::unknown_settings(definition));
     diagnostics.extend(graph::called_elsewhere(definition));
     diagnostics.extend(schema_findings(definition));

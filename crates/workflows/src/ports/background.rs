@@ -28,6 +28,8 @@ pub trait Notifier: Send + Sync {
     fn outbox_changed(&self);
     /// A run began to wait for a message.
     fn message_awaited(&self);
+    /// An errand was asked for.
+    fn errand_asked(&self);
 }
 
 literals! {

@@ -1,6 +1,7 @@
 //! Store of jobs for external workers. Their rows are written with the steps of their runs ([`super::RunWrite`]); what
 //! workers take and give back goes through the group commit as well.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -37,12 +38,60 @@ pub enum JobChange {
 }
 
 /// Type of jobs that is asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct WantedType {
     /// The type.
     pub name: String,
     /// Ids of the runs and workflows of which alone it is given out; all when absent.
     pub within: Option<Vec<Uuid>>,
+    /// Part to which the worker narrows it.
+    pub narrowed: Narrowed,
+}
+
+/// Part of the jobs of a type that a worker asks for. What is absent narrows nothing; an empty list leaves nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Narrowed {
+    /// The caller's own name for the run.
+    pub business_key: Option<String>,
+    /// Ids of the processes.
+    pub processes: Option<Vec<String>>,
+    /// Versions of processes.
+    pub versions: Option<Vec<ProcessVersion>>,
+}
+
+/// A version of a process.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ProcessVersion {
+    /// Id of the process within the definition.
+    pub process_id: String,
+    /// Version of the workflow.
+    pub version: i32,
+    /// The workflow.
+    pub workflow: WorkflowId,
+}
+
+/// Place in the order in which jobs are given out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JobPlace {
+    /// Priority of the job there.
+    pub priority: i64,
+    /// Place of it within the priority.
+    pub place: Timestamp,
+    /// The job.
+    pub job: JobId,
+}
+
+/// Jobs that are looked at before some of them are taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidates {
+    /// Types of the jobs, each once.
+    pub types: Vec<WantedType>,
+    /// Ids of the runs and workflows of which nothing is given out.
+    pub denied: Vec<Uuid>,
+    /// The place behind which they stand; from the first on when absent.
+    pub behind: Option<JobPlace>,
+    /// The most jobs.
+    pub most: u32,
 }
 
 /// Jobs that a worker asks for.
@@ -54,6 +103,8 @@ pub struct Activation {
     pub denied: Vec<Uuid>,
     /// Name of the worker.
     pub worker: String,
+    /// Jobs of which alone some are taken; any when absent. With none it notes what ran out, and takes nothing.
+    pub only: Option<Vec<JobId>>,
     /// The most jobs.
     pub most: u32,
     /// The present instant.
@@ -62,6 +113,14 @@ pub struct Activation {
     pub until: Timestamp,
     /// Place for the jobs that were taken.
     pub taken: TakenJobs,
+}
+
+impl Activation {
+    /// Whether it takes jobs, rather than noting what ran out.
+    #[must_use]
+    pub fn takes(&self) -> bool {
+        self.only.as_ref().is_none_or(|only| !only.is_empty())
+    }
 }
 
 /// A job that a worker took.
@@ -76,21 +135,30 @@ pub struct TakenJob {
 /// Place in which the store leaves the jobs that an activation took, in the order in which they are given out: what a
 /// unit is answered says only whether it is durable. It counts when the unit was.
 #[derive(Debug, Clone, Default)]
-pub struct TakenJobs(Arc<Mutex<Vec<TakenJob>>>);
+pub struct TakenJobs(Arc<Mutex<Taken>>);
+
+/// Outcome of an activation.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Taken {
+    /// Jobs that were taken.
+    pub jobs: Vec<TakenJob>,
+    /// Number of jobs whose lock or delay was found to have run out, by type: any worker may have them now.
+    pub ran_out: BTreeMap<String, usize>,
+}
 
 impl TakenJobs {
-    /// Puts jobs in the place of those that a try before this one left.
-    pub fn put(&self, mut jobs: Vec<TakenJob>) {
-        jobs.sort_by(|one, other| {
+    /// Puts an outcome in the place of what a try before this one left.
+    pub fn put(&self, mut taken: Taken) {
+        taken.jobs.sort_by(|one, other| {
             let order = |taken: &TakenJob| (-i128::from(taken.job.priority), taken.job.place, taken.job.id);
             order(one).cmp(&order(other))
         });
-        *self.0.lock() = jobs;
+        *self.0.lock() = taken;
     }
 
-    /// Takes the jobs out.
+    /// Takes the outcome out.
     #[must_use]
-    pub fn take(&self) -> Vec<TakenJob> {
+    pub fn take(&self) -> Taken {
         std::mem::take(&mut *self.0.lock())
     }
 }
@@ -180,7 +248,7 @@ impl JobReach {
             false if self.within.is_empty() => return None,
             false => Some(self.within.clone()),
         };
-        Some(WantedType { name: name.to_owned(), within })
+        Some(WantedType { name: name.to_owned(), within, narrowed: Narrowed::default() })
     }
 }
 
@@ -201,6 +269,9 @@ pub trait JobStore: Send + Sync {
         now: Timestamp,
         page: &PageRequest,
     ) -> Result<Page<Job>, StoreError>;
+    /// The first jobs that may be taken and are not held, in the order in which they are given out; what ran out counts
+    /// once an activation noted it.
+    async fn free_jobs(&self, tenant: TenantId, wanted: &Candidates) -> Result<Vec<TakenJob>, StoreError>;
     /// The earliest instant after `now` at which a lock or a delay of one of these types runs out.
     async fn next_due_job(
         &self,

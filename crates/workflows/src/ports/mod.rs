@@ -3,11 +3,15 @@
 mod background;
 mod directory;
 mod jobs;
+mod permit;
 mod runs;
+mod subscribers;
 mod workflows;
 
 pub use background::*;
 pub use directory::*;
 pub use jobs::*;
+pub use permit::*;
 pub use runs::*;
+pub use subscribers::*;
 pub use workflows::*;

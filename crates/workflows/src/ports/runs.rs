@@ -8,6 +8,7 @@ use heddle_kernel::{
 use heddle_policy::{AccessFilter, Key, resource};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
+use heddle_usecase::errand::NewErrand;
 use serde_json::Value;
 
 use super::{Activation, JobChange, LockChange};
@@ -152,6 +153,8 @@ pub struct Transaction {
     pub letters: Vec<DeadLetter>,
     /// A dead letter that is settled hereby: it goes; `Stale` when it is gone.
     pub settled: Option<EventId>,
+    /// Work outside of the process that is asked for hereby.
+    pub errands: Vec<NewErrand>,
     /// The audit event and the idempotency record.
     pub unit: Journal,
 }

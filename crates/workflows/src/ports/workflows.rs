@@ -1,5 +1,7 @@
 //! Stores of workflows, drafts, versions, stars and imported files.
 
+use std::ops::RangeInclusive;
+
 use async_trait::async_trait;
 use heddle_kernel::{Page, PageRequest, Revision, TenantId, Timestamp, UserId, WorkflowId};
 use heddle_policy::{AccessFilter, resource};
@@ -160,6 +162,17 @@ pub trait WorkflowStore: Send + Sync {
     async fn publish<'a>(&self, write: PublishWrite<'a>, unit: &Journal) -> Result<(), StoreError>;
     /// Published workflows, archived ones apart, that have a process of this id or this slug.
     async fn callable<'a>(&self, tenant: TenantId, name: &'a str) -> Result<Callable, StoreError>;
+    /// Workflows, in whatever state, of which a version of a process may have this number (see
+    /// [`crate::runs::process_number`]).
+    async fn numbered(&self, tenant: TenantId, number: i64) -> Result<Vec<WorkflowId>, StoreError>;
+    /// The last of these versions of a workflow that has a tag.
+    async fn tagged<'a>(
+        &self,
+        tenant: TenantId,
+        id: WorkflowId,
+        versions: RangeInclusive<i32>,
+        tag: &'a str,
+    ) -> Result<Option<i32>, StoreError>;
     /// Versions, newest first.
     async fn versions(
         &self,

@@ -111,6 +111,8 @@ pub struct Job {
     pub epoch: i64,
     /// Worker that holds it.
     pub worker: Option<String>,
+    /// Times in a row that its lock ran out without a word of the worker that held it.
+    pub lapses: u32,
     /// Reason of the last failure.
     pub message: Option<String>,
     /// Place in the order in which jobs of one priority are given out: its creation, and later the more jobs of its
@@ -149,6 +151,7 @@ impl Job {
             due_at: stand.due_at,
             epoch: 0,
             worker: None,
+            lapses: 0,
             message: None,
             place: job.created_at.plus_seconds(behind.min(10 * 365 * 86_400)),
             created_at: job.created_at,

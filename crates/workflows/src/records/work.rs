@@ -2,6 +2,7 @@
 
 use heddle_kernel::{EventId, RunId, TenantId, Timestamp, WorkflowId, literals};
 use heddle_policy::{Key, Within, resource};
+use heddle_usecase::errand::{ErrandKind, NewErrand};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -48,6 +49,8 @@ literals! {
         Start = "start",
         /// A call of another run, its end or its withdrawal.
         Call = "call",
+        /// A webhook's delivery.
+        Webhook = "webhook",
     }
 }
 
@@ -77,6 +80,8 @@ pub enum Work {
     Kept(InboxEvent),
     /// A start that refused its event; only among what was set aside.
     Start(Box<RefusedStart>),
+    /// Work outside of the process; only among what was set aside.
+    Errand(Box<NewErrand>),
 }
 
 /// Key of a piece of work, by which its row is found again.
@@ -93,6 +98,8 @@ pub enum WorkKey {
     Kept(TenantId, EventId),
     /// Key of the event that a start refused.
     Start(TenantId, EventId),
+    /// Key of an errand.
+    Errand(TenantId, EventId),
 }
 
 impl Work {
@@ -105,6 +112,7 @@ impl Work {
             Self::TimerStart(binding) => binding.tenant,
             Self::Kept(event) => event.tenant,
             Self::Start(refused) => refused.binding.tenant,
+            Self::Errand(errand) => errand.lane.tenant,
         }
     }
 
@@ -124,6 +132,9 @@ impl Work {
             Self::TimerStart(_) => WorkKind::TimerStart,
             Self::Kept(_) => WorkKind::Event,
             Self::Start(_) => WorkKind::Start,
+            Self::Errand(errand) => match errand.lane.kind {
+                ErrandKind::Webhook => WorkKind::Webhook,
+            },
         }
     }
 
@@ -138,6 +149,7 @@ impl Work {
             }
             Self::Kept(event) => WorkKey::Kept(event.tenant, event.id),
             Self::Start(refused) => WorkKey::Start(refused.binding.tenant, refused.event.id),
+            Self::Errand(errand) => WorkKey::Errand(errand.lane.tenant, errand.id),
         }
     }
 
@@ -147,6 +159,7 @@ impl Work {
         match self {
             Self::TimerStart(binding) => Some(binding.workflow),
             Self::Start(refused) => Some(refused.binding.workflow),
+            Self::Errand(errand) => errand.workflow,
             Self::Thrown(_) | Self::Timer(_) | Self::Kept(_) => None,
         }
     }
@@ -157,6 +170,7 @@ impl Work {
         match self {
             Self::Thrown(thrown) => Some(thrown.run),
             Self::Timer(timer) => Some(timer.run),
+            Self::Errand(errand) => errand.run,
             Self::TimerStart(_) | Self::Kept(_) | Self::Start(_) => None,
         }
     }
@@ -167,7 +181,7 @@ impl Work {
         match self {
             Self::Timer(timer) => Some(timer.due_at.micros()),
             Self::TimerStart(binding) => binding.next_due_at.map(Timestamp::micros),
-            Self::Thrown(_) | Self::Kept(_) | Self::Start(_) => None,
+            Self::Thrown(_) | Self::Kept(_) | Self::Start(_) | Self::Errand(_) => None,
         }
     }
 
@@ -178,6 +192,7 @@ impl Work {
             Self::Thrown(thrown) => Some(&thrown.name),
             Self::Kept(event) => Some(&event.event_type),
             Self::Start(refused) => Some(&refused.binding.name),
+            Self::Errand(errand) => Some(&errand.name),
             Self::Timer(_) | Self::TimerStart(_) => None,
         }
     }
@@ -189,7 +204,7 @@ impl Work {
             Self::Timer(timer) => Some(&timer.node_id),
             Self::TimerStart(binding) => Some(&binding.node_id),
             Self::Start(refused) => Some(&refused.binding.node_id),
-            Self::Thrown(_) | Self::Kept(_) => None,
+            Self::Thrown(_) | Self::Kept(_) | Self::Errand(_) => None,
         }
     }
 }

@@ -142,10 +142,15 @@ impl Runs {
     }
 
     /// Commits and tells everybody who waits for what is in it.
-    pub(super) async fn commit(&self, unit: Transaction) -> Result<(), StoreError> {
+    pub(super) async fn commit(&self, mut unit: Transaction) -> Result<(), StoreError> {
+        self.add_errands(&mut unit).await?;
+        let asks = !unit.errands.is_empty();
         let told: Vec<CommitNotice> = unit.runs.iter().map(CommitNotice::of).collect();
         told.iter().for_each(|one| self.recent.forget(one.run));
         self.ports.committer.commit(unit).await?;
+        if asks {
+            self.ports.hub.errand_asked();
+        }
         for one in told {
             self.ports.hub.run_changed(one.tenant, one.run, one.last_sequence);
             if let Some(due) = one.due {
@@ -258,6 +263,7 @@ pub(super) fn refused(refusal: Rejection) -> UseCaseError {
         Rejection::NotSuspended => UseCaseError::conflict("notSuspended", message),
         Rejection::StartNotDetermined(_) => invalid("startNodeId", "required", message),
         Rejection::NoConditionHolds(_) => invalid("input", "noConditionHolds", message),
+        Rejection::WrongCondition { .. } => invalid("input", "wrongCondition", message),
         Rejection::UnknownStart(_) => invalid("startNodeId", "notStartable", message),
         Rejection::UnknownOutcome { .. } => invalid("outcome", "notAllowed", message),
         Rejection::InvalidTarget(_) => invalid("target", "unknownNode", message),

@@ -390,15 +390,9 @@ impl Runs {
         latest: i32,
         tag: &str,
     ) -> Result<i32, NoTarget> {
-        for number in (1..=latest).rev().take(usize::try_from(MOST_VERSIONS).unwrap_or(0)) {
-            let compiled = match self.ports.models.version(tenant, workflow, number).await {
-                Ok(compiled) => compiled,
-                Err(UseCaseError::NotFound) => continue,
-                Err(error) => return Err(error.into()),
-            };
-            if compiled.has_tag(tag) {
-                return Ok(number);
-            }
+        let versions = latest.saturating_sub(MOST_VERSIONS - 1).max(1)..=latest;
+        if let Some(number) = self.ports.workflows.tagged(tenant, workflow, versions, tag).await? {
+            return Ok(number);
         }
         Err(missing(format!(
             "None of the last {MOST_VERSIONS} versions of the workflow has the tag `{tag}`."

@@ -53,12 +53,20 @@ impl Runs {
         let unit = record(&letter);
         match &letter.work {
             Work::Start(refused) => self.start_again(&letter, refused, context, unit).await?,
-            Work::Thrown(_) | Work::Timer(_) | Work::TimerStart(_) | Work::Kept(_) => {
+            Work::Thrown(_) | Work::Timer(_) | Work::TimerStart(_) | Work::Kept(_) | Work::Errand(_) => {
+                if let Work::Errand(errand) = &letter.work
+                    && !self.is_wanted(errand).await?
+                {
+                    return Err(no_place(StoreError::Stale));
+                }
                 let restored = self.ports.work.restore(&letter, context.now(), &unit).await;
                 restored.map_err(no_place)?;
                 self.ports.hub.outbox_changed();
                 self.ports.hub.message_awaited();
                 self.ports.hub.timer_set(context.now());
+                if let Work::Errand(_) = &letter.work {
+                    self.ports.hub.errand_asked();
+                }
             }
         }
         Ok(letter)

@@ -17,6 +17,7 @@ mod recent;
 mod start;
 mod stepping;
 mod tasks;
+mod told;
 
 pub use crate::plan::StartRun;
 pub use correlation::{CaseEvent, MessageCall, Received, SignalCall};
@@ -24,8 +25,8 @@ pub use decide::{Cancellation, Decision, DecisionKind};
 pub use evaluate::{DecisionCall, DecisionResult};
 pub use feed::{FeedEvent, FeedFilter, FeedLook};
 pub use jobs::{
-    ActivateJobs, ActivatedJob, DEFAULT_JOBS, DEFAULT_LOCK_MS, JobError, JobFailure, MAX_JOBS, MAX_LOCK_MS,
-    MAX_TYPES, MAX_WAIT_MS,
+    ActivateJobs, ActivatedJob, DEFAULT_JOBS, DEFAULT_LAPSES, DEFAULT_LOCK_MS, JobCondition, JobError,
+    JobFailure, MAX_JOBS, MAX_LOCK_MS, MAX_TYPES, MAX_WAIT_MS,
 };
 pub use locks::Locks;
 pub use processes::{ProcessName, PublishedProcess, instance_number, process_number};
@@ -39,12 +40,15 @@ use heddle_engine::Budget;
 use heddle_kernel::{Clock, IdSource};
 use heddle_usecase::Compute;
 
-use self::jobs::JobLines;
+use self::jobs::{JobLines, Sifting};
 use self::processes::Processes;
 use self::recent::RecentRuns;
 use crate::limits::Limits;
 use crate::models::CompiledVersions;
-use crate::ports::{Committer, Directory, JobStore, Notifier, RunStore, WorkStore, WorkflowStore};
+use crate::ports::{
+    Always, Committer, Directory, EventSubscribers, JobStore, Notifier, Permit, RunStore, WorkStore,
+    WorkflowStore,
+};
 
 /// Retention of an event that nobody waits for, in seconds.
 pub const BUFFER_SECONDS: i64 = 24 * 3600;
@@ -96,7 +100,11 @@ pub struct Runs {
     processes: Processes,
     patience: Duration,
     lines: JobLines,
+    sifting: Sifting,
     job_poll: Option<Duration>,
+    most_lapses: u32,
+    subscribers: Option<Arc<dyn EventSubscribers>>,
+    permit: Arc<dyn Permit>,
 }
 
 impl std::fmt::Debug for Runs {
@@ -117,8 +125,24 @@ impl Runs {
             processes: Processes::default(),
             patience: PATIENCE,
             lines: JobLines::default(),
+            sifting: Sifting::default(),
             job_poll: None,
+            most_lapses: jobs::DEFAULT_LAPSES,
+            subscribers: None,
+            permit: Arc::new(Always),
         }
+    }
+
+    /// The same with those who are told of events.
+    #[must_use]
+    pub fn with_subscribers(self, subscribers: Arc<dyn EventSubscribers>) -> Self {
+        Self { subscribers: Some(subscribers), ..self }
+    }
+
+    /// The same where jobs are handed out only while work may begin.
+    #[must_use]
+    pub fn with_permit(self, permit: Arc<dyn Permit>) -> Self {
+        Self { permit, ..self }
     }
 
     /// The same with room for so many bytes of runs that were committed last: their next step does not read them.
@@ -137,6 +161,12 @@ impl Runs {
     #[must_use]
     pub fn with_job_poll(self, poll: Option<Duration>) -> Self {
         Self { job_poll: poll, ..self }
+    }
+
+    /// The same with another number of times that the lock of a job may run out before the job is set aside.
+    #[must_use]
+    pub fn with_job_lapses(self, most_lapses: u32) -> Self {
+        Self { most_lapses, ..self }
     }
 
     /// The same within other budgets of steps and runs.

@@ -4,17 +4,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use heddle_kernel::{Cursor, MAX_LIMIT, PageRequest, RunId, TenantId, UserId, WorkflowId};
+use heddle_kernel::{RunId, TenantId, WorkflowId};
 use heddle_policy::capability::WorkflowRun;
 use heddle_policy::{AccessFilter, Authorized, Key, resource};
 use heddle_usecase::canonical_sha256;
 use serde_json::json;
-use uuid::Uuid;
 
 use super::Runs;
 use crate::UseCaseError;
 use crate::models::CompiledVersion;
-use crate::ports::WorkflowFilter;
 use crate::records::WorkflowState;
 
 /// The most names whose processes are remembered.
@@ -87,16 +85,7 @@ impl Runs {
         {
             return Ok(found);
         }
-        let mut found: Option<PublishedProcess> = None;
-        let mut page = PageRequest { limit: MAX_LIMIT, cursor: None };
-        loop {
-            let next = self.among(tenant, access, &place.1, &page, &mut found).await?;
-            if next.is_none() {
-                break;
-            }
-            page.cursor = next;
-        }
-        let found = found.ok_or(UseCaseError::NotFound)?;
+        let found = self.among(tenant, access, &place.1).await?.ok_or(UseCaseError::NotFound)?;
         // What only this caller's rights single out is not the same for everybody.
         if access.is_everything() {
             self.processes.0.insert(place, Arc::new(found.clone()));
@@ -131,29 +120,32 @@ impl Runs {
         found.ok_or(UseCaseError::NotFound)
     }
 
-    /// Looks for a process in one page of the published workflows, and gives the cursor of the next page.
+    /// Looks for a process among the workflows that the store has under the name.
     async fn among(
         &self,
         tenant: TenantId,
         access: &AccessFilter<resource::Workflow>,
         name: &ProcessName,
-        page: &PageRequest,
-        found: &mut Option<PublishedProcess>,
-    ) -> Result<Option<Cursor>, UseCaseError> {
-        let filter = WorkflowFilter { state: Some(WorkflowState::Published), ..WorkflowFilter::default() };
-        let nobody = UserId(Uuid::nil());
-        let listed = self.ports.workflows.list(tenant, nobody, &filter, access, page).await?;
-        for view in listed.items {
-            let Some(one) = self.named(tenant, view.workflow.id, name).await? else { continue };
+    ) -> Result<Option<PublishedProcess>, UseCaseError> {
+        let candidates = match name {
+            ProcessName::Id(id) => self.ports.workflows.callable(tenant, id).await?.processes,
+            ProcessName::Number(number) => self.ports.workflows.numbered(tenant, *number).await?,
+        };
+        let mut found: Option<PublishedProcess> = None;
+        for workflow in candidates {
+            if !access.permits(&Key::of_stored(tenant, workflow, ())) {
+                continue;
+            }
+            let Some(one) = self.named(tenant, workflow, name).await? else { continue };
             if let Some(other) = found.replace(one) {
                 let message = format!(
-                    "The workflows `{}` and `{}` both have a process `{}`.",
-                    other.workflow, view.workflow.id, other.process_id
+                    "The workflows `{}` and `{workflow}` both have a process `{}`.",
+                    other.workflow, other.process_id
                 );
                 return Err(UseCaseError::conflict("ambiguous", message));
             }
         }
-        Ok(listed.next)
+        Ok(found)
     }
 
     /// The process of a name in a workflow, if it has one.
@@ -189,7 +181,10 @@ fn within(
 ) -> Option<PublishedProcess> {
     let found = |version: i32, id: &str| PublishedProcess { workflow, version, process_id: id.to_owned() };
     match name {
-        ProcessName::Id(id) => compiled.process(id).map(|_| found(latest, id)),
+        // A global task is called, not started.
+        ProcessName::Id(id) => {
+            compiled.processes.iter().any(|process| *process.id == **id).then(|| found(latest, id))
+        }
         ProcessName::Number(wanted) => {
             let versions = (1..=latest).rev().take(VERSIONS);
             let mut all = versions
@@ -203,6 +198,7 @@ fn within(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use uuid::Uuid;
 
     #[test]
     fn a_number_is_positive_and_of_one_version() {

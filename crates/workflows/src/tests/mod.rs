@@ -3,4 +3,4 @@
 
 mod definitions;
 mod runs;
-mod support;
+pub(crate) mod support;

@@ -14,11 +14,14 @@ const PLACES: &[(&str, &[&str])] = &[
     ("creating", &["create"]),
     ("assignment", &["assignment"]),
     ("assigning", &["assignment"]),
+    ("update", &["update"]),
+    ("updating", &["update"]),
+    ("timeout", &["timeout"]),
     ("complete", &["complete"]),
     ("completing", &["complete"]),
     ("delete", &["delete"]),
     ("canceling", &["delete"]),
-    ("all", &["create", "assignment", "complete"]),
+    ("all", &["create", "assignment", "complete", "delete"]),
 ];
 
 fn places(event: &str) -> Result<&'static [&'static str], String> {
@@ -28,7 +31,12 @@ fn places(event: &str) -> Result<&'static [&'static str], String> {
 
 /// `executionListener` or `taskListener` of Camunda 7, Flowable and Activiti.
 pub(super) fn one(place: &Place<'_, '_>) -> Result<Members, String> {
-    for refused in ["onTransaction", "customPropertiesResolverClass", "customPropertiesResolverExpression"] {
+    for refused in [
+        "onTransaction",
+        "customPropertiesResolverClass",
+        "customPropertiesResolverExpression",
+        "customPropertiesResolverDelegateExpression",
+    ] {
         if place.own(refused).is_some_and(|own| !own.trim().is_empty()) {
             return Err(format!("`{refused}` has no counterpart"));
         }
@@ -41,6 +49,16 @@ pub(super) fn one(place: &Place<'_, '_>) -> Result<Members, String> {
         headers.insert(name, text.into());
     }
     let script = tree.parts_of(place.el).find(|&child| tree.part(child).local() == "script");
+    let timer = timer(tree, place.el);
+    if timer.is_none() && event.trim() == "timeout" {
+        return Err("a listener of `timeout` has no timer".to_owned());
+    }
+    let with_timer = |mut listener: Value| {
+        if let (Some(members), Some((form, text))) = (listener.as_object_mut(), &timer) {
+            members.insert("timer".to_owned(), json!({ (*form): text }));
+        }
+        listener
+    };
     let given = |name: &str| place.own(name).map(|own| own.trim().to_owned()).filter(|own| !own.is_empty());
     let job_type = if let Some(class) = given("class") {
         format!("java:{class}")
@@ -54,7 +72,7 @@ pub(super) fn one(place: &Place<'_, '_>) -> Result<Members, String> {
         format!("expression:{expression}")
     } else if let Some(script) = script {
         if let Some(source) = assignments(tree, script) {
-            let all = places(&event)?.iter().map(|on| json!({"on": on, "source": source}));
+            let all = places(&event)?.iter().map(|on| with_timer(json!({"on": on, "source": source})));
             return Ok(vec![("listeners", all.collect())]);
         }
         let (job_type, own) = script_job(tree, script);
@@ -64,13 +82,25 @@ pub(super) fn one(place: &Place<'_, '_>) -> Result<Members, String> {
         return Err("the listener names no code".to_owned());
     };
     let listener = |on: &&'static str| {
-        if headers.is_empty() {
+        with_timer(if headers.is_empty() {
             json!({"on": on, "jobType": job_type})
         } else {
             json!({"on": on, "jobType": job_type, "headers": headers})
-        }
+        })
     };
     Ok(vec![("listeners", places(&event)?.iter().map(listener).collect())])
+}
+
+/// The time of a listener: the form of its timer, and the text.
+fn timer(tree: &Tree<'_>, el: El) -> Option<(&'static str, String)> {
+    const FORMS: [(&str, &str); 3] =
+        [("timeDuration", "duration"), ("timeDate", "date"), ("timeCycle", "cycle")];
+    let timer = tree.parts_of(el).find(|&child| tree.part(child).local() == "timerEventDefinition")?;
+    tree.parts_of(timer).find_map(|part| {
+        let (_, form) = FORMS.iter().find(|(word, _)| *word == tree.part(part).local())?;
+        let text = tree.text(part).trim().to_owned();
+        (!text.is_empty()).then_some((*form, text))
+    })
 }
 
 /// `zeebe:executionListeners` or `zeebe:taskListeners`.
@@ -131,6 +161,10 @@ fn assignments(tree: &Tree<'_>, el: El) -> Option<String> {
     if format.to_ascii_lowercase().contains("feel") {
         return Some(text.strip_prefix('=').unwrap_or(&text).trim().to_owned());
     }
+    // Its value has a taker, to whom the worker gives it.
+    if own(tree, el, "resultVariable").is_some_and(|own| !own.trim().is_empty()) {
+        return None;
+    }
     let found = script::translate(&format, &text).ok()?;
     // A value that nothing takes is none; what is assigned without a declaration is the script's own there.
     let set = found.variables;
@@ -157,6 +191,9 @@ pub(super) fn script_job(tree: &Tree<'_>, el: El) -> (String, Object<String, Val
     }
     if let Some(resource) = own(tree, el, "resource").filter(|own| !own.trim().is_empty()) {
         headers.insert("resource".to_owned(), resource.into());
+    }
+    if let Some(name) = own(tree, el, "resultVariable").filter(|own| !own.trim().is_empty()) {
+        headers.insert("resultVariable".to_owned(), name.trim().into());
     }
     (script::job_type(&format), headers)
 }

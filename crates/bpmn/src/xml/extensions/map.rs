@@ -146,6 +146,9 @@ impl Place<'_, '_> {
                 Ok(vec![("payload", json!({(target): value}))])
             }
             Map::EventIn | Map::EventOut => {
+                if self.own("transient").is_some_and(|own| own.trim() == "true") {
+                    return Err("`transient` has no counterpart".to_owned());
+                }
                 let member = if self.word.map == Map::EventIn { "inputs" } else { "outputs" };
                 let (target, value) = self.source_and_target()?;
                 Ok(vec![(member, json!([{"name": target, "value": value}]))])
@@ -332,6 +335,9 @@ impl Place<'_, '_> {
             }
         }
         if let Some(key) = self.own("businessKey") {
+            if ["variables", "source", "sourceExpression"].iter().any(|own| self.own(own).is_some()) {
+                return Err("a business key stands in an element of its own".to_owned());
+            }
             let inner = key.trim().trim_start_matches(['#', '$']).trim_matches(['{', '}']).trim();
             if matches!(inner, "execution.processBusinessKey" | "execution.businessKey") {
                 return Ok(vec![("inheritBusinessKey", true.into())]);
@@ -351,6 +357,9 @@ impl Place<'_, '_> {
 
     /// Target and value of a parameter.
     fn source_and_target(&self) -> Result<(String, Value), String> {
+        if self.own("targetExpression").is_some_and(|own| !own.trim().is_empty()) {
+            return Err("`targetExpression` computes its target".to_owned());
+        }
         let source = self.own("source").map(|own| own.trim().to_owned());
         let target = self.own("target").map(|own| own.trim().to_owned()).or_else(|| {
             // Some parameters keep the name that they have.
@@ -370,6 +379,11 @@ impl Place<'_, '_> {
         for refused in ["targetExpression", "class", "delegateExpression"] {
             if self.own(refused).is_some() {
                 return Err(format!("`{refused}` computes what is gathered"));
+            }
+        }
+        for refused in ["storeAsTransientVariable", "createOverviewVariable"] {
+            if self.own(refused).is_some_and(|own| own.trim() == "true") {
+                return Err(format!("`{refused}` has no counterpart"));
             }
         }
         let target = self.own("target").ok_or("it has no target")?;

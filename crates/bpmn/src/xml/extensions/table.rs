@@ -27,7 +27,7 @@ pub(crate) const VENDORS: &[(u8, &str, &str)] = &[
 ];
 
 const JOBS: &str = "serviceTask sendTask businessRuleTask scriptTask messageEventDefinition intermediateThrowEvent \
-                    endEvent adHocSubProcess";
+                    endEvent";
 const DELEGATES: &str = "serviceTask sendTask businessRuleTask messageEventDefinition";
 const TASKS: &str = "serviceTask sendTask businessRuleTask";
 const NODES: &str = "startEvent endEvent intermediateCatchEvent intermediateThrowEvent boundaryEvent task serviceTask \
@@ -59,6 +59,8 @@ const TENANT: &str = "Calls reach the own organisation only.";
 const CASE: &str = "Becomes a job for an external worker, of the type `case:` and the case's id.";
 const CATCHES: &str = "No variable takes a caught error as an object.";
 const CAUGHT: &str = "Becomes the variable that takes what was caught.";
+const CHOSEN: &str =
+    "Here no worker chooses the activities of an ad-hoc sub-process: `activeElements` does, or a human.";
 const SCRIPTS: &str = "Which variables a script sees and sets is said by the script alone.";
 const RESULT: &str = "Becomes the variable of the result, or a header that names it to the worker.";
 const FILTERED: &str =
@@ -348,6 +350,8 @@ pub(crate) static WORDS: &[Word] = &[
     ),
     kept(FLA, "httpRequestHandler", "", Effect::Refused, JAVA),
     kept(FLA, "httpResponseHandler", "", Effect::Refused, JAVA),
+    kept(ZEEBE, "taskDefinition", "adHocSubProcess", Effect::Refused, CHOSEN),
+    kept(ZEEBE, "taskHeaders", "adHocSubProcess", Effect::Refused, CHOSEN),
     child(
         ZEEBE,
         "taskDefinition",

@@ -7,24 +7,16 @@ use heddle_api::operations::ops;
 use heddle_api::wire::camunda7::{FetchTasks, FetchTopic, LockedTask, TaskSortOrder};
 use heddle_api::{ApiError, Detail};
 use heddle_kernel::Timestamp;
+use heddle_workflows::ports::{Narrowed, ProcessVersion};
 use heddle_workflows::records::Job;
-use heddle_workflows::runs::{ActivateJobs, ActivatedJob, MAX_JOBS, MAX_TYPES, MAX_WAIT_MS};
-use serde_json::{Map, Value};
+use heddle_workflows::runs::{ActivateJobs, ActivatedJob, JobCondition, MAX_JOBS, MAX_TYPES, MAX_WAIT_MS};
+use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{name_of, values};
 use crate::call::Call;
 use crate::failure::Failure;
 use crate::reply::{HandlerResult, Response};
-
-/// The most jobs that one call looks through for those that its filters let through.
-const LOOKED_AT: usize = 1_000;
-/// Jobs that are looked at together.
-const BATCH: usize = 100;
-/// Lock of a job that is looked at, in milliseconds; one that fits is locked for its own time then.
-const LOOK_MILLIS: u64 = 10_000;
-/// Pause before jobs of which none fits are looked at again.
-const PAUSE: Duration = Duration::from_secs(1);
 
 type Fetching = Call<ops::FetchExternalTasks>;
 
@@ -41,8 +33,7 @@ pub(crate) async fn fetch(call: Fetching) -> HandlerResult {
     };
     let jobs = match wanted.most == 0 || topics.is_empty() {
         true => Vec::new(),
-        false if topics.iter().any(is_filtered) => sifted(&call, &wanted).await?,
-        false => plain(&call, &wanted).await?,
+        false => claimed(&call, &wanted).await?,
     };
     let shown = |claimed: &Claimed| Some(shown(claimed, wanted.topic(&claimed.taken)?));
     let tasks: Vec<LockedTask> = jobs.iter().filter_map(shown).collect();
@@ -69,31 +60,31 @@ impl Wanted<'_> {
         self.topics.iter().find(|topic| topic.topic_name == taken.job.job_type)
     }
 
-    fn activation(&self, most: usize, lock_ms: u64, wait: Duration) -> ActivateJobs {
+    fn activation(&self, lock_ms: u64) -> ActivateJobs {
+        let wait = self.until.saturating_duration_since(Instant::now());
         ActivateJobs {
             types: self.topics.iter().map(|topic| topic.topic_name.clone()).collect(),
             worker: self.worker.clone(),
-            max_jobs: u32::try_from(most).unwrap_or(MAX_JOBS),
+            max_jobs: u32::try_from(self.most).unwrap_or(MAX_JOBS),
             lock_ms,
             // A longer wait ends with an empty answer, upon which the worker asks again.
             wait_ms: u64::try_from(wait.as_millis()).unwrap_or(MAX_WAIT_MS).min(MAX_WAIT_MS),
             variables: self.variables(),
+            conditions: self
+                .topics
+                .iter()
+                .map(|topic| (topic.topic_name.clone(), condition(topic)))
+                .collect(),
         }
     }
 
-    /// Variables that all topics together need; none where one of them wants all, or is filtered by them.
+    /// Variables that all topics together need; none where one of them wants all.
     fn variables(&self) -> Option<Vec<String>> {
         let mut names = BTreeSet::new();
         for topic in self.topics {
-            let wanted = topic.variables.as_ref()?;
-            let filters = topic.process_variables.iter().flat_map(|wanted| wanted.keys());
-            names.extend(wanted.iter().chain(filters).cloned());
+            names.extend(topic.variables.as_ref()?.iter().cloned());
         }
         Some(names.into_iter().collect())
-    }
-
-    fn left(&self) -> Duration {
-        self.until.saturating_duration_since(Instant::now())
     }
 }
 
@@ -124,72 +115,40 @@ fn possible(body: &FetchTasks, topics: &[FetchTopic]) -> Result<(), Failure> {
     if problems.is_empty() { Ok(()) } else { Err(ApiError::invalid(problems).into()) }
 }
 
-fn is_filtered(topic: &FetchTopic) -> bool {
-    topic.business_key.is_some()
-        || topic.process_definition_id.is_some()
-        || topic.process_definition_id_in.is_some()
-        || topic.process_definition_key.is_some()
-        || topic.process_definition_key_in.is_some()
-        || topic.process_variables.as_ref().is_some_and(|wanted| !wanted.is_empty())
-}
-
-/// Whether the filters of its topic let a job through.
-fn fits(taken: &ActivatedJob, topic: &FetchTopic) -> bool {
-    let (job, id) = (&taken.job, definition_id(&taken.job));
-    let among = |list: &Option<Vec<String>>, own: &str| {
-        list.as_ref().is_none_or(|list| list.iter().any(|one| one == own))
-    };
-    let same = |one: &Option<String>, own: &str| one.as_ref().is_none_or(|one| one == own);
-    let mut seen = topic.process_variables.iter().flatten();
-    topic.business_key.as_ref().is_none_or(|key| taken.business_key.as_ref() == Some(key))
-        && same(&topic.process_definition_id, &id)
-        && among(&topic.process_definition_id_in, &id)
-        && same(&topic.process_definition_key, &job.process_id)
-        && among(&topic.process_definition_key_in, &job.process_id)
-        && seen.all(|(name, value)| taken.variables.get(name) == Some(value))
-}
-
-/// Jobs of topics without filters: one activation, under the longest of the locks.
-async fn plain(call: &Fetching, wanted: &Wanted<'_>) -> Result<Vec<Claimed>, Failure> {
-    let lock = wanted.topics.iter().map(lock_of).max().unwrap_or_default();
-    let jobs = activate(call, wanted.activation(wanted.most, lock, wanted.left())).await?;
-    settled(call, wanted, jobs, lock).await
-}
-
-/// Jobs of topics with filters. They are looked at under a short lock; what does not fit is given back.
-async fn sifted(call: &Fetching, wanted: &Wanted<'_>) -> Result<Vec<Claimed>, Failure> {
-    loop {
-        let (mut fitting, mut others) = (Vec::new(), Vec::new());
-        let mut wait = wanted.left();
-        while fitting.len() < wanted.most && others.len() < LOOKED_AT {
-            let jobs = activate(call, wanted.activation(BATCH, LOOK_MILLIS, wait)).await?;
-            if jobs.is_empty() {
-                break;
-            }
-            wait = Duration::ZERO;
-            for job in jobs {
-                let fit = wanted.topic(&job).is_some_and(|topic| fits(&job, topic));
-                if fit && fitting.len() < wanted.most {
-                    fitting.push(job);
-                } else {
-                    others.push(ActivatedJob { variables: Map::new(), ..job });
-                }
-            }
-        }
-        let none_at_all = others.is_empty();
-        if let Err(failure) = give_back(call, &others).await {
-            // Nobody hears of those that fit.
-            return Err(give_back(call, &fitting).await.err().unwrap_or(failure));
-        }
-        if !fitting.is_empty() || none_at_all || wanted.left().is_zero() {
-            return settled(call, wanted, fitting, LOOK_MILLIS).await;
-        }
-        let mut stop = call.app.stop.clone();
-        tokio::select! {
-            () = tokio::time::sleep(PAUSE.min(wanted.left())) => {}
-            _ = stop.wait_for(|stopped| *stopped) => return Ok(Vec::new()),
-        }
+/// The filters of a topic.
+fn condition(topic: &FetchTopic) -> JobCondition {
+    let keys = both(topic.process_definition_key.as_ref(), topic.process_definition_key_in.as_ref());
+    let ids = both(topic.process_definition_id.as_ref(), topic.process_definition_id_in.as_ref());
+    // What is no name of a version names none.
+    let versions = ids.map(|ids| ids.iter().filter_map(|id| version_of(id)).collect());
+    JobCondition {
+        narrowed: Narrowed { business_key: topic.business_key.clone(), processes: keys, versions },
+        variables: topic.process_variables.clone().unwrap_or_default().into_iter().collect(),
     }
+}
+
+/// The texts that are both the one and in the list, where either is given.
+fn both(one: Option<&String>, list: Option<&Vec<String>>) -> Option<Vec<String>> {
+    match (one, list) {
+        (None, None) => None,
+        (Some(one), None) => Some(vec![one.clone()]),
+        (None, Some(list)) => Some(list.clone()),
+        (Some(one), Some(list)) => Some(list.iter().filter(|own| *own == one).take(1).cloned().collect()),
+    }
+}
+
+/// Version that a name in the form of [`definition_id`] means.
+fn version_of(id: &str) -> Option<ProcessVersion> {
+    let mut parts = id.rsplitn(3, ':');
+    let (workflow, version) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    Some(ProcessVersion { process_id: parts.next()?.to_owned(), version, workflow })
+}
+
+/// Jobs of the topics: one activation, under the longest of the locks.
+async fn claimed(call: &Fetching, wanted: &Wanted<'_>) -> Result<Vec<Claimed>, Failure> {
+    let lock = wanted.topics.iter().map(lock_of).max().unwrap_or_default();
+    let jobs = activate(call, wanted.activation(lock)).await?;
+    settled(call, wanted, jobs, lock).await
 }
 
 async fn activate(call: &Fetching, asked: ActivateJobs) -> Result<Vec<ActivatedJob>, Failure> {

@@ -79,7 +79,7 @@ pub(crate) async fn extend(call: Call<ops::ExtendExternalTaskLock>) -> HandlerRe
 /// POST /engine-rest/external-task/{id}/unlock: whoever holds it; what nobody holds is free already.
 pub(crate) async fn unlock(call: Call<ops::UnlockExternalTask>) -> HandlerResult {
     let job = workers::open(&call.app, call.context.tenant(), JobName::Id(call.path.job_id)).await?;
-    if job.worker.is_some() {
+    if job.locked_until().is_some_and(|until| until > call.context.now()) {
         let done = call.app.runs.release_job(&call.authorized, job.id, job.epoch).await;
         done.map_err(refused)?;
     }

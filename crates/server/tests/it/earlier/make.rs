@@ -82,9 +82,11 @@ async fn makes_the_data() {
         let client = Client::anonymous(Arc::new(RwLock::new(address)));
         let (record, told) = fill(&client, &running.ready).await;
         running.stop();
-        let key = folder(kind).join("heddle.key");
-        std::fs::copy(running.data.join("heddle.key"), &key).unwrap();
-        std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
+        for name in ["heddle.key", "heddle.keyring"] {
+            let key = folder(kind).join(name);
+            std::fs::copy(running.data.join(name), &key).unwrap();
+            std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
+        }
         match &cluster {
             Some(cluster) => std::fs::write(folder(kind).join("dump.sql"), dump(cluster)).unwrap(),
             None => {

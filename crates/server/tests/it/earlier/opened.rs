@@ -38,9 +38,12 @@ impl Opened {
         let data = tempfile::tempdir().unwrap();
         let data_dir = data.path().join("data");
         std::fs::create_dir(&data_dir).unwrap();
-        let key = data_dir.join("heddle.key");
-        std::fs::copy(folder(kind).join("heddle.key"), &key).unwrap();
-        std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
+        // A fixture of before connections has no keyring.
+        for name in ["heddle.key", "heddle.keyring"].iter().filter(|name| folder(kind).join(name).exists()) {
+            let key = data_dir.join(name);
+            std::fs::copy(folder(kind).join(name), &key).unwrap();
+            std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
+        }
         let db = match kind {
             "postgres" => Some(restored(kind).await?),
             _ => {
@@ -79,7 +82,8 @@ impl Opened {
         for then in told {
             let now = Told::ask(&self.admin, &then.within, &then.path).await;
             let path = then.path.clone();
-            let differences = then.changed(meant).without(super::LEFT_OUT).open_alone().differences(&now);
+            let then = then.changed(meant).without(super::LEFT_OUT).open_alone().with_new_limits();
+            let differences = then.differences(&now);
             if !differences.is_empty() {
                 wrong.push_str(&format!("{path}:\n  {}\n", differences.join("\n  ")));
             }

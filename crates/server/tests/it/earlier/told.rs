@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use heddle_testkit::Client;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::folder;
 
@@ -99,6 +99,18 @@ impl Told {
             .filter_map(Value::as_object_mut)
         {
             row.retain(|name, _| !members.contains(&name.as_str()));
+        }
+        self
+    }
+
+    /// A licence's limits: those on servers, deployments and vector databases have come since.
+    pub(crate) fn with_new_limits(mut self) -> Self {
+        if self.path == "/api/licence"
+            && let Some(limits) = self.body.pointer_mut("/data/limits").and_then(Value::as_array_mut)
+        {
+            limits.push(json!({ "licensed": 1, "name": "nodes", "used": 1 }));
+            limits.push(json!({ "licensed": null, "name": "deployments", "used": 0 }));
+            limits.push(json!({ "licensed": null, "name": "vectorDatabases", "used": 0 }));
         }
         self
     }

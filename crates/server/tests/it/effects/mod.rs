@@ -269,8 +269,8 @@ impl World {
                 path = format!("{path}?{text}");
                 if differs {
                     let first = self.send("GET", &path, None, &[]).await.expect(200).json();
-                    let next =
-                        first["page"]["nextCursor"].as_str().unwrap_or_else(|| panic!("{path}: {first}"));
+                    let next = first["page"]["nextCursor"].as_str().or(first["data"]["nextCursor"].as_str());
+                    let next = next.unwrap_or_else(|| panic!("{path}: {first}"));
                     path = format!("{path}&cursor={next}");
                 }
             }

@@ -1,18 +1,20 @@
 //! Activation: a worker takes jobs, and waits for the first where there are none.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use heddle_kernel::{TenantId, Timestamp};
+use heddle_kernel::{JobId, RunId, TenantId, Timestamp};
 use heddle_policy::AuthorizedSome;
 use heddle_policy::capability::JobActivate;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use super::super::Runs;
-use super::lines::{Standing, Told};
-use crate::ports::{Activation, JobReach, LockChange, TakenJob, TakenJobs, Transaction, WantedType};
+use super::lines::{Duty, Interest, Standing, Told};
+use crate::ports::{
+    Activation, JobReach, LockChange, Narrowed, Taken, TakenJob, TakenJobs, Transaction, WantedType,
+};
 use crate::records::{JOB_TYPE_MAX, Job, Run};
 use crate::{Problem, UseCaseError};
 
@@ -54,6 +56,17 @@ pub struct ActivateJobs {
     pub wait_ms: u64,
     /// Names of the variables that are wanted; all when absent.
     pub variables: Option<Vec<String>>,
+    /// Conditions on the jobs of a type; a type without one has none.
+    pub conditions: BTreeMap<String, JobCondition>,
+}
+
+/// Condition that jobs of a type fulfil.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct JobCondition {
+    /// Part of the jobs that is asked for.
+    pub narrowed: Narrowed,
+    /// Values that variables have that the job's node sees.
+    pub variables: Map<String, Value>,
 }
 
 /// A job that a worker holds.
@@ -67,6 +80,8 @@ pub struct ActivatedJob {
     pub correlation_key: Option<String>,
     /// The caller's own name for the run.
     pub business_key: Option<String>,
+    /// The run from which the first call went out; the run itself where no other called it.
+    pub root: RunId,
 }
 
 impl ActivateJobs {
@@ -102,12 +117,68 @@ impl ActivateJobs {
 }
 
 /// Jobs that are looked for on behalf of a worker.
-struct Search<'a> {
-    tenant: TenantId,
-    types: Vec<WantedType>,
-    denied: Vec<uuid::Uuid>,
-    ask: &'a ActivateJobs,
+pub(super) struct Search<'a> {
+    pub tenant: TenantId,
+    pub types: Vec<WantedType>,
+    pub denied: Vec<uuid::Uuid>,
+    pub ask: &'a ActivateJobs,
 }
+
+/// Outcome of a look for jobs.
+#[derive(Default)]
+struct Found {
+    jobs: Vec<ActivatedJob>,
+    /// Types of the jobs that were taken, also of those that are not handed out.
+    types: BTreeSet<String>,
+    /// Whether there may be more than there was room for.
+    full: bool,
+    /// Whether the next look may find more without any news.
+    again: bool,
+}
+
+/// A worker in line.
+struct InLine<'l> {
+    standing: Standing<'l>,
+    deadline: Instant,
+}
+
+impl<'a> Search<'a> {
+    fn new(authorized: &AuthorizedSome<JobActivate>, ask: &'a ActivateJobs) -> Self {
+        let reach = JobReach::of(authorized.filter());
+        let mut names = ask.types.clone();
+        names.sort_unstable();
+        names.dedup();
+        let wanted = |name: &String| {
+            let narrowed = ask.conditions.get(name).map(|own| own.narrowed.clone()).unwrap_or_default();
+            Some(WantedType { narrowed, ..reach.wanted(name)? })
+        };
+        let types = names.iter().filter_map(wanted).collect();
+        Self { tenant: authorized.tenant(), types, denied: reach.denied_within, ask }
+    }
+
+    fn interest(&self) -> Interest {
+        Interest { types: self.types.clone(), denied: self.denied.clone(), condition: self.sieve() }
+    }
+
+    /// Takes so many of the jobs, or of these alone.
+    pub(super) fn activation(&self, now: Timestamp, only: Option<Vec<JobId>>) -> Activation {
+        let lock = i64::try_from(self.ask.lock_ms).unwrap_or(i64::MAX);
+        Activation {
+            types: self.types.clone(),
+            denied: self.denied.clone(),
+            worker: self.ask.worker.clone(),
+            only,
+            most: self.ask.max_jobs,
+            now,
+            until: now.plus_millis(lock),
+            taken: TakenJobs::default(),
+        }
+    }
+}
+
+/// The most looks of one request that follow each other at once: behind them it waits for news as all others do, and
+/// the next request goes on behind what was looked at.
+const MOST_PASSES: u32 = 4;
 
 impl Runs {
     /// Takes jobs for a worker: the oldest first within a priority, no run before the others. While there is none it
@@ -122,49 +193,85 @@ impl Runs {
     ) -> Result<Vec<ActivatedJob>, UseCaseError> {
         ask.check()?;
         let begun = Instant::now();
-        let tenant = authorized.tenant();
-        let reach = JobReach::of(authorized.filter());
-        let mut names = ask.types.clone();
-        names.sort_unstable();
-        names.dedup();
-        let types: Vec<WantedType> = names.iter().filter_map(|name| reach.wanted(name)).collect();
-        let search = Search { tenant, types, denied: reach.denied_within, ask };
-        let own = search.types.iter().map(|one| one.name.clone()).collect();
+        let search = Search::new(authorized, ask);
         // In line first, then a look: what is committed in between is told.
-        let standing = if ask.wait_ms > 0 { self.lines.stand(tenant, own) } else { None };
+        let standing = match ask.wait_ms > 0 {
+            true => self.lines.stand(search.tenant, search.interest()),
+            false => None,
+        };
         let deadline = begun + Duration::from_millis(ask.wait_ms);
-        let mut turn: Option<String> = None;
-        loop {
-            let found = self.take_jobs(&search).await?;
-            if !found.is_empty() {
-                return Ok(found);
+        let place = standing.map(|standing| InLine { standing, deadline });
+        let mut passes = 0;
+        // Whoever stands in line when the installation is restricted goes with nothing, though a step that ends then may
+        // open a job: it stays for the cure.
+        while self.permit.may_work() {
+            let now = self.ports.clock.now();
+            let found = self.search_jobs(&search, now).await?;
+            if let Some(place) = &place {
+                place.standing.looked(&found.types, found.full);
             }
-            let Some(standing) = &standing else { return Ok(found) };
-            if let Some(job_type) = turn.take() {
-                standing.hand_on(&job_type);
+            if !found.jobs.is_empty() {
+                return Ok(found.jobs);
             }
-            let until = self.next_look(&search, deadline).await?;
-            match self.news(standing, until, deadline).await {
-                Told::Opened(job_type) => turn = Some(job_type),
-                Told::Over if Instant::now() >= deadline => return Ok(Vec::new()),
-                Told::Over | Told::Due(_) | Told::Anything => {}
-                Told::Closed => return Ok(Vec::new()),
+            if found.again && passes < MOST_PASSES && (ask.wait_ms == 0 || Instant::now() < deadline) {
+                passes += 1;
+                continue;
+            }
+            let Some(place) = &place else { return Ok(Vec::new()) };
+            if !self.wait_in_line(&search, place, now).await? {
+                return Ok(Vec::new());
             }
         }
+        Ok(Vec::new())
     }
 
-    /// Instant of the next look without news: when a lock or a delay runs out, and, where other nodes write too, soon.
-    async fn next_look(&self, search: &Search<'_>, deadline: Instant) -> Result<Instant, UseCaseError> {
-        let now = self.ports.clock.now();
-        let due = self.ports.jobs.next_due_job(search.tenant, &search.types, now).await?;
-        let mut until = deadline;
-        if let Some(due) = due {
-            until = until.min(self.at(due));
+    /// Waits until it is time for another look; false when it is time to go. The last look was at `looked`.
+    async fn wait_in_line(
+        &self,
+        search: &Search<'_>,
+        place: &InLine<'_>,
+        looked: Timestamp,
+    ) -> Result<bool, UseCaseError> {
+        let InLine { standing, deadline } = place;
+        let poll = self.job_poll.map(|poll| Instant::now() + poll);
+        let mut timed: Option<(Timestamp, Instant)> = None;
+        loop {
+            let (mut until, mut keeps) = (*deadline, false);
+            match standing.duty() {
+                Duty::Look => return Ok(true),
+                Duty::Measure => {
+                    // What ran out since the look is among it.
+                    let due = self.ports.jobs.next_due_job(search.tenant, &search.types, looked).await?;
+                    standing.measured(due);
+                    continue;
+                }
+                Duty::Keep(due) => {
+                    keeps = true;
+                    if let Some(due) = due {
+                        // Not put off by being told again.
+                        let known = timed.map(|(_, at)| at);
+                        let at = match timed {
+                            Some((of, at)) if of == due => at,
+                            Some(_) | None => {
+                                [known, Some(self.at(due))].into_iter().flatten().min().unwrap_or(until)
+                            }
+                        };
+                        timed = Some((due, at));
+                        until = until.min(at);
+                    }
+                    until = poll.map_or(until, |poll| until.min(poll));
+                }
+                Duty::Rest => {}
+            }
+            match standing.wait(until).await {
+                Told::Opened => return Ok(true),
+                Told::Changed => {}
+                Told::Over if Instant::now() >= *deadline => return Ok(false),
+                Told::Over if keeps => standing.owe(),
+                Told::Over => {}
+                Told::Closed => return Ok(false),
+            }
         }
-        if let Some(poll) = self.job_poll {
-            until = until.min(Instant::now() + poll);
-        }
-        Ok(until)
     }
 
     /// An instant of the clock, from now on; not at once, so that what runs out again and again costs little.
@@ -173,41 +280,54 @@ impl Runs {
         Instant::now() + rest.max(REST)
     }
 
-    /// News for whoever stands in line; what is due later is waited for.
-    async fn news(&self, standing: &Standing<'_>, until: Instant, deadline: Instant) -> Told {
-        let mut until = until;
-        loop {
-            match standing.wait(until).await {
-                Told::Due(due) => until = until.min(self.at(due)).min(deadline),
-                told @ (Told::Opened(_) | Told::Anything | Told::Over | Told::Closed) => return told,
-            }
+    /// Takes what there is.
+    async fn search_jobs(&self, search: &Search<'_>, now: Timestamp) -> Result<Found, UseCaseError> {
+        if search.types.is_empty() {
+            return Ok(Found::default());
         }
+        let is_sifted = search.sieve().is_some();
+        let mut only = None;
+        if is_sifted {
+            self.take_jobs(search, search.activation(now, Some(Vec::new()))).await?;
+            let sifted = self.sift(search).await?;
+            if sifted.fitting.is_empty() {
+                return Ok(Found { again: sifted.is_cut && search.ask.wait_ms > 0, ..Found::default() });
+            }
+            only = Some(sifted.fitting);
+        }
+        let taken = self.take_jobs(search, search.activation(now, only)).await?;
+        let types = taken.iter().map(|one| one.job.job_type.clone()).collect();
+        let full = taken.len() >= search.ask.max_jobs as usize;
+        let (taken, lapsed): (Vec<_>, Vec<_>) =
+            taken.into_iter().partition(|one| one.job.lapses < self.most_lapses);
+        let any_lapsed = !lapsed.is_empty();
+        for one in &lapsed {
+            self.set_job_aside(&one.job).await;
+        }
+        // Of jobs that fit, some may have been taken by others meanwhile.
+        let again = any_lapsed || (is_sifted && taken.is_empty());
+        Ok(Found { jobs: self.handed_out(search, taken).await?, types, full, again })
     }
 
-    /// Takes what there is.
-    async fn take_jobs(&self, search: &Search<'_>) -> Result<Vec<ActivatedJob>, UseCaseError> {
-        if search.types.is_empty() {
-            return Ok(Vec::new());
-        }
-        let now = self.ports.clock.now();
-        let lock = i64::try_from(search.ask.lock_ms).unwrap_or(i64::MAX);
-        let taken = TakenJobs::default();
-        let activation = Activation {
-            types: search.types.clone(),
-            denied: search.denied.clone(),
-            worker: search.ask.worker.clone(),
-            most: search.ask.max_jobs,
-            now,
-            until: now.plus_millis(lock),
-            taken: taken.clone(),
-        };
+    /// Commits an activation, and tells others of the jobs that ran out and are still there.
+    async fn take_jobs(
+        &self,
+        search: &Search<'_>,
+        activation: Activation,
+    ) -> Result<Vec<TakenJob>, UseCaseError> {
+        let place = activation.taken.clone();
         let unit = Transaction {
             tenant: Some(search.tenant),
             activation: Some(activation),
             ..Transaction::default()
         };
         self.commit(unit).await?;
-        self.handed_out(search, taken.take()).await
+        let Taken { jobs, ran_out } = place.take();
+        for (job_type, count) in ran_out {
+            let own = jobs.iter().filter(|one| one.job.job_type == job_type).count();
+            self.lines.opened(search.tenant, &job_type, count.saturating_sub(own));
+        }
+        Ok(jobs)
     }
 
     /// Jobs with what their nodes see. One that was withdrawn in the meantime is left out, as is one whose run does not
@@ -265,7 +385,8 @@ impl Runs {
             }
             room = room.saturating_sub(bytes);
             let (correlation_key, business_key) = (run.correlation_key.clone(), run.business_key.clone());
-            given.push(ActivatedJob { job, variables, correlation_key, business_key });
+            let root = run.root();
+            given.push(ActivatedJob { job, variables, correlation_key, business_key, root });
         }
         if failed.is_some() {
             back.extend(given.drain(..).map(|one: ActivatedJob| one.job));
@@ -275,7 +396,7 @@ impl Runs {
     }
 
     /// The run of a job as it was when the job was taken, or later; none when it is gone.
-    async fn run_of_job(&self, job: &Job, revision: i64) -> Result<Option<Run>, UseCaseError> {
+    pub(super) async fn run_of_job(&self, job: &Job, revision: i64) -> Result<Option<Run>, UseCaseError> {
         if let Some(run) = self.recent.look(job.run, revision) {
             return Ok(Some(run));
         }

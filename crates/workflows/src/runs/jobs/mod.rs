@@ -5,14 +5,19 @@
 //! a job, one is refused without effect.
 
 mod activate;
+mod lapse;
 mod lines;
 mod settle;
+mod sift;
 
 pub(crate) use lines::JobLines;
+pub(crate) use sift::Sifting;
 
 pub use activate::{
-    ActivateJobs, ActivatedJob, DEFAULT_JOBS, DEFAULT_LOCK_MS, MAX_JOBS, MAX_LOCK_MS, MAX_TYPES, MAX_WAIT_MS,
+    ActivateJobs, ActivatedJob, DEFAULT_JOBS, DEFAULT_LOCK_MS, JobCondition, MAX_JOBS, MAX_LOCK_MS,
+    MAX_TYPES, MAX_WAIT_MS,
 };
+pub use lapse::DEFAULT_LAPSES;
 pub use settle::{JobError, JobFailure};
 
 use heddle_kernel::{JobId, Page, PageRequest, TenantId};
@@ -67,6 +72,12 @@ impl Runs {
     /// Sends away the workers that wait: the server stops.
     pub fn end_waits(&self) {
         self.lines.close();
+    }
+
+    /// Tells the workers that wait as a commit does.
+    #[cfg(test)]
+    pub(crate) fn tell_opened(&self, tenant: TenantId, job_type: &str, count: usize) {
+        self.lines.opened(tenant, job_type, count);
     }
 
     /// Has the workers that wait look again: the clock was moved.

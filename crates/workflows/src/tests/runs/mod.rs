@@ -8,6 +8,7 @@ mod decisions;
 mod delivery;
 mod endings;
 mod history;
+mod jobs;
 mod messages;
 mod setbacks;
 mod signals;

@@ -4,10 +4,26 @@ use async_trait::async_trait;
 use heddle_kernel::{JobId, Page, PageRequest, TenantId, Timestamp};
 use heddle_policy::{AccessFilter, resource};
 use heddle_usecase::StoreError;
+use uuid::Uuid;
 
 use super::memory::{Memory, Tables};
-use crate::ports::{JobChange, JobFilter, JobStore, LockChange, TakenJob, Transaction, WantedType};
+use crate::ports::{
+    Candidates, JobChange, JobFilter, JobStore, LockChange, Taken, TakenJob, Transaction, WantedType,
+};
 use crate::records::{Job, JobState, KnownJob};
+
+/// Whether a worker that asks for these types may have a job.
+fn fits(job: &Job, types: &[WantedType], denied: &[Uuid]) -> bool {
+    let places = [job.run.0, job.workflow.0];
+    let of = |one: &WantedType| {
+        let within = one.within.as_ref();
+        let processes = one.narrowed.processes.as_ref();
+        one.name == job.job_type
+            && within.is_none_or(|ids| places.iter().any(|place| ids.contains(place)))
+            && processes.is_none_or(|ids| ids.contains(&job.process_id))
+    };
+    !places.iter().any(|place| denied.contains(place)) && types.iter().any(of)
+}
 
 impl Tables {
     pub(crate) fn job_fits(&self, change: &JobChange) -> bool {
@@ -29,11 +45,17 @@ impl Tables {
     pub(crate) fn write_job(&mut self, change: &JobChange) {
         match change {
             JobChange::Open(job) => self.jobs.push((**job).clone()),
-            JobChange::Stand { job, stand, message, .. } => {
+            JobChange::Stand { job, stand, message, epoch, .. } => {
                 for row in self.jobs.iter_mut().filter(|row| row.id == *job) {
+                    let stays = matches!(stand.state, JobState::Ready | JobState::Delayed);
+                    if stays && epoch.is_none() && row.state == JobState::Locked {
+                        (row.retries, row.attempt, row.lapses) = (stand.retries, stand.attempt, 0);
+                        continue;
+                    }
                     (row.state, row.retries) = (stand.state, stand.retries);
                     (row.attempt, row.due_at) = (stand.attempt, stand.due_at);
                     row.epoch += 1;
+                    row.lapses = 0;
                     row.worker = None;
                     row.message = message.clone().or_else(|| row.message.take());
                 }
@@ -55,29 +77,33 @@ impl Tables {
             for job in self.jobs.iter_mut().filter(|job| job.id == change.job) {
                 job.due_at = change.until;
                 if change.until.is_none() {
-                    (job.state, job.worker) = (JobState::Ready, None);
+                    (job.state, job.worker, job.lapses) = (JobState::Ready, None, 0);
                     job.epoch += 1;
                 }
             }
         }
         let Some(wanted) = &unit.activation else { return };
-        let mut taken = Vec::new();
+        let mut taken = Taken::default();
+        for job in self.jobs.iter_mut().filter(|job| Some(job.tenant) == unit.tenant) {
+            let is_over = job.due_at.is_some_and(|due| due <= wanted.now);
+            if is_over && wanted.types.iter().any(|one| one.name == job.job_type) {
+                job.lapses += u32::from(job.state == JobState::Locked);
+                (job.state, job.due_at) = (JobState::Ready, None);
+                *taken.ran_out.entry(job.job_type.clone()).or_default() += 1;
+            }
+        }
         self.jobs.sort_by_key(|job| (-job.priority, job.place, job.id));
         for job in &mut self.jobs {
-            let fits = |one: &WantedType| {
-                let places = [job.run.0, job.workflow.0];
-                let within = one.within.as_ref();
-                one.name == job.job_type
-                    && within.is_none_or(|ids| places.iter().any(|place| ids.contains(place)))
-                    && !places.iter().any(|place| wanted.denied.contains(place))
-            };
-            let free = Some(job.tenant) == unit.tenant && job.state_at(wanted.now) == JobState::Ready;
-            if taken.len() < wanted.most as usize && free && wanted.types.iter().any(fits) {
+            let is_free = Some(job.tenant) == unit.tenant
+                && job.state == JobState::Ready
+                && wanted.only.as_ref().is_none_or(|only| only.contains(&job.id));
+            if taken.jobs.len() < wanted.most as usize && is_free && fits(job, &wanted.types, &wanted.denied)
+            {
                 (job.state, job.due_at) = (JobState::Locked, Some(wanted.until));
                 job.epoch += 1;
                 job.worker = Some(wanted.worker.clone());
                 let run_revision = self.runs.get(&job.run).map_or(0, |run| run.revision.0);
-                taken.push(TakenJob { job: job.clone(), run_revision });
+                taken.jobs.push(TakenJob { job: job.clone(), run_revision });
             }
         }
         wanted.taken.put(taken);
@@ -113,6 +139,23 @@ impl JobStore for Memory {
         let tables = self.0.lock();
         let shown = tables.jobs.iter().filter(|job| job.tenant == tenant && access.permits(&job.key()));
         Ok(Page::from_surplus(shown.cloned().collect(), page.limit, |job: &Job| job.id))
+    }
+
+    async fn free_jobs(&self, tenant: TenantId, wanted: &Candidates) -> Result<Vec<TakenJob>, StoreError> {
+        let tables = self.0.lock();
+        let order = |job: &Job| (-job.priority, job.place, job.id);
+        let behind = wanted.behind.map(|place| (-place.priority, place.place, place.job));
+        let mut found: Vec<Job> = tables.jobs.clone();
+        found.retain(|job| {
+            let is_free = job.tenant == tenant && job.state == JobState::Ready;
+            is_free
+                && fits(job, &wanted.types, &wanted.denied)
+                && behind.is_none_or(|behind| order(job) > behind)
+        });
+        found.sort_by_key(order);
+        found.truncate(wanted.most as usize);
+        let revision = |job: &Job| tables.runs.get(&job.run).map_or(0, |run| run.revision.0);
+        Ok(found.into_iter().map(|job| TakenJob { run_revision: revision(&job), job }).collect())
     }
 
     async fn next_due_job(

@@ -174,7 +174,9 @@ impl WorkStore for Memory {
                 let due = crate::records::StartBinding { next_due_at: Some(now), ..binding.clone() };
                 tables.bindings.push(due);
             }
-            Work::Timer(_) | Work::Kept(_) | Work::Start(_) => return Err(StoreError::Stale),
+            Work::Timer(_) | Work::Kept(_) | Work::Start(_) | Work::Errand(_) => {
+                return Err(StoreError::Stale);
+            }
         }
         tables.letters.retain(|one| one.id != letter.id);
         tables.journals.push(unit.clone());

@@ -5,10 +5,11 @@ use heddle_kernel::{Page, PageRequest, Revision, TenantId, Timestamp, UserId, Wo
 use heddle_policy::{AccessFilter, Key, resource};
 use heddle_usecase::{Journal, StoreError};
 use serde_json::Value;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::memory::{KeptWorkflow, Memory, Tables};
-use crate::models::process_ids;
+use crate::models::{process_ids, version_tags};
 use crate::ports::{
     Callable, Deleted, PublishWrite, SourceQuota, WorkflowFilter, WorkflowStore, WorkflowWrite,
 };
@@ -16,6 +17,7 @@ use crate::records::{
     Draft, ImportSource, RunCounts, ShownWorkflow, Version, VersionChoice, Workflow, WorkflowState,
     WorkflowView,
 };
+use crate::runs::process_number;
 
 impl Tables {
     fn slug_is_free(&self, workflow: &Workflow) -> Result<(), StoreError> {
@@ -135,6 +137,32 @@ impl WorkflowStore for Memory {
             }
         }
         Ok(found)
+    }
+
+    async fn numbered(&self, tenant: TenantId, number: i64) -> Result<Vec<WorkflowId>, StoreError> {
+        let tables = self.0.lock();
+        let has = |id: WorkflowId, (version, definition): &(Version, Value)| {
+            process_ids(definition)
+                .iter()
+                .any(|process| process_number(id, version.number, process) == number)
+        };
+        let own = tables.workflows.values().filter(|kept| kept.workflow.tenant == tenant);
+        let of = own.filter(|kept| kept.versions.iter().any(|version| has(kept.workflow.id, version)));
+        Ok(of.map(|kept| kept.workflow.id).collect())
+    }
+
+    async fn tagged<'a>(
+        &self,
+        tenant: TenantId,
+        id: WorkflowId,
+        versions: RangeInclusive<i32>,
+        tag: &'a str,
+    ) -> Result<Option<i32>, StoreError> {
+        let mut tables = self.0.lock();
+        let kept = tables.kept(tenant, id)?;
+        let has = |definition: &Value| version_tags(definition).iter().any(|own| own == tag);
+        let of = kept.versions.iter().filter(|(one, value)| versions.contains(&one.number) && has(value));
+        Ok(of.map(|(one, _)| one.number).max())
     }
 
     async fn draft(&self, tenant: TenantId, id: WorkflowId) -> Result<Draft, StoreError> {

@@ -39,6 +39,7 @@ pub(crate) enum Notice {
     Timer(Timestamp),
     Thrown,
     Awaited,
+    Errand,
 }
 
 /// Keeps what it is told.
@@ -66,6 +67,10 @@ impl Notifier for Notices {
 
     fn message_awaited(&self) {
         self.0.lock().insert(Notice::Awaited);
+    }
+
+    fn errand_asked(&self) {
+        self.0.lock().insert(Notice::Errand);
     }
 }
 

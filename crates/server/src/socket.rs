@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 /// Most bytes of a path that every system takes as a socket's address.
 const MOST: usize = 100;
 
+/// Name of the socket file within the data directory.
+pub const SOCKET_FILE: &str = "heddle.sock";
+
 /// Path by which a socket file is bound or reached. An address has place for some hundred bytes; a longer path goes by the
 /// open directory, for as long as this value lives.
 #[derive(Debug)]

@@ -16,11 +16,15 @@ const SEED: [u8; 32] = [42; 32];
 /// Binds a signature to the licence's form.
 const ASSERTION: &[u8] = b"heddle/licence/v1";
 
-/// A licence for any installation with everything, for a year.
+/// A licence for any installation with everything, for a year from now on.
 pub(crate) fn licence() -> Result<String> {
+    licence_at(Timestamp::from(SystemTime::now()))
+}
+
+/// The same, issued at an instant.
+pub(crate) fn licence_at(now: Timestamp) -> Result<String> {
     let pair = KeyPair::from_seed(Seed::new(SEED));
     let secret = AsymmetricSecretKey::<V4>::from(&*pair.sk).context("no key")?;
-    let now = Timestamp::from(SystemTime::now());
     let at = |days: i64| now.plus_seconds(24 * 3600 * days);
     let claims = json!({
         "v": 1, "jti": format!("licence-{}", now.micros() / 1000), "sub": "Test customer",

@@ -1,0 +1,48 @@
+//! Resolution of names.
+
+use std::io;
+use std::net::{IpAddr, ToSocketAddrs as _};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tokio::sync::Semaphore;
+
+/// Source of the addresses of a name.
+#[async_trait]
+pub trait Resolve: Send + Sync {
+    /// Addresses of a name, in the order in which they are tried. No address is no error.
+    ///
+    /// # Errors
+    /// The source's, when the name is unknown or nobody could be asked.
+    async fn resolve(&self, name: &str) -> io::Result<Vec<IpAddr>>;
+}
+
+/// Number of names that the system is asked at a time: each holds a thread until the system gives up.
+const AT_ONCE: usize = 32;
+
+/// The system's resolver, which knows `/etc/hosts` and the name servers of `/etc/resolv.conf`.
+#[derive(Clone, Debug)]
+pub struct SystemResolver {
+    places: Arc<Semaphore>,
+}
+
+impl Default for SystemResolver {
+    fn default() -> Self {
+        Self { places: Arc::new(Semaphore::new(AT_ONCE)) }
+    }
+}
+
+#[async_trait]
+impl Resolve for SystemResolver {
+    async fn resolve(&self, name: &str) -> io::Result<Vec<IpAddr>> {
+        let place = Arc::clone(&self.places).acquire_owned().await.map_err(io::Error::other)?;
+        let name = name.to_owned();
+        let asked = tokio::task::spawn_blocking(move || {
+            // The place is held by the thread: whoever stops waiting does not end it.
+            let _place = place;
+            let found = (name.as_str(), 0).to_socket_addrs()?;
+            Ok(found.map(|address| address.ip()).collect())
+        });
+        asked.await.map_err(io::Error::other)?
+    }
+}

@@ -1,0 +1,2 @@
+DROP TABLE version_tags;
+DROP TABLE process_numbers;

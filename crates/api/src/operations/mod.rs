@@ -43,10 +43,10 @@ pub const COMPLETION_LIMIT: usize = 8 * 1024 * 1024;
 pub const DEFINITION_LIMIT: usize = 16 * 1024 * 1024;
 
 /// Operations whose work grows with a definition or a decision: they run on the threads that compute, so that the
-/// threads that answer stay free.
+/// threads that answer stay free. A workflow's own members are none of them: who archives it because its runs compute
+/// for ever must not wait in the turn of those runs.
 const COMPUTING: &[OperationId] = &[
     OperationId::CreateWorkflow,
-    OperationId::UpdateWorkflow,
     OperationId::SaveDraft,
     OperationId::ValidateWorkflow,
     OperationId::PublishWorkflow,

@@ -5,7 +5,7 @@
 //! are looked at again before anything is handed over, as in the stream of one run; what waits for them is read anew when
 //! they have changed.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,14 +45,14 @@ pub(crate) async fn stream(call: Call<ops::StreamEvents>) -> HandlerResult {
     // Watched before the first look: what is committed in between is told.
     let watch = call.app.hub.watch_organization(tenant);
     let end = call.app.runs.feed_end(tenant).await?;
-    let after = match call.meta.last_position {
+    let (after, seen) = match call.meta.last_position {
         // A place of another database, such as one that was restored from a copy, would pass over events in silence.
-        Some(position) if position.commit > end.commit => {
+        Some(position) if position.commit > end.place.commit.max(end.seen.last().copied().unwrap_or(0)) => {
             let message = "The stream has no such event: begin anew without `Last-Event-ID`.";
             return Err(Failure::at("Last-Event-ID", "notAllowed", message));
         }
-        Some(position) => position,
-        None => end,
+        Some(position) => (position, Vec::new()),
+        None => (end.place, end.seen),
     };
     let filter = FeedFilter {
         workflow: id_of(call.query.workflow_id.as_deref(), "workflowId")?,
@@ -67,6 +67,7 @@ pub(crate) async fn stream(call: Call<ops::StreamEvents>) -> HandlerResult {
         stop: call.app.stop.clone(),
         filter,
         after,
+        seen: seen.into_iter().collect(),
         handed: after,
         token: call.meta.token.clone().unwrap_or_default(),
         access: call.authorized.filter().clone(),
@@ -107,6 +108,8 @@ struct Reader {
     stop: watch::Receiver<bool>,
     /// Place up to which the stream was read.
     after: FeedPosition,
+    /// Numbers of commits behind the place where the reader began that were there before them: not told.
+    seen: BTreeSet<i64>,
     /// Place up to which it was handed over.
     handed: FeedPosition,
     waiting: VecDeque<Frame>,
@@ -159,7 +162,8 @@ impl Reader {
         let (tenant, runs) = (self.context.tenant(), &self.app.runs);
         let look = runs.feed(tenant, &self.access, &self.reads, &self.filter, self.after, READ_AHEAD).await?;
         (self.after, self.rest) = (look.reached, look.rest);
-        let frames = look.events.iter().map(|event| Frame {
+        let is_new = |event: &&FeedEvent| !self.seen.contains(&event.position.commit);
+        let frames = look.events.iter().filter(is_new).map(|event| Frame {
             bytes: frame(event),
             place: event.position,
             is_begun: false,

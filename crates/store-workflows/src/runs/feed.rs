@@ -16,7 +16,7 @@ use heddle_kernel::{RunId, TenantId, WorkflowId};
 use heddle_policy::{AccessFilter, Key, Within, resource};
 use heddle_store::{AsConn, Conn, Db, Error, Id, read, write_tx};
 use heddle_usecase::StoreError;
-use heddle_workflows::ports::{EventSlice, FeedPosition, FeedRead, FeedRest, FeedSlice};
+use heddle_workflows::ports::{EventSlice, FeedEnd, FeedPosition, FeedRead, FeedRest, FeedSlice};
 use uuid::Uuid;
 
 use super::octet_length;
@@ -25,6 +25,8 @@ use crate::schema::{run_commits, run_feed, runs};
 
 /// Most slices that one look reads, whether they are let through or not.
 const WINDOW: i64 = 128;
+/// Most commits behind the end of the stream that are named as there already.
+const SEEN: i64 = 10_000;
 /// Most bytes of a slice that is read together with others.
 const SMALL: i32 = 16 * 1024;
 
@@ -61,10 +63,23 @@ pub(crate) async fn go_on(db: &Db) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The place behind which lies what is committed from now on.
-pub(crate) async fn end(db: &Db) -> Result<FeedPosition, StoreError> {
-    let last = read!(db, |conn| last(conn).await)?;
-    Ok(FeedPosition { commit: last.saturating_add(1), run: RunId(Uuid::nil()), sequence: 0 })
+/// The place behind which lies what is committed from now on. A transaction that is still open holds it back: what the
+/// organisation has committed behind it meanwhile is named.
+pub(crate) async fn end(db: &Db, tenant: TenantId) -> Result<FeedEnd, StoreError> {
+    let (commit, seen) = read!(db, |conn| {
+        let commit = last(conn).await?.saturating_add(1);
+        let seen = run_feed::table
+            .filter(run_feed::organization_id.eq(Id::from(tenant)))
+            .filter(run_feed::commit_number.ge(commit))
+            .order(run_feed::commit_number)
+            .select(run_feed::commit_number)
+            .distinct()
+            .limit(SEEN)
+            .load::<i64>(conn)
+            .await?;
+        Ok((commit, seen))
+    })?;
+    Ok(FeedEnd { place: FeedPosition { commit, run: RunId(Uuid::nil()), sequence: 0 }, seen })
 }
 
 /// Number of the last commit below which nothing comes any more.

@@ -27,7 +27,8 @@ use heddle_store::tombstone::{self, Tombstone};
 use heddle_store::{Db, Id, read};
 use heddle_usecase::{Admission, Compute, InPlace, Journal, StoreError, computed};
 use heddle_workflows::ports::{
-    EventSlice, FeedPosition, FeedRead, MatchedSubscription, RunFilter, RunStore, TaskFilter, Transaction,
+    EventSlice, FeedEnd, FeedPosition, FeedRead, MatchedSubscription, RunFilter, RunStore, TaskFilter,
+    Transaction,
 };
 use heddle_workflows::quotas::QuotaSource;
 use heddle_workflows::records::{BindingKind, CalledRun, HumanTask, InboxEvent, Run, StartBinding};
@@ -158,8 +159,8 @@ impl RunStore for SqlRunStore {
         list::all(&self.db, tenant, filter, access, page).await
     }
 
-    async fn feed_end(&self, _: TenantId) -> Result<FeedPosition, StoreError> {
-        feed::end(&self.db).await
+    async fn feed_end(&self, tenant: TenantId) -> Result<FeedEnd, StoreError> {
+        feed::end(&self.db, tenant).await
     }
 
     async fn feed(

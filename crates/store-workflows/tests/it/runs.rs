@@ -1,13 +1,15 @@
 //! Removal of runs, and what they wait for.
 
+use diesel_async::RunQueryDsl as _;
 use heddle_kernel::{UserId, WorkflowId};
 use heddle_policy::AccessFilter;
+use heddle_store::PgDb;
 use heddle_store_workflows::SqlWorkStore;
 use heddle_testkit::on_both;
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{
-    Queue, RunStore, RunWrite, TaskChange, WorkStore, WorkflowStore, WorkflowWrite,
+    FeedSlice, Queue, RunStore, RunWrite, TaskChange, WorkStore, WorkflowStore, WorkflowWrite,
 };
 use heddle_workflows::records::{BindingKind, HumanTask, Work, Workflow, WorkflowState};
 
@@ -244,12 +246,47 @@ async fn a_run_in_an_unknown_state_is_not_left_out_of_the_counts() {
 }
 
 #[tokio::test]
+async fn what_was_committed_behind_an_open_transaction_is_there_already_for_who_begins_to_read() {
+    on_both!(|db| {
+        let (workflows, runs) = stores(&db);
+        let flow = published(&workflows, tenant(), "a").await;
+        let Some(postgres) = db.postgres() else {
+            commit(&runs, unit_of(begin(run(&flow)))).await.unwrap();
+            assert_eq!(runs.feed_end(flow.tenant).await.unwrap().seen, Vec::<i64>::new());
+            continue;
+        };
+        let mut other = postgres.conn().await.unwrap();
+        PgDb::begin(&mut other).await.unwrap();
+        diesel::sql_query("SELECT pg_current_xact_id()").execute(&mut *other).await.unwrap();
+        let (before, after) = (run(&flow), run(&flow));
+        commit(&runs, unit_of(begin(before.clone()))).await.unwrap();
+        let end = runs.feed_end(flow.tenant).await.unwrap();
+        commit(&runs, unit_of(begin(after.clone()))).await.unwrap();
+        PgDb::finish(&mut other, Ok(())).await.unwrap();
+        let everything = AccessFilter::everything();
+        // Transactions of other tests in the cluster may hold up what is told.
+        let told = tokio::time::timeout(std::time::Duration::from_secs(20), async {
+            loop {
+                let read = runs.feed(flow.tenant, None, &everything, end.place, 1 << 20).await.unwrap();
+                if read.slices.len() == 2 {
+                    return read.slices;
+                }
+                tokio::task::yield_now().await;
+            }
+        });
+        let told = told.await.unwrap();
+        let seen = |slice: &FeedSlice| (slice.run, end.seen.contains(&slice.commit));
+        assert_eq!(told.iter().map(seen).collect::<Vec<_>>(), [(before.id, true), (after.id, false)]);
+    });
+}
+
+#[tokio::test]
 async fn what_comes_after_a_restore_into_a_new_cluster_stands_behind_what_was_restored() {
     on_both!(|db| {
         let (workflows, runs) = stores(&db);
         let flow = published(&workflows, tenant(), "a").await;
         let (first, second) = (run(&flow), run(&flow));
-        let since = runs.feed_end(flow.tenant).await.unwrap();
+        let since = runs.feed_end(flow.tenant).await.unwrap().place;
         commit(&runs, unit_of(begin(first.clone()))).await.unwrap();
         if db.postgres().is_some() {
             // Numbers of a cluster that had seen far more transactions.

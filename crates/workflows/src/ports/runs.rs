@@ -227,6 +227,15 @@ impl std::str::FromStr for FeedPosition {
     }
 }
 
+/// End of the stream over all runs at an instant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FeedEnd {
+    /// Place behind which lies what is committed from now on.
+    pub place: FeedPosition,
+    /// Numbers of commits behind the place that were there already: they stand behind a transaction that is still open.
+    pub seen: Vec<i64>,
+}
+
 /// A slice of the stream over all runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedSlice {
@@ -318,8 +327,8 @@ pub trait RunStore: Send + Sync {
         access: &AccessFilter<resource::Run>,
         page: &PageRequest,
     ) -> Result<Page<Run>, StoreError>;
-    /// The place in the stream over all runs behind which lies what is committed from now on.
-    async fn feed_end(&self, tenant: TenantId) -> Result<FeedPosition, StoreError>;
+    /// The place in the stream over all runs behind which lies what is committed from now on, and what lies there already.
+    async fn feed_end(&self, tenant: TenantId) -> Result<FeedEnd, StoreError>;
     /// The next slices behind a place in the stream over all runs that `access` and the filter let through, in their order;
     /// of so many bytes or a single larger one. It reads a bounded part of the stream, whatever is let through of it.
     async fn feed(

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::Runs;
 use super::read::Head;
 use crate::UseCaseError;
-use crate::ports::{FeedPosition, FeedRest, FeedSlice};
+use crate::ports::{FeedEnd, FeedPosition, FeedRest, FeedSlice};
 
 /// Events of the stream that a reader asks for.
 #[derive(Debug, Clone, Default)]
@@ -41,11 +41,11 @@ pub struct FeedLook {
 }
 
 impl Runs {
-    /// The place in the stream behind which lies what is committed from now on.
+    /// The place in the stream behind which lies what is committed from now on, and what lies there already.
     ///
     /// # Errors
     /// `Unavailable`.
-    pub async fn feed_end(&self, tenant: TenantId) -> Result<FeedPosition, UseCaseError> {
+    pub async fn feed_end(&self, tenant: TenantId) -> Result<FeedEnd, UseCaseError> {
         Ok(self.ports.runs.feed_end(tenant).await?)
     }
 

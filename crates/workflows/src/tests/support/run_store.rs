@@ -7,7 +7,8 @@ use heddle_usecase::{Journal, StoreError};
 
 use super::memory::{Memory, Tables};
 use crate::ports::{
-    EventSlice, FeedPosition, FeedRead, MatchedSubscription, RunFilter, RunStore, TaskFilter, Transaction,
+    EventSlice, FeedEnd, FeedPosition, FeedRead, MatchedSubscription, RunFilter, RunStore, TaskFilter,
+    Transaction,
 };
 use crate::records::{
     BindingKind, CalledRun, HumanTask, InboxEvent, InboxState, Run, StartBinding, WorkflowState,
@@ -93,7 +94,7 @@ impl RunStore for Memory {
         Ok(Page::from_surplus(rows.collect(), page.limit, |run: &Run| run.id))
     }
 
-    async fn feed_end(&self, _: TenantId) -> Result<FeedPosition, StoreError> {
+    async fn feed_end(&self, _: TenantId) -> Result<FeedEnd, StoreError> {
         Err(StoreError::Unavailable("no stream over all runs in memory".to_owned()))
     }
 

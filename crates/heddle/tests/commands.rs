@@ -409,6 +409,19 @@ fn the_keys_of_secrets_are_rotated_with_and_without_a_server() {
     // What was broken off goes on without another key.
     assert_eq!(json_of(place, &["key", "rotate", "--continue", "--json"])["key"], beside["key"]);
     assert_eq!(ring(), 3);
+    // An earlier key under which nothing is sealed is forgotten; the current one and a stranger stay what they are.
+    let listed = json_of(place, &["key", "list", "--json"]);
+    let states: Vec<_> = listed["keys"].as_array().unwrap().iter().map(|key| &key["current"]).collect();
+    assert_eq!(states, [&json!(true), &json!(false), &json!(false)]);
+    let (current, earlier) = (beside["key"].as_str().unwrap(), alone["key"].as_str().unwrap());
+    for (key, expected) in [(current, 1), ("k000000000000", 3)] {
+        let output = run(place, &["key", "forget", key]);
+        assert!(code(&output) == expected && told(&output).contains(key), "{}", told(&output));
+    }
+    assert_eq!(json_of(place, &["key", "forget", earlier, "--json"])["current"], current);
+    assert_eq!((ring(), code(&run(place, &["key", "forget", earlier]))), (2, 3));
+    assert_eq!(json_of(place, &["key", "rotate", "--json"])["wrapped"], 0);
+    assert_eq!(ring(), 3);
     server.end("TERM");
     // The keys are the operator's: no server elsewhere is asked for them.
     assert_eq!(code(&run(place, &["key", "rotate", "--server", "http://127.0.0.1:9"])), 2);

@@ -129,9 +129,7 @@ mod tests {
         let Poll::Ready(Some(_e)) = poll!(&mut last) else { panic!("it holds none and gets the place") };
         drop(fifth);
         drop(greedy);
-        let Poll::Ready(Some(_b)) = poll!(&mut third) else {
-            panic!("b holds two, and three are free")
-        };
+        let Poll::Ready(Some(_b)) = poll!(&mut third) else { panic!("b holds two, and three are free") };
     }
 
     #[tokio::test]

@@ -27,7 +27,7 @@ use crate::schema::{
     webhooks,
 };
 use crate::words::KindWord;
-use crate::{deleted_at, keys, lock_name, tomb};
+use crate::{deleted_at, known, lock_name, tomb};
 
 /// Most uses that a refused deletion tells.
 const TOLD: i64 = 20;
@@ -108,7 +108,7 @@ async fn write_secrets<C: AsConn>(
     for (field, sealed) in sealed {
         match sealed {
             Some(sealed) => {
-                keys::still_known(conn, &sealed.key).await?;
+                known::still_known(conn, &sealed.key).await?;
                 let row = SecretRow {
                     organization_id: of.tenant,
                     connection_id: of.id,

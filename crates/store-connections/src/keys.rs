@@ -9,9 +9,10 @@ use diesel_async::RunQueryDsl;
 use heddle_connections::ports::{KeyCheck, KeyStore, Rewrap, SealedRow};
 use heddle_connections::secret::SecretPlace;
 use heddle_kernel::Timestamp;
-use heddle_store::{AsConn, At, Conn, Error, Id, StoreError, lock, read, write_tx};
+use heddle_store::{At, Id, StoreError, lock, read, write_tx};
 
 use crate::SqlConnectionStore;
+use crate::known;
 use crate::schema::{KeyRow, SecretRow, connection_keys, connection_secrets};
 
 fn of_check(check: &KeyCheck, at: Timestamp) -> KeyRow {
@@ -21,37 +22,6 @@ fn of_check(check: &KeyCheck, at: Timestamp) -> KeyRow {
         created_at: at.into(),
         forgotten_at: None,
     }
-}
-
-/// Holds a key within a transaction that writes what is sealed under it, beside others that do: it is not forgotten until
-/// the transaction has ended.
-///
-/// # Errors
-/// `Unavailable` for a key that was forgotten: this process has an old keyring.
-pub(crate) async fn still_known<C: AsConn>(conn: &mut C, key: &str) -> Result<(), Error> {
-    let row = connection_keys::table.find(key).select(connection_keys::forgotten_at);
-    let found: Vec<Option<At>> = match conn.as_conn() {
-        Conn::Sqlite(conn) => row.load(conn).await?,
-        Conn::Postgres(conn) => row.for_share().load(conn).await?,
-    };
-    if found.iter().all(Option::is_none) {
-        return Ok(());
-    }
-    let why = format!(
-        "the key `{key}` of this server's keyring was forgotten: put the keyring of another node into its data directory \
-         and start it anew"
-    );
-    Err(StoreError::Unavailable(why).into())
-}
-
-/// Holds a key within a transaction, alone.
-async fn held_alone<C: AsConn>(conn: &mut C, key: &str) -> Result<(), Error> {
-    // SQLite has one writer.
-    if let Conn::Postgres(conn) = conn.as_conn() {
-        let row = connection_keys::table.find(key).select(connection_keys::key_id).for_update();
-        let _held: Vec<String> = row.load(conn).await?;
-    }
-    Ok(())
 }
 
 #[async_trait]
@@ -101,7 +71,7 @@ impl KeyStore for SqlConnectionStore {
     async fn forget_key(&self, key: &str, at: Timestamp) -> Result<u64, StoreError> {
         write_tx!(&self.db, |conn| {
             // Writers of secrets that are under way end first, and those that come see that it is forgotten.
-            held_alone(conn, key).await?;
+            known::held_alone(conn, key).await?;
             let sealed: i64 = connection_secrets::table
                 .filter(connection_secrets::key_id.eq(key))
                 .count()
@@ -185,7 +155,7 @@ impl KeyStore for SqlConnectionStore {
         let keys: BTreeSet<&str> = rows.iter().map(|one| one.sealed.key.as_str()).collect();
         write_tx!(&self.db, |conn| {
             for key in &keys {
-                still_known(conn, key).await?;
+                known::still_known(conn, key).await?;
             }
             let mut written = 0;
             for Rewrap { row: SealedRow { place, sealed: before }, sealed } in rows {

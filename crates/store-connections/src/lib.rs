@@ -6,6 +6,7 @@
 mod backup;
 mod connections;
 mod keys;
+mod known;
 mod names;
 mod rows;
 mod schema;

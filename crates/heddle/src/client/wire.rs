@@ -68,7 +68,8 @@ impl Wire {
         let mut roots = Roots::system();
         if let Some(path) = authorities {
             let pem = std::fs::read_to_string(path).with_context(|| format!("`{}`", path.display()))?;
-            let refused = |fault| Failure::Configuration(format!("--ca-file `{}`: {fault}", path.display()));
+            let refused =
+                |fault: Fault| Failure::Configuration(format!("--ca-file `{}`: {fault}", path.display()));
             roots = roots.with_pem(&pem).map_err(refused)?;
         }
         // The user of a command names the server, which may stand in the same house.

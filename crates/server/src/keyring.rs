@@ -92,7 +92,7 @@ impl InstallationKeyring {
         let mut fresh = Keyring::read(path)?.ok_or_else(|| RotationError::Missing(path.clone()))?;
         let id = fresh.add_current(&mut SystemRandom)?.to_owned();
         fresh.replace(path)?;
-        self.sealer.replace(fresh);
+        self.sealer.replace(fresh.with_earlier(&self.sealer.keyring()));
         Ok(id)
     }
 

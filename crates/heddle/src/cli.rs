@@ -13,7 +13,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-pub(crate) use connection::{ConnectionCommand, KeyCommand, ListConnections, RotateKey, TestConnection};
+pub(crate) use connection::{
+    ConnectionCommand, ForgetKey, KeyCommand, ListConnections, RotateKey, TestConnection,
+};
 pub(crate) use people::{
     CreateToken, CreateUser, DeleteToken, InviteUsers, LicenceCommand, ListUsers, OneUser, SetPassword,
     TokenCommand, UserCommand,

@@ -108,7 +108,10 @@ impl StartError {
             | Self::KeyringMissing(_)
             | Self::Keyring(_)
             | Self::WrongKeyring(
-                KeyError::Wrong { .. } | KeyError::Missing { .. } | KeyError::Another { .. },
+                KeyError::Wrong { .. }
+                | KeyError::Missing { .. }
+                | KeyError::Another { .. }
+                | KeyError::Forgotten { .. },
             ) => 6,
             Self::DataDir(DataDirError::Io { source, .. })
             | Self::Database(OpenError::File { source, .. })

@@ -78,6 +78,7 @@ row! {
         alone suspect: [Bool] bool,
         alone attempts: [Integer] i32,
         alone crashes: [Integer] i32,
+        alone hastened: [Bool] bool,
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use heddle_egress::{
     AddressClass, Egress, EgressError, EgressRules, Fault, Instant, Phase, Resolve, Roots, SystemResolver,
+    TlsChoice,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -117,6 +118,31 @@ async fn a_name_is_resolved_once_and_the_connection_goes_to_what_was_vetted() {
     // The open connection is still the vetted one, whatever the name says by now.
     assert_eq!(&egress.send(get(&url)).await.unwrap().body[..], b"vetted");
     assert_eq!((names.asked(), inside.connections()), (3, 0));
+}
+
+/// The same for protocols of their own: each stream goes to the address that passed, and TLS on it asks for no name again.
+#[tokio::test]
+async fn a_stream_goes_to_what_was_vetted_and_stays_there() {
+    let vetted = Peer::start_at("127.0.0.2:0", |mut stream| async move {
+        let _ = stream.write_all(b"220 vetted\r\n").await;
+        let _ = stream.read(&mut [0; 512]).await;
+    })
+    .await;
+    let port = vetted.address.port();
+    let inside = Peer::start_at(&format!("127.0.0.1:{port}"), |_stream| async {}).await;
+    let rules = EgressRules { allow: vec!["127.0.0.2".parse().unwrap()], ..EgressRules::default() };
+    let names = Script::new(&[&["127.0.0.2"], &["127.0.0.1"]]);
+    let egress = Egress::with_roots(rules, Arc::clone(&names) as Arc<dyn Resolve>, Roots::none());
+    let mut connected = egress.connect("rebinding.test", port, soon()).await.unwrap();
+    let mut greeting = [0; 12];
+    connected.stream.read_exact(&mut greeting).await.unwrap();
+    assert_eq!((&greeting[..], connected.peer), (b"220 vetted\r\n".as_slice(), vetted.address));
+    assert!(egress.start_tls(connected, &TlsChoice::default(), soon()).await.is_err(), "it speaks no TLS");
+    assert_eq!((names.asked(), inside.connections()), (1, 0));
+    // Whoever comes anew is held against what the name says by then.
+    let error = egress.connect("rebinding.test", port, soon()).await.unwrap_err();
+    assert_eq!((class(&error), names.asked()), (AddressClass::Loopback, 2));
+    assert_eq!((vetted.connections(), inside.connections()), (1, 0));
 }
 
 #[tokio::test]

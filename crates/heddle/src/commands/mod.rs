@@ -29,7 +29,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::cli::{
     Cli, Command, ConnectionCommand, CreateUser, DeadLetterCommand, EventCommand, JobCommand, KeyCommand,
-    LicenceCommand, Place, RotateKey, RunCommand, TaskCommand, TokenCommand, UserCommand, WorkflowCommand,
+    LicenceCommand, Place, RunCommand, TaskCommand, TokenCommand, UserCommand, WorkflowCommand,
 };
 use crate::client::{Client, Need};
 use crate::config::{Effective, Row};
@@ -94,7 +94,7 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
         Command::Event { command } => block_on(events(config, command, json)),
         Command::DeadLetter { command } => block_on(letters(config, command, json)),
         Command::Connection { command } => block_on(connections(config, command, json)),
-        Command::Key { command: KeyCommand::Rotate(options) } => block_on(rotate(config, options, json)),
+        Command::Key { command } => block_on(keys(config, command, json)),
         Command::Decision { .. } | Command::Man(_) | Command::Completions { .. } => Ok(()),
     }
 }
@@ -226,8 +226,12 @@ async fn connections(config: Config, command: ConnectionCommand, json: bool) -> 
     }
 }
 
-async fn rotate(config: Config, options: RotateKey, json: bool) -> Result<()> {
-    let work = async |client: &Client| key::rotate(client, &options, json).await;
+async fn keys(config: Config, command: KeyCommand, json: bool) -> Result<()> {
+    let work = async |client: &Client| match &command {
+        KeyCommand::Rotate(options) => key::rotate(client, options, json).await,
+        KeyCommand::List => key::list(client, json).await,
+        KeyCommand::Forget(options) => key::forget(client, options, json).await,
+    };
     with(config, &Place::default(), Need::Installation, work).await
 }
 

@@ -422,19 +422,31 @@ impl Snapshot {
         sources.into_iter().map(rule).collect()
     }
 
+    /// The permissions held, each with the ids of the roles that give it; none for who is not an active member.
+    #[must_use]
+    pub fn held_permissions(&self) -> Vec<(Permission, Vec<String>)> {
+        let held = Permission::ALL.iter().filter(|name| self.holds(**name));
+        held.filter_map(|name| Some((*name, self.given(*name)?.clone()))).collect()
+    }
+
+    /// The permissions taken; none for who is not an active member.
+    #[must_use]
+    pub fn taken_permissions(&self) -> Vec<Permission> {
+        if self.is_member() { self.0.denied_permissions.keys().copied().collect() } else { Vec::new() }
+    }
+
     /// All rights, in the same closed form as the decisions; empty for who is not an active member.
     #[must_use]
     pub fn effective(&self) -> Effective {
         if !self.is_member() {
             return Effective::default();
         }
-        let held = Permission::ALL.iter().filter_map(|name| Some((*name, self.given(*name)?)));
         let pairs = ResourceType::ALL
             .iter()
             .flat_map(|resource| Action::ALL.iter().map(move |action| (*resource, *action)));
         Effective {
-            permissions: held.map(|(name, roles)| (name, roles.clone())).collect(),
-            denied_permissions: self.0.denied_permissions.keys().copied().collect(),
+            permissions: self.held_permissions(),
+            denied_permissions: self.taken_permissions(),
             resources: pairs
                 .map(|(resource, action)| ActionFilter {
                     resource,

@@ -177,7 +177,7 @@ impl Identity {
             let snapshot = self.rights_of_subject(context, one.asked.subject.as_ref(), &mut known).await?;
             let answer = one.answer(&snapshot, questions.explain);
             let allowed = answer.decision.allowed();
-            answers.push(AccessAnswer { revision: snapshot.revision(), ..answer });
+            answers.push(answer);
             if questions.semantic.ends_with(allowed) {
                 break;
             }

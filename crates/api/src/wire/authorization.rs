@@ -191,7 +191,7 @@ request! {
         #[schema(min_length = 1, max_length = 200)]
         id: String,
         /// Attributes; no rule looks at them.
-        #[schema(nullable = false, value_type = Option<Object>)]
+        #[schema(value_type = Object, nullable = false, required = false)]
         properties: Option<JsonObject>,
     }
 
@@ -201,7 +201,7 @@ request! {
         #[schema(min_length = 1, max_length = 100)]
         name: String,
         /// Attributes; no rule looks at them.
-        #[schema(nullable = false, value_type = Option<Object>)]
+        #[schema(value_type = Object, nullable = false, required = false)]
         properties: Option<JsonObject>,
     }
 
@@ -214,7 +214,7 @@ request! {
         #[schema(min_length = 1, max_length = 200)]
         id: String,
         /// Attributes, of which one counts: `within`, a list of `{type, id}` of what it stands within.
-        #[schema(nullable = false, value_type = Option<Object>)]
+        #[schema(value_type = Object, nullable = false, required = false)]
         properties: Option<JsonObject>,
     }
 
@@ -229,7 +229,7 @@ request! {
         /// The resource.
         resource: AuthzenResource,
         /// Attributes of the surroundings; no rule looks at them.
-        #[schema(nullable = false, value_type = Option<Object>)]
+        #[schema(value_type = Object, nullable = false, required = false)]
         context: Option<JsonObject>,
     }
 
@@ -245,7 +245,7 @@ request! {
         #[schema(nullable = false)]
         resource: Option<AuthzenResource>,
         /// Attributes of the surroundings; no rule looks at them.
-        #[schema(nullable = false, value_type = Option<Object>)]
+        #[schema(value_type = Object, nullable = false, required = false)]
         context: Option<JsonObject>,
     }
 
@@ -264,7 +264,7 @@ request! {
         #[schema(nullable = false)]
         resource: Option<AuthzenResource>,
         /// Attributes of the surroundings; no rule looks at them.
-        #[schema(nullable = false, value_type = Option<Object>)]
+        #[schema(value_type = Object, nullable = false, required = false)]
         context: Option<JsonObject>,
         /// The questions.
         #[schema(nullable = false, max_items = 100)]

@@ -3,6 +3,7 @@
 use heddle_api::operations::ops;
 use heddle_api::wire;
 use heddle_api::wire::authorization as shapes;
+use heddle_api::{ApiError, Detail};
 use heddle_identity::authorization::{
     AccessAnswer, AccessQuestion, AccessQuestions, AskedPlace, AskedThing, Rights, RightsQuestion, Semantic,
     Subject,
@@ -29,26 +30,27 @@ pub(crate) async fn check(call: Call<ops::CheckAccess>) -> HandlerResult {
         action: body.action.map(shapes::AskedAction::name),
         thing: body.resource.map(thing),
     };
-    let (all, is_batch) = match body.evaluations {
-        None if body.options.is_some() => {
-            let message = "Options are those of a batch: `evaluations` is needed beside them.";
-            return Err(Failure::at("options", "contradiction", message));
-        }
-        None => (vec![defaults.question(String::new())?], false),
+    let mut asked = Asked::default();
+    let is_batch = body.evaluations.is_some();
+    if !is_batch && body.options.is_some() {
+        let message = "Options are those of a batch: `evaluations` is needed beside them.";
+        return Err(Failure::at("options", "contradiction", message));
+    }
+    match body.evaluations {
+        None => asked.add(defaults, String::new()),
         Some(items) => {
-            let one = |at: usize, item: shapes::AskedEvaluation| {
+            for (at, item) in items.into_iter().enumerate() {
                 let own = Parts {
                     subject: item.subject.map(subject),
                     permissions: item.permissions,
                     action: item.action.map(shapes::AskedAction::name),
                     thing: item.resource.map(thing),
                 };
-                own.or(&defaults).question(format!("evaluations[{at}]."))
-            };
-            (items.into_iter().enumerate().map(|(at, item)| one(at, item)).collect::<Result<_, _>>()?, true)
+                asked.add(own.or(&defaults), format!("evaluations[{at}]."));
+            }
         }
-    };
-    let questions = AccessQuestions { all, semantic: semantic(body.options), explain };
+    }
+    let questions = asked.questions(semantic(body.options), explain)?;
     let answers = call.app.identity.check_access(&call.authorized, &call.context, &questions).await?;
     Response::data(200, checked(answers, is_batch)?)
 }
@@ -87,14 +89,15 @@ pub(crate) async fn configuration(call: PublicCall<ops::GetAuthzenConfiguration>
 /// POST /access/v1/evaluation
 pub(crate) async fn evaluate(call: Call<ops::EvaluateAccess>) -> HandlerResult {
     let body = call.body;
+    let mut asked = Asked::default();
     let parts = Parts {
         subject: Some(authzen_subject(body.subject)),
         permissions: None,
         action: Some(body.action.name),
-        thing: Some(authzen_thing(body.resource, "")?),
+        thing: Some(asked.authzen_thing(body.resource, "")),
     };
-    let all = vec![parts.question(String::new())?];
-    let questions = AccessQuestions { all, semantic: Semantic::All, explain: false };
+    asked.add(parts, String::new());
+    let questions = asked.questions(Semantic::All, false)?;
     let answers = call.app.identity.check_access(&call.authorized, &call.context, &questions).await?;
     Response::json(200, &checked(answers, false)?)
 }
@@ -102,31 +105,30 @@ pub(crate) async fn evaluate(call: Call<ops::EvaluateAccess>) -> HandlerResult {
 /// POST /access/v1/evaluations
 pub(crate) async fn evaluate_all(call: Call<ops::EvaluateAccesses>) -> HandlerResult {
     let body = call.body;
+    let mut asked = Asked::default();
     let defaults = Parts {
         subject: body.subject.map(authzen_subject),
         permissions: None,
         action: body.action.map(|action| action.name),
-        thing: body.resource.map(|resource| authzen_thing(resource, "")).transpose()?,
+        thing: body.resource.map(|resource| asked.authzen_thing(resource, "")),
     };
     let items = body.evaluations.unwrap_or_default();
-    // A request without questions is one itself (AuthZEN 1.0, Access Evaluations Request).
-    let (all, is_batch) = if items.is_empty() {
-        (vec![defaults.of_somebody(String::new())?], false)
-    } else {
-        let one = |at: usize, item: shapes::AuthzenItem| {
-            let place = format!("evaluations[{at}].");
-            let thing = item.resource.map(|resource| authzen_thing(resource, &place)).transpose()?;
-            let own = Parts {
-                subject: item.subject.map(authzen_subject),
-                permissions: None,
-                action: item.action.map(|action| action.name),
-                thing,
-            };
-            own.or(&defaults).of_somebody(place)
+    let is_batch = !items.is_empty();
+    for (at, item) in items.into_iter().enumerate() {
+        let place = format!("evaluations[{at}].");
+        let own = Parts {
+            subject: item.subject.map(authzen_subject),
+            permissions: None,
+            action: item.action.map(|action| action.name),
+            thing: item.resource.map(|resource| asked.authzen_thing(resource, &place)),
         };
-        (items.into_iter().enumerate().map(|(at, item)| one(at, item)).collect::<Result<_, _>>()?, true)
-    };
-    let questions = AccessQuestions { all, semantic: semantic(body.options), explain: false };
+        asked.add_of_somebody(own.or(&defaults), place);
+    }
+    // A request without questions is one itself (AuthZEN 1.0, Access Evaluations Request).
+    if !is_batch {
+        asked.add_of_somebody(defaults, String::new());
+    }
+    let questions = asked.questions(semantic(body.options), false)?;
     let answers = call.app.identity.check_access(&call.authorized, &call.context, &questions).await?;
     Response::json(200, &checked(answers, is_batch)?)
 }
@@ -148,25 +150,74 @@ impl Parts {
             thing: self.thing.or_else(|| defaults.thing.clone()),
         }
     }
+}
 
-    /// The question of all parts, which stands at this place of the request.
-    fn question(self, place: String) -> Result<AccessQuestion, Failure> {
-        let missing = |name: &str| {
-            Failure::at(&format!("{place}{name}"), "required", format!("The member `{name}` is required."))
-        };
-        let action = self.action.ok_or_else(|| missing("action"))?;
-        let thing = self.thing.ok_or_else(|| missing("resource"))?;
-        let permissions = self.permissions.unwrap_or_default();
-        Ok(AccessQuestion { place, subject: self.subject, permissions, action, thing })
+/// Questions of a request, and all that is wrong with them.
+#[derive(Default)]
+struct Asked {
+    all: Vec<AccessQuestion>,
+    wrong: Vec<Detail>,
+}
+
+impl Asked {
+    /// Adds the question of all parts, which stands at this place of the request.
+    fn add(&mut self, parts: Parts, place: String) {
+        if parts.action.is_none() {
+            self.lacks(&place, "action");
+        }
+        if parts.thing.is_none() {
+            self.lacks(&place, "resource");
+        }
+        if let (Some(action), Some(thing)) = (parts.action, parts.thing) {
+            let permissions = parts.permissions.unwrap_or_default();
+            self.all.push(AccessQuestion { place, subject: parts.subject, permissions, action, thing });
+        }
     }
 
     /// The same, where a question must say about whom it is.
-    fn of_somebody(self, place: String) -> Result<AccessQuestion, Failure> {
-        if self.subject.is_none() {
-            let field = format!("{place}subject");
-            return Err(Failure::at(&field, "required", "The member `subject` is required."));
+    fn add_of_somebody(&mut self, parts: Parts, place: String) {
+        if parts.subject.is_none() {
+            self.lacks(&place, "subject");
         }
-        self.question(place)
+        self.add(parts, place);
+    }
+
+    fn lacks(&mut self, place: &str, name: &str) {
+        let message = format!("The member `{name}` is required.");
+        self.wrong.push(Detail::at(format!("{place}{name}"), "required", message));
+    }
+
+    /// A resource of AuthZEN, whose place stands among its attributes.
+    fn authzen_thing(&mut self, resource: shapes::AuthzenResource, at: &str) -> AskedThing {
+        let given = resource.properties.and_then(|mut properties| properties.remove("within"));
+        let read: Result<Option<Vec<shapes::AccessPlace>>, _> = given.map(serde_json::from_value).transpose();
+        let mut within = Vec::new();
+        match read {
+            Ok(places) => within = places.unwrap_or_default(),
+            Err(error) => {
+                let field = format!("{at}resource.properties.within");
+                let message = format!("A list of objects with `type` and `id` is needed: {error}.");
+                self.wrong.push(Detail::at(field, "wrongType", message));
+            }
+        }
+        if within.len() > heddle_policy::resource::DEPTH {
+            let field = format!("{at}resource.properties.within");
+            self.wrong.push(Detail::at(field, "tooLong", "Nothing stands within so many things."));
+            within.clear();
+        }
+        let within = within.into_iter().map(place).collect();
+        AskedThing { kind: resource.r#type, id: Some(resource.id), within }
+    }
+
+    /// All of them.
+    ///
+    /// # Errors
+    /// 400 with all that is wrong.
+    fn questions(self, semantic: Semantic, explain: bool) -> Result<AccessQuestions, Failure> {
+        match self.wrong.is_empty() {
+            true => Ok(AccessQuestions { all: self.all, semantic, explain }),
+            false => Err(ApiError::invalid(self.wrong).into()),
+        }
     }
 }
 
@@ -181,25 +232,6 @@ fn authzen_subject(subject: shapes::AuthzenSubject) -> Subject {
 fn thing(resource: shapes::AskedResource) -> AskedThing {
     let within = resource.within.unwrap_or_default().into_iter().map(place).collect();
     AskedThing { kind: resource.r#type, id: resource.id, within }
-}
-
-/// A resource of AuthZEN, whose place stands among its attributes.
-fn authzen_thing(resource: shapes::AuthzenResource, at: &str) -> Result<AskedThing, Failure> {
-    let given = resource.properties.and_then(|mut properties| properties.remove("within"));
-    let within: Vec<shapes::AccessPlace> = match given.map(serde_json::from_value).transpose() {
-        Ok(within) => within.unwrap_or_default(),
-        Err(error) => {
-            let field = format!("{at}resource.properties.within");
-            let message = format!("A list of objects with `type` and `id` is needed: {error}.");
-            return Err(Failure::at(&field, "wrongType", message));
-        }
-    };
-    if within.len() > heddle_policy::resource::DEPTH {
-        let field = format!("{at}resource.properties.within");
-        return Err(Failure::at(&field, "tooLong", "Nothing stands within so many things."));
-    }
-    let within = within.into_iter().map(place).collect();
-    Ok(AskedThing { kind: resource.r#type, id: Some(resource.id), within })
 }
 
 fn place(place: shapes::AccessPlace) -> AskedPlace {

@@ -164,7 +164,6 @@ async fn what_can_be_no_question_is_named() {
                 "within": [{ "type": kind, "id": id }] } })
         };
         let cases = [
-            (json!({}), "action"),
             (json!({ "action": "read" }), "resource"),
             (question("read", "workflow", &NOBODY.to_uppercase()), "resource.id"),
             (question("read", "workflow", "my-slug"), "resource.id"),
@@ -178,8 +177,8 @@ async fn what_can_be_no_question_is_named() {
             (json!({ "action": "read", "resource": resource, "options": {} }), "options"),
             (json!({ "evaluations": [] }), "evaluations"),
             (
-                json!({ "evaluations": [{ "action": "read", "resource": resource }, {}] }),
-                "evaluations[1].action",
+                json!({ "evaluations": [{ "action": "read", "resource": resource }, { "action": "read" }] }),
+                "evaluations[1].resource",
             ),
             (
                 json!({ "action": "read", "evaluations": [{ "resource": { "type": "run", "id": "x" } }] }),
@@ -192,6 +191,9 @@ async fn what_can_be_no_question_is_named() {
             let answer = app.admin.post(CHECK, body.clone()).await.expect(400);
             assert_eq!(answer.fields(), [field], "{body}");
         }
+        let nothing = app.admin.post(CHECK, json!({ "evaluations": [{}, {}] })).await.expect(400).fields();
+        let all = [0, 1].map(|at| ["action", "resource"].map(|name| format!("evaluations[{at}].{name}")));
+        assert_eq!(nothing, all.concat(), "all at once");
         let cases = [
             (json!({ "resourceTypes": ["workflow", "spaceship"] }), vec!["resourceTypes[1]"]),
             (json!({ "resourceTypes": [] }), vec!["resourceTypes"]),

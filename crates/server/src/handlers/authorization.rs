@@ -17,7 +17,7 @@ use crate::reply::{HandlerResult, Response};
 
 /// The most ids of a page when the caller names no number, and the most at all.
 const MOST: u32 = 1_000;
-/// The longest host name that is given back.
+/// The longest host, with its port, that is given back.
 const LONGEST_HOST: usize = 255;
 
 /// POST /api/authorization/check-access

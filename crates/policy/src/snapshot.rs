@@ -27,7 +27,7 @@ use crate::resource::{Key, Place as _, PlaceOf, Resource, ResourceId as _};
 use crate::rule_id::{RuleId, StoredSelector};
 
 /// The most rules that a decision on all of a kind tells of: a list may rest on thousands.
-pub(crate) const MOST_TOLD: usize = 100;
+const MOST_TOLD: usize = 100;
 
 #[derive(Debug, Default)]
 struct Bucket {

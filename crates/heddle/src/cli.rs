@@ -188,7 +188,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: DeadLetterCommand,
     },
-    /// Who may do what.
+    /// Rights: who may do what.
     Access {
         #[command(subcommand)]
         command: AccessCommand,

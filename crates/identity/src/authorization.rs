@@ -8,7 +8,7 @@ use heddle_policy::capability::AccessView;
 use heddle_policy::licence::Entitlement;
 use heddle_policy::resource::Authorization;
 use heddle_policy::{
-    Action, AuthorizedKind, Capability, Decision, DeniedPlace, Explained, Facts, ListedAction, ListingPlace,
+    Action, AuthorizedKind, Capability, Decision, DeniedPlace, Explained, ListedAction, ListingPlace,
     Permission, Question, Reason, RequestContext, ResourceType, RuleId, Snapshot, Target,
 };
 use heddle_usecase::{Problem, Problems};
@@ -232,11 +232,7 @@ impl Identity {
         let Some(subject) = subject.filter(|subject| !is_caller(context, subject)) else {
             return Ok(context.snapshot().clone());
         };
-        let nobody = |id: UserId| {
-            let revision = context.snapshot().revision();
-            let facts = Facts { member: false, revision, ..Facts::member(id, context.tenant()) };
-            Snapshot::new(&facts, context.now())
-        };
+        let nobody = |id: UserId| access::rights_of_nobody(context, id);
         let Ok(id) = subject.id.parse::<UserId>() else { return Ok(nobody(context.user_id())) };
         if let Some(known) = known.get(&id) {
             return Ok(known.clone());

@@ -9,7 +9,7 @@ use crate::resource::Parents;
 use crate::rule_id::RuleId;
 use crate::snapshot::Snapshot;
 
-/// Reach of an action on things of a type.
+/// Scope of an action on things of a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// Everything, but for what is excepted.
@@ -28,7 +28,7 @@ enum Entry {
     Within(DeniedPlace),
 }
 
-/// What an action reaches of a type: of a whole listing, or of one page.
+/// Reach of an action on things of a type: of a whole listing, or of one page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedAction {
     /// The type.
@@ -147,7 +147,7 @@ impl Start {
     }
 }
 
-/// What an action reaches, as entries that can be parted.
+/// Reach of an action as entries that can be parted.
 struct Reach {
     scope: Scope,
     entries: Vec<Entry>,
@@ -229,7 +229,7 @@ impl Snapshot {
         Ok(listing)
     }
 
-    /// What may be done to one thing, action by action: the same answer for each as a decision's.
+    /// Actions that may be done to one thing, and those that a deny takes: the same answer for each as a decision's.
     #[must_use]
     pub fn listing_of_one(&self, kind: ResourceType, target: &Target) -> Vec<ListedAction> {
         let decided = Action::ALL.iter().filter_map(|action| {

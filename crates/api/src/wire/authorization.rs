@@ -416,7 +416,7 @@ response! {
         denied_permissions: Vec<String>,
         /// Actions on things, by type.
         resources: Vec<TypeAccess>,
-        /// What the licence includes.
+        /// Parts of the service, and whether the licence includes them.
         entitlements: BTreeMap<String, bool>,
         /// Position of the page.
         page: AccessPage,

@@ -23,7 +23,7 @@ pub const USER: &str = "user";
 const ALL: &str = "*";
 
 /// Somebody whose rights are asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Subject {
     /// Kind of account, in the caller's word.
     pub kind: String,
@@ -165,13 +165,13 @@ impl Identity {
         context: &RequestContext,
         questions: &AccessQuestions,
     ) -> Result<Vec<AccessAnswer>, UseCaseError> {
+        for question in &questions.all {
+            may_ask(context, question.subject.as_ref(), &question.place)?;
+        }
         let mut problems = Problems::default();
         let read: Vec<ReadQuestion<'_>> =
             questions.all.iter().map(|question| ReadQuestion::of(question, &mut problems)).collect();
         problems.finish()?;
-        for one in &read {
-            may_ask(context, one.asked.subject.as_ref(), &one.asked.place)?;
-        }
         let (mut known, mut answers) = (HashMap::new(), Vec::with_capacity(read.len()));
         for one in read {
             let snapshot = self.rights_of_subject(context, one.asked.subject.as_ref(), &mut known).await?;
@@ -196,8 +196,8 @@ impl Identity {
         context: &RequestContext,
         question: &RightsQuestion,
     ) -> Result<Rights, UseCaseError> {
-        let reach = ReadReach::of(question)?;
         may_ask(context, question.subject.as_ref(), "")?;
+        let reach = ReadReach::of(question)?;
         let subject = question.subject.clone();
         let subject =
             subject.unwrap_or_else(|| Subject { kind: USER.to_owned(), id: context.user_id().to_string() });
@@ -227,14 +227,15 @@ impl Identity {
         &self,
         context: &RequestContext,
         subject: Option<&Subject>,
-        known: &mut HashMap<UserId, Snapshot>,
+        known: &mut HashMap<Subject, Snapshot>,
     ) -> Result<Snapshot, UseCaseError> {
         let Some(subject) = subject.filter(|subject| !is_caller(context, subject)) else {
             return Ok(context.snapshot().clone());
         };
         let nobody = |id: UserId| access::rights_of_nobody(context, id);
         let Ok(id) = subject.id.parse::<UserId>() else { return Ok(nobody(context.user_id())) };
-        if let Some(known) = known.get(&id) {
+        // The same id is somebody as one kind of account and nobody as another.
+        if let Some(known) = known.get(subject) {
             return Ok(known.clone());
         }
         let found = self.ports.access.standing(context.tenant(), id).await?;
@@ -242,7 +243,7 @@ impl Identity {
             Some((user, standing)) => access::rights_of(&user, context.tenant(), &standing, context.now()),
             None => nobody(id),
         };
-        known.insert(id, snapshot.clone());
+        known.insert(subject.clone(), snapshot.clone());
         Ok(snapshot)
     }
 }

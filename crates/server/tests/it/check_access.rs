@@ -146,6 +146,11 @@ async fn about_others_asks_who_may_inspect_and_who_is_nobody_here_has_nothing() 
             let rights = inspector.post(EFFECTIVE, body).await.expect(200).data();
             assert_eq!((&rights["permissions"], &rights["resources"]), (&json!([]), &json!([])), "{rights}");
         }
+        let both =
+            json!({ "evaluations": [about("user", &person_id), about("service-account", &person_id)] });
+        let told = ask(&inspector, both).await;
+        let reasons: Vec<_> = told["evaluations"].as_array().unwrap().iter().map(reason).collect();
+        assert_eq!(reasons, [(true, "GRANTED"), (false, "NOT_A_MEMBER")]);
         let body = json!({ "state": "disabled" });
         let _ = app.admin.patch(&format!("/api/users/{person_id}"), body).await.expect(200);
         let told = ask(&inspector, about("user", &person_id)).await;

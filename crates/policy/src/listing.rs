@@ -100,13 +100,15 @@ impl StoredEntry {
         }
     }
 
-    fn read(&self) -> Option<Entry> {
+    fn read(&self, kind: ResourceType) -> Option<Entry> {
+        // Rules about things of every type name them as those of no type are named.
+        let id_of = |kind, id: &str| RuleId::read(kind, id).or_else(|| RuleId::read_any(id));
         Some(match self {
-            Self::Allowed(id) => Entry::Allowed(RuleId::read_any(id)?),
-            Self::Excepted(id) => Entry::Excepted(RuleId::read_any(id)?),
-            Self::Within(kind, id) => {
-                let resource = ResourceType::parse(kind)?;
-                Entry::Within(DeniedPlace { resource, id: RuleId::read_any(id)? })
+            Self::Allowed(id) => Entry::Allowed(id_of(kind, id)?),
+            Self::Excepted(id) => Entry::Excepted(id_of(kind, id)?),
+            Self::Within(above, id) => {
+                let resource = ResourceType::parse(above)?;
+                Entry::Within(DeniedPlace { resource, id: id_of(resource, id)? })
             }
         })
     }
@@ -136,11 +138,11 @@ struct Start {
 impl Start {
     fn read(place: &ListingPlace) -> Result<Self, UnknownPlace> {
         let read = || {
+            let (resource, action) = (ResourceType::parse(&place.resource)?, Action::parse(&place.action)?);
             let behind = match &place.entry {
-                Some(entry) => Some(entry.read()?),
+                Some(entry) => Some(entry.read(resource)?),
                 None => None,
             };
-            let (resource, action) = (ResourceType::parse(&place.resource)?, Action::parse(&place.action)?);
             Some(Self { resource, action, behind })
         };
         read().ok_or(UnknownPlace)

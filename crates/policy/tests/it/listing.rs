@@ -69,15 +69,16 @@ proptest! {
         let (listed, largest) = whole(&snapshot, ResourceType::ALL, most);
         prop_assert!(largest <= most, "{} of {}", largest, most);
         for kind in ResourceType::ALL {
-            for action in Action::ALL {
-                let row = listed.iter().find(|one| (one.resource, one.action) == (*kind, *action));
-                for target in targets(*kind) {
-                    let id: &RuleId = target.id.as_ref().unwrap();
+            let rows: Vec<&ListedAction> = listed.iter().filter(|one| one.resource == *kind).collect();
+            for target in targets(*kind) {
+                let id: &RuleId = target.id.as_ref().unwrap();
+                let of_one = snapshot.listing_of_one(*kind, &target);
+                for action in Action::ALL {
+                    let row = rows.iter().find(|one| one.action == *action);
                     let says = row.is_some_and(|row| row.permits(id, &target.parents));
                     let decided = snapshot.verdict(&asked(*kind, *action, &target)) == Reason::Granted;
                     prop_assert_eq!(says, decided, "{} {} {:?} {:?}", kind, action, target, row);
-                    let one = snapshot.listing_of_one(*kind, &target);
-                    let one = one.iter().find(|one| one.action == *action);
+                    let one = of_one.iter().find(|one| one.action == *action);
                     prop_assert_eq!(one.is_some_and(|one| one.scope == Scope::Listed), decided);
                 }
             }

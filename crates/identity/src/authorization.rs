@@ -18,7 +18,7 @@ use crate::records::User;
 use crate::{Identity, UseCaseError, access};
 
 /// The word for users among subjects.
-pub const USER: &str = "user";
+const USER: &str = "user";
 /// The word for all of a type.
 const ALL: &str = "*";
 

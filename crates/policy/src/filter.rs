@@ -1,5 +1,6 @@
 //! Extent of an action, in the closed form that a query can filter by.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -40,7 +41,12 @@ impl Extent {
     /// Whether surely nothing is reached.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.deny_all || (!self.all && self.listed.iter().all(|id| self.denied.contains(id)))
+        if self.deny_all || self.all || self.denied.is_empty() {
+            return self.deny_all || (!self.all && self.listed.is_empty());
+        }
+        // Both may have thousands.
+        let denied: HashSet<&RuleId> = self.denied.iter().collect();
+        self.listed.iter().all(|id| denied.contains(id))
     }
 
     /// Whether everything is reached.

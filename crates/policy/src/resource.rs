@@ -219,6 +219,7 @@ macro_rules! resources {
 resources! {
     ApiToken TokenId;
     AuditEvent EventId;
+    Authorization RuleId;
     Case RuleId in CaseType;
     CaseType RuleId;
     Connection ConnectionId;

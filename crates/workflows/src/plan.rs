@@ -439,16 +439,31 @@ pub fn human_task(run: &Run, task: heddle_engine::OpenTask) -> HumanTask {
     }
 }
 
-/// Whether an event may have others told: a new kind of event has its place here.
-const fn is_for_others(kind: &EventKind) -> bool {
+/// Event of which others are told.
+enum ForOthers<'e> {
+    Message { name: &'e str, correlation_key: Option<&'e str>, payload: &'e Value },
+    Signal { name: &'e str, payload: &'e Value },
+    Call(&'e RunCalled),
+    CallCancel(RunId),
+    Escalation { code: &'e str, values: &'e Map<String, Value> },
+    Resumption,
+}
+
+/// Part of an event that is for others: a new kind of event has its place here. An escalation that was caught stays within.
+fn for_others(kind: &EventKind) -> Option<ForOthers<'_>> {
     match kind {
-        EventKind::MessageSent { .. }
-        | EventKind::SignalSent { .. }
-        | EventKind::RunCalled(_)
-        | EventKind::CallCancelled { .. }
-        | EventKind::EscalationThrown { .. }
-        | EventKind::RunResumed { .. } => true,
-        EventKind::RunStarted(_)
+        EventKind::MessageSent { name, correlation_key, payload, .. } => {
+            Some(ForOthers::Message { name, correlation_key: correlation_key.as_deref(), payload })
+        }
+        EventKind::SignalSent { name, payload } => Some(ForOthers::Signal { name, payload }),
+        EventKind::RunCalled(called) => Some(ForOthers::Call(called)),
+        EventKind::CallCancelled { run_id } => Some(ForOthers::CallCancel(*run_id)),
+        EventKind::EscalationThrown { code, values, caught: false } => {
+            Some(ForOthers::Escalation { code, values })
+        }
+        EventKind::RunResumed { .. } => Some(ForOthers::Resumption),
+        EventKind::EscalationThrown { caught: true, .. }
+        | EventKind::RunStarted(_)
         | EventKind::RunCompleted { .. }
         | EventKind::RunFailed { .. }
         | EventKind::RunCancelled { .. }
@@ -497,7 +512,7 @@ const fn is_for_others(kind: &EventKind) -> bool {
         | EventKind::ChoreographyViolated(_)
         | EventKind::DecisionTaken { .. }
         | EventKind::IncidentRaised { .. }
-        | EventKind::IncidentResolved { .. } => false,
+        | EventKind::IncidentResolved { .. } => None,
     }
 }
 
@@ -517,29 +532,30 @@ fn outgoing(run: &Run, step: &Step, happening: &StepContext<'_>) -> Vec<Outgoing
     let told =
         |called: RunId, caller: RunId| sent(ThrownKind::CallEnd, "", CallNotice { called, caller }.json());
     let mut all = Vec::new();
-    for event in step.events.iter().filter(|event| is_for_others(&event.kind)) {
-        match &event.kind {
-            EventKind::MessageSent { name, correlation_key, payload, .. } => all.push(Outgoing {
-                correlation_key: correlation_key.clone(),
+    for event in &step.events {
+        match for_others(&event.kind) {
+            None => {}
+            Some(ForOthers::Message { name, correlation_key, payload }) => all.push(Outgoing {
+                correlation_key: correlation_key.map(str::to_owned),
                 ..sent(ThrownKind::Message, name, payload.clone())
             }),
-            EventKind::SignalSent { name, payload } => {
+            Some(ForOthers::Signal { name, payload }) => {
                 all.push(sent(ThrownKind::Signal, name, payload.clone()));
             }
-            EventKind::RunCalled(called) => all.push(Outgoing {
+            Some(ForOthers::Call(called)) => all.push(Outgoing {
                 id: call_of(called.run_id),
                 ..sent(ThrownKind::Call, &called.called, CallRequest::of(event, called).json())
             }),
-            EventKind::CallCancelled { run_id } => {
-                let notice = CallNotice { called: *run_id, caller: run.id };
+            Some(ForOthers::CallCancel(called)) => {
+                let notice = CallNotice { called, caller: run.id };
                 all.push(sent(ThrownKind::CallCancel, "", notice.json()));
             }
-            EventKind::EscalationThrown { code, values, caught: false } => {
+            Some(ForOthers::Escalation { code, values }) => {
                 let Some(parent) = &run.trigger.parent else { continue };
                 let escalation = CallEscalation {
                     called: run.id,
                     caller: parent.run,
-                    code: code.to_string(),
+                    code: code.to_owned(),
                     values: values.clone(),
                 };
                 // It is delivered before the end that may come with it.
@@ -550,11 +566,9 @@ fn outgoing(run: &Run, step: &Step, happening: &StepContext<'_>) -> Vec<Outgoing
                 });
             }
             // What ended while the run was suspended was told in vain.
-            EventKind::RunResumed { .. } => {
+            Some(ForOthers::Resumption) => {
                 all.extend(step.state.calls().into_iter().map(|call| told(call.run_id, run.id)));
             }
-            // Nothing else is for others.
-            _ => {}
         }
     }
     if let Some(parent) = run.trigger.parent.as_ref().filter(|_| step.state.status().is_terminal()) {

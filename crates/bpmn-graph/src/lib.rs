@@ -10,6 +10,7 @@
 
 mod activity;
 mod adhoc;
+mod branch;
 mod calculation;
 mod calls;
 pub mod choreography;
@@ -26,6 +27,7 @@ mod extensions;
 mod items;
 mod links;
 mod loops;
+mod meaning;
 mod node;
 mod resources;
 mod rules;
@@ -44,7 +46,7 @@ pub use activity::{
 };
 pub use calculation::{DataMapping, DecisionTask, ResultMapping, ScriptError, ScriptTask, Target};
 pub use calls::{version_number, version_tags};
-pub use compile::{Compiled, Lanes, compile, compile_with, lane_names};
+pub use compile::{Compiled, compile, compile_with, lane_names};
 pub use condition::list as condition_list;
 pub use condition::{Comparison, FlowCondition, Side, Test, follow};
 pub use correlation::MessageKey;
@@ -52,10 +54,11 @@ pub use element::Element;
 pub use expressions::expression_items;
 pub use items::{lane_items, settle_items};
 pub use loops::{AtMaximum, BackEdge, Carry};
+pub use meaning::{Edition, Lanes, Meaning};
 pub use rules::{Bits, JoinRule, SplitRule, Upstream};
 pub use settings::{MessageSettings, Setting, UserTask};
 pub use timer::{Period, Recurrence, Schedule, ScheduleFault, TimerDefinition, TimerError, TimerKind};
-pub use unsupported::{called_elsewhere, unknown_settings};
+pub use unsupported::{called_elsewhere, depends_on_edition, unknown_settings};
 
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;

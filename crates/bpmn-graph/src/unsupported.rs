@@ -281,9 +281,6 @@ impl Builder<'_> {
         if element == Element::BusinessRuleTask {
             self.check_version(id, settings);
         }
-        if given("followUpDate") && element == Element::UserTask {
-            self.warn(id, "settingUnused", "followUpDate: work lists do not show it yet", "10.3.4.1");
-        }
         if given("form") && element == Element::StartEvent {
             self.warn(
                 id,
@@ -420,16 +417,18 @@ pub fn unknown_settings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
             found.extend(unknown_parts(value, member, parts, &at.path).map(|one| one.with_element(id)));
         }
     }
-    for graph in graphs(definition) {
-        let named = |edge: &&Edge| edge.branch.as_deref().is_some_and(|own| !own.is_empty());
-        found.extend(graph.edges.iter().filter(named).map(|edge| {
-            let sentence = "branch: it has no effect here; `condition` says when a flow is taken, and `bpmn.name` names it";
-            diagnostic::warning("settingUnused", sentence)
-                .with_element(edge.id.as_deref().unwrap_or_default())
-                .with_clause("8.4.13")
-        }));
-    }
     found
+}
+
+/// Whether a definition holds what means something else in a version that was published under earlier rules.
+#[must_use]
+pub fn depends_on_edition(definition: &WorkflowDefinition) -> bool {
+    let branched = |edge: &Edge| edge.branch.as_deref().is_some_and(|own| !own.trim().is_empty());
+    if graphs(definition).into_iter().any(|graph| graph.edges.iter().any(branched)) {
+        return true;
+    }
+    let follows_up = |settings: &Map<String, Value>| settings.get("followUpDate").is_some_and(asks);
+    nodes(definition).into_iter().any(|at| at.node.configuration.as_ref().is_some_and(follows_up))
 }
 
 /// Warnings of call activities that call no process of the definition: what they call must be there,

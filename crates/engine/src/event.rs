@@ -624,6 +624,9 @@ pub struct TaskCreated {
     /// Due time; absent when there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due_at: Option<Timestamp>,
+    /// Time from which on somebody should look at it; absent when there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follow_up_at: Option<Timestamp>,
     /// 0 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<u8>,

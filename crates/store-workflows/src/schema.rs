@@ -25,7 +25,8 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "20261122001500_workflows_job_states",
     "20261122001510_workflows_names",
     "20261122001520_workflows_commit_offset",
-    "20261123000210_workflows_errands_counted"
+    "20261123000210_workflows_errands_counted",
+    "20261124000100_workflows_editions"
 ];
 
 row! {
@@ -65,6 +66,7 @@ row! {
         once published_by: [DbUuid] Id,
         once change_note: [Nullable<Text>] Option<String>,
         once lane_groups: [Bool] bool,
+        once edition: [Integer] i32,
     }
 }
 
@@ -275,6 +277,7 @@ row! {
         then ended_at: [Nullable<DbInstant>] Option<At>,
         then completed_by: [Nullable<DbUuid>] Option<Id>,
         once due_order: [DbInstant] At,
+        once follow_up_at: [Nullable<DbInstant>] Option<At>,
     }
 }
 

@@ -430,6 +430,7 @@ pub fn human_task(run: &Run, task: heddle_engine::OpenTask) -> HumanTask {
         candidate_users: task.candidate_users,
         candidate_groups: task.candidate_groups,
         due_at: task.due_at,
+        follow_up_at: task.follow_up_at,
         priority: task.priority.map_or(50, i32::from),
         form: task.form.map(|form| (*form).clone()),
         outcomes: task.outcomes.iter().map(ToString::to_string).collect(),

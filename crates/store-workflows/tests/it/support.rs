@@ -253,6 +253,7 @@ pub(crate) fn task(run: &Run) -> HumanTask {
         candidate_users: Vec::new(),
         candidate_groups: Vec::new(),
         due_at: None,
+        follow_up_at: None,
         priority: 50,
         form: Some(json!({"type": "object"})),
         outcomes: vec!["yes".to_owned(), "no".to_owned()],

@@ -274,6 +274,8 @@ pub struct TaskFilter {
     pub candidate: Option<(Vec<String>, Vec<String>)>,
     /// Due before this instant.
     pub due_before: Option<Timestamp>,
+    /// Follow-up date before this instant.
+    pub follow_up_before: Option<Timestamp>,
     /// Workflow of the tasks.
     pub workflow: Option<WorkflowId>,
     /// Run of the tasks.

@@ -8,7 +8,8 @@ use uuid::Uuid;
 
 use super::memory::{Memory, Tables};
 use crate::ports::{
-    Candidates, FreeJobs, JobChange, JobFilter, JobPlace, JobStore, LockChange, Taken, TakenJob, Transaction, WantedType,
+    Candidates, FreeJobs, JobChange, JobFilter, JobPlace, JobStore, LockChange, Taken, TakenJob, Transaction,
+    WantedType,
 };
 use crate::records::{Job, JobState, KnownJob};
 

@@ -178,7 +178,8 @@ impl Listeners {
             | ListenerPlace::Assignment
             | ListenerPlace::Update
             | ListenerPlace::Timeout
-            | ListenerPlace::Complete => (place, None),
+            | ListenerPlace::Complete
+            | ListenerPlace::Delete => (place, None),
         };
         let second = self.all.iter().filter(move |own| Some(own.place) == second);
         self.all.iter().filter(move |own| own.place == first).chain(second)
@@ -213,6 +214,8 @@ pub enum ListenerPlace {
     Timeout,
     /// Completion of a human task.
     Complete,
+    /// Withdrawal of an open human task.
+    Delete,
 }
 
 /// Work of a listener.

@@ -236,6 +236,12 @@ pub(crate) static WORDS: &[Word] = &[
     quiet(SEVEN, "taskPriority", "", "The priority of a job stands at its task."),
     to(SEVEN, "class", DELEGATES, Map::Class, &["jobType"], NAMED),
     no(SEVEN, "class", "multiInstanceLoopCharacteristics", JAVA),
+    quiet(
+        SEVEN,
+        "class",
+        "callActivity",
+        "A call activity calls what it names, in that engine as well as here: no code.",
+    ),
     to(SEVEN, "delegateExpression", DELEGATES, Map::Delegate, &["jobType"], NAMED),
     to(SEVEN, "expression", "messageEventDefinition", Map::CodeExpression, &["jobType"], NAMED),
     word(

@@ -5,6 +5,7 @@
     reason = "indices are made by the arena that they point into, which only grows"
 )]
 
+use super::bindings::Bindings;
 use super::branch::Branched;
 use super::calls;
 use super::choreography;
@@ -13,7 +14,7 @@ use super::condition::{self, Comparison, FlowCondition, Side, Test, Wrong};
 use super::correlation::{self, Correlations};
 use super::data::{self, DataItems};
 use super::extensions::Extensions;
-use super::meaning::Meaning;
+use super::meaning::{Edition, Meaning};
 use super::rules::{MAX_WORK, NoRule};
 use super::{
     Continuations, Csr, Element, Flow, FlowIx, Graph, JoinRule, Node, NodeIx, Quantities, ROOT, Scope,
@@ -70,7 +71,10 @@ pub fn compile(definition: &WorkflowDefinition) -> Compiled {
 #[must_use]
 pub fn compile_with(definition: &WorkflowDefinition, meaning: Meaning) -> Compiled {
     let mut compiled = Compiled::default();
-    let extensions = Extensions::of(definition.bpmn.as_deref());
+    let mut extensions = Extensions::of(definition.bpmn.as_deref());
+    if meaning.edition == Edition::Second {
+        extensions.bindings = Bindings::of(definition);
+    }
     let correlations = Correlations::of(definition.bpmn.as_deref());
     let mut seen = false;
     if definition.nodes.as_ref().is_some_and(|nodes| !nodes.is_empty()) {

@@ -10,6 +10,7 @@
 
 mod activity;
 mod adhoc;
+mod bindings;
 mod branch;
 mod calculation;
 mod calls;

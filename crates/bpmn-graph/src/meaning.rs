@@ -14,9 +14,10 @@ pub enum Lanes {
 /// version stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edition {
-    /// Branches of flows and follow-up dates are for editors alone.
+    /// Branches of flows, follow-up dates and bindings of resources' parameters have no effect.
     First,
-    /// The branch of a flow is the outcome, or the value, for which it is taken; a task has its follow-up date.
+    /// The branch of a flow is the outcome, or the value, for which it is taken; a task has its follow-up date; who fits a
+    /// resource is named by the value of its parameter.
     Second,
 }
 

@@ -323,7 +323,8 @@ impl Builder<'_> {
         match UserTask::read(configuration, raw.lane) {
             Ok(mut task) => {
                 let roles = bpmn.resources.as_deref().unwrap_or_default();
-                resources::assign(&mut task, roles, self.resources)
+                let bound = self.extensions.bindings.of_activity(id);
+                resources::assign(&mut task, roles, self.resources, bound)
                     .map_err(|sentence| ("wrongSetting", format!("resources: {sentence}"), "10.3.4.1"))?;
                 match raw.lane.filter(|_| task.is_open()).map(|lane| (self.meaning.lanes, lane)) {
                     Some((Lanes::Groups, lane)) => {

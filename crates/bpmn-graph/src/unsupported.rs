@@ -1,6 +1,7 @@
 //! Findings on content that the engine does not execute there: settings of a node's `configuration`, and the
 //! data and correlations of the model. None is accepted and then ignored.
 
+use super::bindings;
 use super::calls::global_tasks;
 use super::compile::Builder;
 use super::correlation::{Correlations, keys};
@@ -424,7 +425,9 @@ pub fn unknown_settings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
 #[must_use]
 pub fn depends_on_edition(definition: &WorkflowDefinition) -> bool {
     let branched = |edge: &Edge| edge.branch.as_deref().is_some_and(|own| !own.trim().is_empty());
-    if graphs(definition).into_iter().any(|graph| graph.edges.iter().any(branched)) {
+    if bindings::are_in(definition)
+        || graphs(definition).into_iter().any(|graph| graph.edges.iter().any(branched))
+    {
         return true;
     }
     let follows_up = |settings: &Map<String, Value>| settings.get("followUpDate").is_some_and(asks);

@@ -403,8 +403,8 @@ fn many_possibilities_are_given_up_in_bounded_time() {
     let refused = own.observe(&ChoreographyState::default(), &exchange("A>B m"));
     assert_eq!(refused, Err(Refused::TooManyPossibilities));
     let mut work = 0;
-    let small = monitor(CASES[0].text);
-    let _ = small.observe_counted(&ChoreographyState::default(), &exchange("A>B ask"), &mut work);
+    let small = monitor("task t A>B m");
+    let _ = small.observe_counted(&ChoreographyState::default(), &exchange("A>B m"), &mut work);
     let mut much = 0;
     let _ = own.observe_counted(&ChoreographyState::default(), &exchange("A>B m"), &mut much);
     assert!(work > 0 && much > 10 * work, "what it costs is counted: {work}, {much}");

@@ -156,8 +156,19 @@ pub struct Place {
     pub variable: Arc<str>,
     /// State in which the data are read or written; absent is any.
     pub state: Option<Arc<str>>,
-    /// Whether another node may write it before the one that reads it, so that that one waits for it.
+    /// Whether another node, or another run, may write it before the node that reads it, so that that one waits for it.
     pub written: bool,
+    /// Name of the data store that it is; absent for what lives as long as the run.
+    pub store: Option<Arc<str>>,
+}
+
+/// A data store of the organisation, which outlives the run (clause 10.4.1).
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DataStore {
+    /// Name of the store.
+    pub name: Arc<str>,
+    /// Variable of the process in which its value stands.
+    pub variable: Arc<str>,
 }
 
 /// Listeners of a node.

@@ -259,7 +259,7 @@ impl<'d> Builder<'d> {
             errors: by_id(bpmn.and_then(|bpmn| bpmn.errors.as_ref())),
             escalations: by_id(bpmn.and_then(|bpmn| bpmn.escalations.as_ref())),
             associations: compensation::collaboration_associations(bpmn),
-            data: DataItems::of(definition),
+            data: DataItems::of(definition, meaning.edition),
             resources: bpmn.and_then(|bpmn| bpmn.resources.as_deref()).unwrap_or_default(),
             message_flows: MessageFlows::of(definition),
             definition_id: bpmn.and_then(|bpmn| bpmn.id.as_deref()).filter(|id| !id.is_empty()),
@@ -341,6 +341,7 @@ impl<'d> Builder<'d> {
             links: HashMap::new(),
             has_joins: false,
             waits_for_data: false,
+            stores: Vec::new(),
             has_conditions: false,
             choreographies: Vec::new(),
         };
@@ -351,6 +352,8 @@ impl<'d> Builder<'d> {
         self.joins(&mut graph);
         self.check_exits(&graph);
         data::mark_written(&mut graph);
+        graph.stores = data::stores(&graph);
+        self.check_stores(&graph);
         graph.waits_for_data =
             graph.nodes.iter().filter_map(|node| node.data.as_ref()).any(|data| !data.input_sets.is_empty());
         graph.has_conditions = graph.nodes.iter().any(|node| node.work.has_condition());

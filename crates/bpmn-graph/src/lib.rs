@@ -41,7 +41,7 @@ mod unsupported;
 mod words;
 
 pub use activity::{
-    AdHoc, Assignment, Association, Behavior, CallTask, CallVersion, Collection, ComplexBehavior,
+    AdHoc, Assignment, Association, Behavior, CallTask, CallVersion, Collection, ComplexBehavior, DataStore,
     ImplicitThrow, JobTask, Listener, ListenerPlace, ListenerWork, Listeners, Mappings, Marker,
     MultiInstance, NodeData, Place, StandardLoop,
 };
@@ -94,6 +94,7 @@ pub struct Graph {
     links: HashMap<NodeIx, NodeIx>,
     has_joins: bool,
     waits_for_data: bool,
+    stores: Vec<activity::DataStore>,
     has_conditions: bool,
     pub(crate) choreographies: Vec<Arc<choreography::Participation>>,
 }
@@ -587,6 +588,12 @@ impl Graph {
         events.filter(move |node| start.is_none_or(|id| *node.id == *id)).filter_map(|node| {
             if let Work::Start(start) = &node.work { start.initiator.as_ref() } else { None }
         })
+    }
+
+    /// The data stores of the organisation that its nodes read or write.
+    #[must_use]
+    pub fn stores(&self) -> &[DataStore] {
+        &self.stores
     }
 
     /// Whether a node of this graph may wait for its data.

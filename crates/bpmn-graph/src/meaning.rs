@@ -14,10 +14,11 @@ pub enum Lanes {
 /// version stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edition {
-    /// Branches of flows, follow-up dates and bindings of resources' parameters have no effect.
+    /// Branches of flows, follow-up dates and bindings of resources' parameters have no effect; a data store lives as long as
+    /// the run.
     First,
     /// The branch of a flow is the outcome, or the value, for which it is taken; a task has its follow-up date; who fits a
-    /// resource is named by the value of its parameter.
+    /// resource is named by the value of its parameter; a data store with a name is the organisation's.
     Second,
 }
 

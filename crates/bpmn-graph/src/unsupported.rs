@@ -5,8 +5,9 @@ use super::bindings;
 use super::calls::global_tasks;
 use super::compile::Builder;
 use super::correlation::{Correlations, keys};
+use super::meaning::Edition;
 use super::words::OF_A_LISTENER;
-use super::{Element, Throw, Work, element};
+use super::{DataStore, Element, Graph, Throw, Work, element};
 use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::element::ElementKind;
 use heddle_bpmn::model::{Bpmn, CorrelationKey, Edge, Process, WorkflowDefinition, graphs, nodes};
@@ -269,7 +270,37 @@ pub(super) fn asks(value: &Value) -> bool {
     }
 }
 
+/// Most data stores of a process.
+const MOST_STORES: usize = 64;
+
 impl Builder<'_> {
+    /// Tells of the data stores that runs share, of those that each run has for itself, and of too many.
+    pub(super) fn check_stores(&mut self, graph: &Graph) {
+        for DataStore { name, .. } in graph.stores() {
+            let sentence = format!(
+                "the data store `{name}` is the organisation's: the runs of all workflows that name it share its value"
+            );
+            let found = diagnostic::info("dataStoreShared", sentence).with_clause("10.4.1");
+            self.diagnostics.push(found.with_element(&*graph.id));
+        }
+        if graph.stores().len() > MOST_STORES {
+            let sentence = format!("the process reads and writes more than {MOST_STORES} data stores");
+            self.refuse(&graph.id, "tooManyDataStores", sentence, "10.4.1");
+        }
+    }
+
+    /// Warns of a data store without a name, which nothing outside of the run can mean.
+    fn check_unnamed_stores(&mut self, content: &Process) {
+        let ids = content.data_stores.iter().flatten().filter_map(|item| item.id.as_deref());
+        let unnamed = |id: &&str| self.data.place(id).is_some_and(|place| place.store.is_none());
+        let ids: Vec<&str> = ids.filter(unnamed).collect();
+        for id in ids {
+            let sentence =
+                "a data store without a name keeps its values as long as the run; give it a name to share it";
+            self.warn(id, "dataStoreOfRun", sentence, "10.4.1");
+        }
+    }
+
     /// Refuses settings that would be ignored, and warns of those without a bearing on the flow.
     pub(super) fn check_settings(&mut self, id: &str, element: Element, settings: &Map<String, Value>) {
         let given = |member: &str| settings.get(member).is_some_and(asks);
@@ -340,9 +371,12 @@ impl Builder<'_> {
                             checked against `inputSchema`";
             self.warn(id, "dataSetsUnused", sentence, "10.4.2");
         }
-        if some(&content.data_stores) {
+        if some(&content.data_stores) && self.meaning.edition == Edition::First {
             let sentence = "a data store keeps its values as long as the run: each run has one of its own";
             self.warn(id, "dataStoreOfRun", sentence, "10.4.1");
+        }
+        if self.meaning.edition == Edition::Second {
+            self.check_unnamed_stores(content);
         }
         if some(&content.resources) {
             let sentence =
@@ -428,6 +462,10 @@ pub fn depends_on_edition(definition: &WorkflowDefinition) -> bool {
     if bindings::are_in(definition)
         || graphs(definition).into_iter().any(|graph| graph.edges.iter().any(branched))
     {
+        return true;
+    }
+    let keeps = |process: &Process| process.data_stores.iter().flatten().next().is_some();
+    if graphs(definition).into_iter().filter_map(|graph| graph.process).any(keeps) {
         return true;
     }
     let follows_up = |settings: &Map<String, Value>| settings.get("followUpDate").is_some_and(asks);

@@ -84,6 +84,7 @@ pub fn apply(state: &mut State, event: &Event) {
         EventKind::ChoreographyViolated(_)
         | EventKind::SignalSent { .. }
         | EventKind::EscalationThrown { .. }
+        | EventKind::DataStoreWritten { .. }
         | EventKind::DecisionTaken { .. } => {}
         EventKind::IncidentRaised { .. } | EventKind::IncidentResolved { .. } => {
             incident(state, event, scope)

@@ -504,6 +504,14 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         reasons: Vec<String>,
     },
+    /// A node wrote a data store of the organisation.
+    #[serde(rename = "dataStore.written")]
+    DataStoreWritten {
+        /// Name of the store.
+        store: Arc<str>,
+        /// Value of the store from now on.
+        value: Value,
+    },
     /// A decision was taken about the run or a node of it, and somebody said why; what it did comes behind.
     #[serde(rename = "decision.taken")]
     DecisionTaken {

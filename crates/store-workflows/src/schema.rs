@@ -26,7 +26,8 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "20261122001510_workflows_names",
     "20261122001520_workflows_commit_offset",
     "20261123000210_workflows_errands_counted",
-    "20261124000100_workflows_editions"
+    "20261124000100_workflows_editions",
+    "20261124000110_workflows_data_stores"
 ];
 
 row! {
@@ -297,6 +298,17 @@ row! {
 }
 
 row! {
+    /// A data store of an organisation, which outlives the runs that write it.
+    pub(crate) data_stores (organization_id, name) => DataStoreRow changes (DataStoreChange) {
+        key  organization_id: [DbUuid] Id,
+        key  name: [Text] String,
+        each value: [Binary] Vec<u8>,
+        each run_id: [DbUuid] Id,
+        each written_at: [DbInstant] At,
+    }
+}
+
+row! {
     /// An open job for external workers. Its due time is the end of its lock or delay.
     pub(crate) jobs (organization_id, id) => JobDbRow many (NewJobs) {
         key   organization_id: [DbUuid] Id,
@@ -482,6 +494,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     run_subscriptions,
     human_tasks,
     human_task_candidates,
+    data_stores,
     jobs,
     job_endings,
     case_events,

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::sync::Arc;
 
-use heddle_engine::{Event, EventKind, RunCalled, State, Step, SubscriptionKind, Trigger};
+use heddle_engine::{Event, EventKind, RunCalled, State, Step, SubscriptionKind, Trigger, store_signal};
 use heddle_kernel::{
     EventId, IdSource, JobId, Revision, RunId, TaskId, TenantId, Timestamp, UserId, WorkflowId,
 };
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::UseCaseError;
-use crate::ports::{JobChange, RunWrite, TaskChange};
+use crate::ports::{JobChange, RunWrite, StoreWrite, TaskChange};
 use crate::records::{
     BindingKind, HumanTask, Job, JobEnding, JobOutcome, JobStand, Outgoing, Run, RunState, StartBinding,
     SubscriptionRow, TaskState, ThrownKind, TimerRow, TriggerRecord,
@@ -172,7 +172,7 @@ pub fn write_of(
     let existed = before.is_some();
     let old = before.unwrap_or_default();
     let events = encode(&step.events)?;
-    let outgoing = outgoing(&run, &step, happening);
+    let (outgoing, stores) = (outgoing(&run, &step, happening), stores(&step));
     let (timers_added, timers_removed) =
         difference(old.timers, timers(&step.state), |timer| timer.timer_id.clone());
     let (subscriptions_added, subscriptions_removed) =
@@ -194,6 +194,7 @@ pub fn write_of(
         tasks,
         jobs,
         outgoing,
+        stores,
     })
 }
 
@@ -447,6 +448,7 @@ enum ForOthers<'e> {
     Call(&'e RunCalled),
     CallCancel(RunId),
     Escalation { code: &'e str, values: &'e Map<String, Value> },
+    StoreWrite { store: &'e str },
     Resumption,
 }
 
@@ -462,6 +464,7 @@ fn for_others(kind: &EventKind) -> Option<ForOthers<'_>> {
         EventKind::EscalationThrown { code, values, caught: false } => {
             Some(ForOthers::Escalation { code, values })
         }
+        EventKind::DataStoreWritten { store, .. } => Some(ForOthers::StoreWrite { store }),
         EventKind::RunResumed { .. } => Some(ForOthers::Resumption),
         EventKind::EscalationThrown { caught: true, .. }
         | EventKind::RunStarted(_)
@@ -566,6 +569,10 @@ fn outgoing(run: &Run, step: &Step, happening: &StepContext<'_>) -> Vec<Outgoing
                     ..sent(ThrownKind::CallEscalation, code, escalation.json())
                 });
             }
+            // Whoever waits for the store looks at it.
+            Some(ForOthers::StoreWrite { store }) => {
+                all.push(sent(ThrownKind::Signal, &store_signal(store), Value::Null));
+            }
             // What ended while the run was suspended was told in vain.
             Some(ForOthers::Resumption) => {
                 all.extend(step.state.calls().into_iter().map(|call| told(call.run_id, run.id)));
@@ -576,6 +583,15 @@ fn outgoing(run: &Run, step: &Step, happening: &StepContext<'_>) -> Vec<Outgoing
         all.push(told(run.id, parent.run));
     }
     all
+}
+
+/// Data stores that a step wrote.
+fn stores(step: &Step) -> Vec<StoreWrite> {
+    let written = |event: &Event| {
+        let EventKind::DataStoreWritten { store, value } = &event.kind else { return None };
+        Some(StoreWrite { store: store.to_string(), value: value.clone() })
+    };
+    step.events.iter().filter_map(written).collect()
 }
 
 /// Id of the call of a run, by which it is found again.
@@ -670,6 +686,7 @@ impl RunWrite {
         self.tasks.append(&mut second.tasks);
         self.jobs = jobs_of_both(self.jobs, second.jobs);
         self.outgoing.append(&mut second.outgoing);
+        self.stores.append(&mut second.stores);
         self.run = second.run;
         self.packed = second.packed;
         Ok(self)

@@ -160,7 +160,9 @@ impl Machine<'_> {
         self.fill_outputs(ix, id)?;
         for association in &data.outputs {
             let moved = self.moved(association, inner, around)?;
+            self.admit_store(association, &moved)?;
             self.admit_own(around, &moved)?;
+            self.write_store(id, association, &moved)?;
             self.set_values(around, moved);
             if let Some(Place { variable, state: Some(state), .. }) = &association.target {
                 self.set_state(around, variable, state)?;

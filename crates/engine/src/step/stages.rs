@@ -31,9 +31,11 @@ impl Machine<'_> {
                 if stage.is_work() {
                     self.stage(id, Stage::Before)?;
                 }
+                self.await_stores(ix, id);
                 Ok(())
             }
             Stage::Work | Stage::Before => {
+                self.awaits_stores_no_more(ix, id);
                 self.inputs_of(ix, id)?;
                 self.start_listeners(ix, id, 0)
             }

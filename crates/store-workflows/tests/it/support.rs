@@ -185,6 +185,7 @@ pub(crate) fn begin(run: Run) -> RunWrite {
         tasks: Vec::new(),
         jobs: Vec::new(),
         outgoing: Vec::new(),
+        stores: Vec::new(),
     }
 }
 

@@ -139,7 +139,9 @@ impl RunStore for SqlRunStore {
                 .select(DataStoreRow::as_select())
                 .load(conn)
                 .await?;
-            rows.into_iter().map(|row| Ok((row.name, decode(&row.value)?))).collect()
+            let values: Result<BTreeMap<String, Value>, heddle_store::Error> =
+                rows.into_iter().map(|row| Ok((row.name, decode(&row.value)?))).collect();
+            values
         })
     }
 

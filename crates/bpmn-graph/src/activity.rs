@@ -127,6 +127,26 @@ pub struct NodeData {
     pub input_sets: Vec<Vec<Arc<str>>>,
 }
 
+/// Input and output sets of a process (clauses 10.4.1 and 13.3.2): the variables that each needs.
+#[derive(Debug, Clone, Default)]
+pub struct ProcessSets {
+    /// Input sets, of which one must be whole when the process is started without an event; empty when it needs nothing.
+    pub inputs: Vec<Vec<Arc<str>>>,
+    /// Output sets, of which one must be whole at its end; empty when it need give nothing.
+    pub outputs: Vec<Vec<Arc<str>>>,
+}
+
+impl ProcessSets {
+    /// The variables that are missing in the set that lacks the fewest of them; none where a set is whole, or there is none.
+    #[must_use]
+    pub fn missing<'s>(sets: &'s [Vec<Arc<str>>], is_there: impl Fn(&str) -> bool) -> Vec<&'s str> {
+        let lacks = |set: &'s Vec<Arc<str>>| -> Vec<&'s str> {
+            set.iter().map(|name| &**name).filter(|name| !is_there(name)).collect()
+        };
+        sets.iter().map(lacks).min_by_key(Vec::len).unwrap_or_default()
+    }
+}
+
 /// A data association (clause 10.4.2).
 #[derive(Debug, Clone)]
 pub struct Association {

@@ -342,6 +342,7 @@ impl<'d> Builder<'d> {
             has_joins: false,
             waits_for_data: false,
             stores: Vec::new(),
+            sets: self.sets_of_process(process),
             has_conditions: false,
             choreographies: Vec::new(),
         };
@@ -393,7 +394,7 @@ impl<'d> Builder<'d> {
         found: &mut Found<'d>,
     ) {
         self.check_content_extensions(scope == ROOT, content);
-        self.check_content_data(content);
+        self.check_content_data(scope == ROOT, content);
         lanes_of(content.lane_sets.as_deref().unwrap_or_default(), &mut found.lanes);
         found.edges.extend(content.edges.iter().flatten().map(|edge| (edge, scope)));
         let drawn = content.artifacts.iter().flatten();

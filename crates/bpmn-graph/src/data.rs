@@ -1,7 +1,7 @@
 //! Data of a process: objects, stores, properties, inputs and outputs of activities and events, and what moves between
 //! them (clause 10.4). Each is a variable: named as the element is, where that is a plain name, else by its id.
 
-use super::activity::{Assignment, Association, DataStore, NodeData, Place};
+use super::activity::{Assignment, Association, DataStore, NodeData, Place, ProcessSets};
 use super::calculation::Target;
 use super::compile::Builder;
 use super::condition;
@@ -163,6 +163,35 @@ impl Builder<'_> {
         let node = owner.and_then(|node| node.bpmn.as_deref());
         let own = node.into_iter().flat_map(|bpmn| bpmn.properties.iter().flatten());
         self.data.variables(objects.chain(inner).chain(own.filter_map(|property| property.id.as_deref())))
+    }
+
+    /// The input and output sets of the process itself.
+    pub(super) fn sets_of_process(&self, process: &Process) -> ProcessSets {
+        if self.meaning.edition == Edition::First {
+            return ProcessSets::default();
+        }
+        let needed = |all: &Option<Vec<String>>, others: [&Option<Vec<String>>; 2]| -> Vec<Arc<str>> {
+            let is_other = |id: &String| others.iter().any(|list| list.iter().flatten().any(|own| own == id));
+            let needed = all.iter().flatten().filter(|id| !is_other(id));
+            needed.filter_map(|id| Some(self.data.place(id)?.variable)).collect()
+        };
+        let inputs = process.input_sets.iter().flatten();
+        let outputs = process.output_sets.iter().flatten();
+        ProcessSets {
+            inputs: inputs
+                .map(|own| {
+                    needed(&own.data_input_refs, [&own.optional_input_refs, &own.while_executing_input_refs])
+                })
+                .collect(),
+            outputs: outputs
+                .map(|own| {
+                    needed(
+                        &own.data_output_refs,
+                        [&own.optional_output_refs, &own.while_executing_output_refs],
+                    )
+                })
+                .collect(),
+        }
     }
 
     /// Data of a node; none when it moves nothing and waits for nothing.

@@ -43,7 +43,7 @@ mod words;
 pub use activity::{
     AdHoc, Assignment, Association, Behavior, CallTask, CallVersion, Collection, ComplexBehavior, DataStore,
     ImplicitThrow, JobTask, Listener, ListenerPlace, ListenerWork, Listeners, Mappings, Marker,
-    MultiInstance, NodeData, Place, StandardLoop,
+    MultiInstance, NodeData, Place, ProcessSets, StandardLoop,
 };
 pub use calculation::{DataMapping, DecisionTask, ResultMapping, ScriptError, ScriptTask, Target};
 pub use calls::{version_number, version_tags};
@@ -95,6 +95,7 @@ pub struct Graph {
     has_joins: bool,
     waits_for_data: bool,
     stores: Vec<activity::DataStore>,
+    sets: activity::ProcessSets,
     has_conditions: bool,
     pub(crate) choreographies: Vec<Arc<choreography::Participation>>,
 }
@@ -588,6 +589,12 @@ impl Graph {
         events.filter(move |node| start.is_none_or(|id| *node.id == *id)).filter_map(|node| {
             if let Work::Start(start) = &node.work { start.initiator.as_ref() } else { None }
         })
+    }
+
+    /// Input and output sets of the process itself.
+    #[must_use]
+    pub const fn sets(&self) -> &ProcessSets {
+        &self.sets
     }
 
     /// The data stores of the organisation that its nodes read or write.

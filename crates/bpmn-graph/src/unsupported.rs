@@ -364,9 +364,10 @@ impl Builder<'_> {
     }
 
     /// Warns of what is said of a process or sub-process without effect.
-    pub(super) fn check_content_data(&mut self, content: &Process) {
+    pub(super) fn check_content_data(&mut self, is_process: bool, content: &Process) {
         let id = content.id.as_deref().unwrap_or_default();
-        if some(&content.input_sets) || some(&content.output_sets) {
+        let looked_at = is_process && self.meaning.edition == Edition::Second;
+        if !looked_at && (some(&content.input_sets) || some(&content.output_sets)) {
             let sentence = "the input and output sets of a process hold nothing back: what a run is started with is \
                             checked against `inputSchema`";
             self.warn(id, "dataSetsUnused", sentence, "10.4.2");
@@ -464,7 +465,7 @@ pub fn depends_on_edition(definition: &WorkflowDefinition) -> bool {
     {
         return true;
     }
-    let keeps = |process: &Process| process.data_stores.iter().flatten().next().is_some();
+    let keeps = |own: &Process| some(&own.data_stores) || some(&own.input_sets) || some(&own.output_sets);
     if graphs(definition).into_iter().filter_map(|graph| graph.process).any(keeps) {
         return true;
     }

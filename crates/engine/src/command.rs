@@ -264,6 +264,9 @@ pub enum Rejection {
         /// Value that the condition gives.
         message: String,
     },
+    /// None of the input sets of the process is whole.
+    #[error("no input set of the process is whole: it needs {0:?}")]
+    NoInputSet(Vec<String>),
     /// There is no such open human task.
     #[error("there is no open human task {0}")]
     UnknownTask(TaskId),
@@ -340,6 +343,7 @@ impl Rejection {
             | Self::UnknownInstance(_) => RejectionKind::NotFound,
             Self::StartNotDetermined(_)
             | Self::NoConditionHolds(_)
+            | Self::NoInputSet(_)
             | Self::WrongCondition { .. }
             | Self::UnknownStart(_)
             | Self::UnknownOutcome { .. }

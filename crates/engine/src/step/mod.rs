@@ -457,6 +457,7 @@ impl<'g> Machine<'g> {
     }
 
     fn start(&mut self, trigger: Trigger, input: Map<String, Value>) -> Result<(), Rejection> {
+        self.admit_input(&trigger, &input)?;
         let starts = self.starts(&trigger, &input)?;
         let started = RunStarted {
             process_id: self.graph.id.clone(),

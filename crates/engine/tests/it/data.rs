@@ -5,7 +5,7 @@
 use crate::support::{Model, Run};
 use heddle_bpmn::model::WorkflowDefinition;
 use heddle_bpmn_graph::compile;
-use heddle_engine::{EventKind, Status};
+use heddle_engine::{Command, EventKind, Rejection, Status};
 use serde_json::{Value, json};
 
 /// A run of a process with data objects.
@@ -247,4 +247,43 @@ fn an_output_association_writes_the_store_and_one_without_a_name_is_the_runs() {
     run.complete_with("w", None, json!({"result": "x".repeat(2 << 20)})).unwrap();
     assert!(run.incidents()[0].1.contains("`Orders` holds"), "{:?}", run.incidents());
     assert!(written(&run).is_empty());
+}
+
+/// A process with these sets, over the inputs `a`, `b` and the output `z`.
+fn with_sets(model: &Model, inputs: Value, outputs: Value) -> Run {
+    let mut definition = model.json();
+    let (nodes, edges) = (definition["nodes"].take(), definition["edges"].take());
+    definition["bpmn"]["processes"] = json!([{
+        "id": "p", "executable": true, "nodes": nodes, "edges": edges,
+        "dataInputs": [{"id": "ia", "name": "a"}, {"id": "ib", "name": "b"}],
+        "dataOutputs": [{"id": "oz", "name": "z"}],
+        "inputSets": inputs, "outputSets": outputs
+    }]);
+    definition.as_object_mut().unwrap().retain(|name, _| name == "bpmn");
+    let definition: WorkflowDefinition = serde_json::from_value(definition).unwrap();
+    let compiled = compile(&definition);
+    assert!(compiled.is_executable(), "{:#?}", compiled.diagnostics);
+    Run::new(compiled.processes[0].clone())
+}
+
+#[test]
+fn a_process_needs_one_of_its_input_sets_and_gives_one_of_its_output_sets() {
+    let model = Model::default().nodes("s:startEvent t:userTask e:endEvent").flows("s > t > e");
+    let inputs = json!([
+        {"dataInputRefs": ["ia", "ib"]},
+        {"dataInputRefs": ["ib"], "optionalInputRefs": ["ia"]}
+    ]);
+    let new = || with_sets(&model, inputs.clone(), json!([{"dataOutputRefs": ["oz"]}]));
+    for wrong in [json!({}), json!({"a": 1}), json!({"b": null})] {
+        let refused = new().start(wrong.clone());
+        assert_eq!(refused, Err(Rejection::NoInputSet(vec!["b".to_owned()])), "{wrong}");
+    }
+    let mut run = new();
+    run.start(json!({"b": 1})).unwrap();
+    run.complete("t");
+    let (_, told) = run.incidents().remove(0);
+    assert!(told.contains("`z` has no value"), "{told}");
+    let variables = crate::support::map(json!({"z": 3}));
+    run.give(Command::Retry { incident_id: run.incident_id(), variables }).unwrap();
+    assert_eq!((run.status(), run.variables()["z"].clone()), (Status::Completed, json!(3)));
 }

@@ -275,6 +275,12 @@ pub(super) fn refused(refusal: Rejection) -> UseCaseError {
         Rejection::NotSuspended => UseCaseError::conflict("notSuspended", message),
         Rejection::StartNotDetermined(_) => invalid("startNodeId", "required", message),
         Rejection::NoConditionHolds(_) => invalid("input", "noConditionHolds", message),
+        Rejection::NoInputSet(missing) => {
+            let problem = |name: String| {
+                Problem::at(format!("input.{name}"), "required", "An input set of the process needs it.")
+            };
+            UseCaseError::Invalid(missing.into_iter().map(problem).collect())
+        }
         Rejection::WrongCondition { .. } => invalid("input", "wrongCondition", message),
         Rejection::UnknownStart(_) => invalid("startNodeId", "notStartable", message),
         Rejection::UnknownOutcome { .. } => invalid("outcome", "notAllowed", message),

@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 /// Meaning of a branch.
 enum Branch {
     /// The condition that it is.
-    Condition(FlowCondition),
+    Condition(Box<FlowCondition>),
     /// None, and the reason.
     Idle(&'static str),
 }
@@ -51,7 +51,7 @@ impl<'d> Builder<'d> {
                 self.branch(source, branch)
             };
             match found {
-                Ok(Branch::Condition(condition)) => self.flows[flow as usize].condition = Some(condition),
+                Ok(Branch::Condition(condition)) => self.flows[flow as usize].condition = Some(*condition),
                 Ok(Branch::Idle(reason)) => {
                     let sentence = format!("branch: it has no effect here: {reason}");
                     self.warn(&id, "settingUnused", &sentence, "8.4.13");
@@ -158,11 +158,12 @@ impl<'d> Builder<'d> {
             | Work::EventSubProcess { .. } => "output",
         };
         if ix == source && member == "outcome" {
-            return Ok(Branch::Condition(FlowCondition { side: Side::Outcome(branch.into()), test: None }));
+            let side = Side::Outcome(branch.into());
+            return Ok(Branch::Condition(Box::new(FlowCondition { side, test: None })));
         }
         let path = vec!["nodes".to_owned(), node.id.to_string(), member.to_owned()];
         let test = Some(Test::Compare(Comparison::equal_to(path, branch)));
-        Ok(Branch::Condition(FlowCondition { side: Side::Success, test }))
+        Ok(Branch::Condition(Box::new(FlowCondition { side: Side::Success, test })))
     }
 }
 

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 fn process(id: &str, task: &str) -> String {
     format!(
         r#"<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="d" targetNamespace="urn:t">
-        <process id="{id}" isExecutable="true"><dataStoreReference id="ref" name="Orders"/><startEvent id="s"/>
+        <dataStore id="store" name="Orders"/><process id="{id}" isExecutable="true">
+        <dataStoreReference id="ref" dataStoreRef="store"/><startEvent id="s"/>
         <sequenceFlow id="f" sourceRef="s" targetRef="t"/><userTask id="t">{task}</userTask>
         <sequenceFlow id="g" sourceRef="t" targetRef="e"/><endEvent id="e"/></process></definitions>"#
     )

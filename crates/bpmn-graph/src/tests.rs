@@ -638,7 +638,6 @@ fn data_and_correlations_that_do_nothing_are_told_element_by_element() {
         [
             ("dataAssociationsUnused", Some("x")),
             ("dataSetsUnused", Some("x")),
-            ("dataSetsUnused", Some("p")),
             ("correlationUnused", Some("sub")),
             ("dataSetsUnused", Some("n")),
             ("correlationUnused", Some("k1")),

@@ -71,7 +71,7 @@ pub(crate) fn taking(tenant: Id, wanted: &Activation, dialect: Dialect) -> State
     // What is chosen is chosen once, whatever the plan.
     out.words("WITH chosen AS MATERIALIZED (SELECT id FROM (");
     match &wanted.only {
-        Some(only) => of_these(&mut out, tenant, only, dialect),
+        Some(only) => of_these(&mut out, tenant, only, wanted.most.into(), dialect),
         None => {
             let part = Part { tenant, denied: ids(&wanted.denied), behind: None, most: wanted.most.into() };
             part.streams(&mut out, &wanted.types, "id, priority, place", dialect.lock());
@@ -86,11 +86,12 @@ pub(crate) fn taking(tenant: Id, wanted: &Activation, dialect: Dialect) -> State
 
 /// Those of some jobs that are free. They are found by their ids: the state is said such that no index of it is taken, along
 /// which all jobs of a type would be gone through.
-fn of_these<S>(out: &mut Statement<S>, tenant: Id, only: &[JobId], dialect: Dialect) {
+fn of_these<S>(out: &mut Statement<S>, tenant: Id, only: &[JobId], most: i64, dialect: Dialect) {
     let only: Vec<Id> = only.iter().copied().map(Id::from).collect();
     out.words("SELECT id, priority, place FROM jobs WHERE organization_id = ").id(tenant);
     out.among("id IN", &only);
-    out.words(" AND state || '' = 'ready'").words(dialect.lock());
+    out.words(&format!(" AND state || '' = 'ready' ORDER BY {IN_TURN} LIMIT ")).number(most);
+    out.words(dialect.lock());
 }
 
 fn ids(ids: &[Uuid]) -> Vec<Id> {

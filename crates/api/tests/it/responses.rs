@@ -62,6 +62,7 @@ fn task() -> HumanTask {
         candidate_users: Vec::new(),
         candidate_groups: vec!["buyers".to_owned()],
         due_at: None,
+        follow_up_at: None,
         priority: 50,
         form: Value::Null,
         outcomes: Vec::new(),

@@ -32,6 +32,7 @@ mod fresh;
 mod gate;
 mod hostile;
 mod jobs;
+mod kept_data;
 mod licence;
 mod main_job;
 mod matrix;

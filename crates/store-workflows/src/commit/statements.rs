@@ -8,7 +8,7 @@ macro_rules! statements {
         use heddle_store::{At, Error, Id, stable};
         use heddle_store::schema::errands;
         use crate::schema::{
-            case_events, dead_letters, human_task_candidates, human_tasks, job_endings, jobs, outbox, run_subscriptions,
+            case_events, data_stores, dead_letters, human_task_candidates, human_tasks, job_endings, jobs, outbox, run_subscriptions,
             run_timers, runs, start_bindings,
         };
         use heddle_workflows::ports::{Activation, LockChange, Taken, TakenJob};
@@ -18,7 +18,7 @@ macro_rules! statements {
 
         use crate::commit::{AdvanceRow, InboxRows, StandRow, StepRows, TaskRows, UnitRows};
         use crate::jobs::{Dialect, again, taking};
-        use crate::schema::{BindingAdvanced, EventConsumed, JobDbRow, RunChange, TaskAssigned, TaskEnded};
+        use crate::schema::{BindingAdvanced, DataStoreChange, EventConsumed, JobDbRow, RunChange, TaskAssigned, TaskEnded};
         use crate::words::{InboxStateWord, JobStateWord};
 
         /// `Stale` when no row was as it had to be.
@@ -198,6 +198,14 @@ macro_rules! statements {
             }
             if let Some(write) = &rows.advance {
                 advance(conn, write)$($wait)*?;
+            }
+            for row in rows.steps.iter().flat_map(|step| &step.stores) {
+                insert_into(data_stores::table)
+                    .values(row)
+                    .on_conflict((data_stores::organization_id, data_stores::name))
+                    .do_update()
+                    .set(DataStoreChange::from(row).set())
+                    .execute(conn)$($wait)*?;
             }
             Ok(())
         }

@@ -171,6 +171,9 @@ impl Wanted<'_> {
         if let Some(before) = &self.filter.due_before {
             out.words(&format!(" AND {due} < ")).at(At(*before).min(NEVER_DUE));
         }
+        if let Some(before) = &self.filter.follow_up_before {
+            out.words(" AND t.follow_up_at < ").at(At(*before));
+        }
         if let Some(from) = self.from {
             out.words(&format!(" AND ({due}, {created}, {id}) > ("));
             out.at(from.due_order).words(", ").at(from.created_at).words(", ").id(from.id).words(")");

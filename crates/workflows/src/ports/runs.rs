@@ -1,5 +1,7 @@
 //! Stores of runs, their events, timers, subscriptions, tasks and the inbox.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use heddle_engine::State;
 use heddle_kernel::{
@@ -105,6 +107,18 @@ pub struct RunWrite {
     pub jobs: Vec<JobChange>,
     /// Messages and signals thrown.
     pub outgoing: Vec<Outgoing>,
+    /// Data stores of the organisation that were written, in order: of one store the last write counts, and of several runs
+    /// that of the last commit.
+    pub stores: Vec<StoreWrite>,
+}
+
+/// Write of a data store of the organisation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoreWrite {
+    /// Name of the store.
+    pub store: String,
+    /// Value of the store from now on.
+    pub value: Value,
 }
 
 /// A change of the inbox.
@@ -283,6 +297,8 @@ pub struct TaskFilter {
     pub candidate: Option<(Vec<String>, Vec<String>)>,
     /// Due before this instant.
     pub due_before: Option<Timestamp>,
+    /// Follow-up date before this instant.
+    pub follow_up_before: Option<Timestamp>,
     /// Workflow of the tasks.
     pub workflow: Option<WorkflowId>,
     /// Run of the tasks.
@@ -391,6 +407,12 @@ pub trait RunStore: Send + Sync {
     async fn task_run(&self, tenant: TenantId, task: TaskId) -> Result<Key<resource::Run>, StoreError>;
     /// One human task.
     async fn task(&self, tenant: TenantId, task: TaskId) -> Result<HumanTask, StoreError>;
+    /// Values of the data stores of these names; one that was never written is absent.
+    async fn data_stores(
+        &self,
+        tenant: TenantId,
+        names: &[String],
+    ) -> Result<BTreeMap<String, Value>, StoreError>;
     /// An event of the inbox.
     async fn inbox_event(&self, tenant: TenantId, id: EventId) -> Result<InboxEvent, StoreError>;
     /// The event with this idempotency key.

@@ -116,7 +116,9 @@ impl Runs {
         }
         let command = Command::Start { trigger: beginning.trigger, input };
         let context = run_context(&run, &compiled, by, self.budget);
-        self.stepped(PlannedStep { run, is_new: true, version: compiled, command, context, by }).await
+        let written = Vec::new();
+        self.stepped(PlannedStep { run, is_new: true, version: compiled, command, context, by, written })
+            .await
     }
 }
 

@@ -1,5 +1,7 @@
 //! The port of runs in memory.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use heddle_kernel::{EventId, Page, PageRequest, RunId, TaskId, TenantId, Timestamp, WorkflowId};
 use heddle_policy::{AccessFilter, Key, resource};
@@ -56,6 +58,16 @@ impl RunStore for Memory {
         let tables = self.0.lock();
         let run = tables.run_of(key.tenant(), key.id())?;
         if run.key() == *key { Ok(run.clone()) } else { Err(StoreError::NotFound) }
+    }
+
+    async fn data_stores(
+        &self,
+        tenant: TenantId,
+        names: &[String],
+    ) -> Result<BTreeMap<String, Value>, StoreError> {
+        let tables = self.0.lock();
+        let known = |name: &String| Some((name.clone(), tables.stores.get(&(tenant, name.clone()))?.clone()));
+        Ok(names.iter().filter_map(known).collect())
     }
 
     async fn load(&self, tenant: TenantId, run: RunId) -> Result<Run, StoreError> {

@@ -14,7 +14,7 @@ mod time;
 pub use diagnostic::{Diagnostic, ExpressionPosition, Severity};
 pub use duration::IsoDuration;
 pub use id::{
-    ConnectionId, EventId, GrantId, IdError, IdSource, JobId, LicenceId, RoleId, RunId, SequentialIds,
+    ConnectionId, EventId, GrantId, GroupId, IdError, IdSource, JobId, LicenceId, RoleId, RunId, SequentialIds,
     SessionId, TaskId, TenantId, TokenId, UserId, WebhookId, WorkflowId, uuid_v7,
 };
 pub use literals::Stored;

@@ -17,7 +17,7 @@ use crate::decision::{
     ActionFilter, Decision, DenialError, DeterminingRule, Effective, PrivilegeEscalation, Question, Reason,
     Target,
 };
-use crate::facts::{ANY, Effect, Facts, ResourceRule, RoleRules, Source};
+use crate::facts::{ANY, Effect, Facts, GrantFacts, ResourceRule, RoleRules, Source};
 use crate::filter::{AccessFilter, Extent};
 use crate::permission::{Action, Permission, ResourceType, WITHOUT_READ};
 use crate::resource::{Key, Place as _, PlaceOf, Resource, ResourceId as _};
@@ -55,8 +55,14 @@ impl Snapshot {
     #[must_use]
     pub fn new(facts: &Facts, now: Timestamp) -> Self {
         let ended = |end: Option<Timestamp>| end.is_some_and(|end| end <= now);
-        let living = facts.grants.iter().filter(|grant| !ended(grant.expires_at));
+        // What is granted or denied to a role is the caller's as long as the role is.
+        let grant_end = |grant: &GrantFacts| {
+            let role = facts.roles.iter().find(|role| grant.source == Source::Role(role.id.clone()));
+            earlier(grant.expires_at, role.and_then(|role| role.expires_at))
+        };
+        let living = facts.grants.iter().filter(|grant| !ended(grant_end(grant)));
         let ends = facts.grants.iter().map(|grant| grant.expires_at).chain([facts.member_until]);
+        let ends = ends.chain(facts.roles.iter().map(|role| role.expires_at));
         let mut inner = Inner {
             user_id: facts.user_id,
             tenant: facts.tenant,
@@ -69,7 +75,7 @@ impl Snapshot {
             denied_permissions: BTreeMap::new(),
             buckets: BTreeMap::new(),
         };
-        for role in &facts.roles {
+        for role in facts.roles.iter().filter(|role| !ended(role.expires_at)) {
             inner.add_role(&role.id, &role.rules);
         }
         for grant in living {
@@ -471,6 +477,15 @@ impl Snapshot {
             }
         }
         found.into_iter().cloned().collect()
+    }
+}
+
+/// The earlier of two ends, of which either may be none.
+fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, None) => one,
+        (None, other) => other,
     }
 }
 

@@ -9,7 +9,7 @@ use diesel::serialize::{self, IsNull, Output, ToSql};
 use diesel::sql_types::{BigInt, Binary, Jsonb, SqlType, Text, Uuid as PgUuid};
 use diesel::sqlite::Sqlite;
 use heddle_kernel::{
-    ConnectionId, EventId, GrantId, JobId, LicenceId, RoleId, RunId, SessionId, TaskId, TenantId, Timestamp,
+    ConnectionId, EventId, GrantId, GroupId, JobId, LicenceId, RoleId, RunId, SessionId, TaskId, TenantId, Timestamp,
     TokenId, UserId, WebhookId, WorkflowId,
 };
 use serde_json::Value;
@@ -69,6 +69,7 @@ ids!(
     SessionId,
     TokenId,
     RoleId,
+    GroupId,
     GrantId,
     LicenceId,
     WorkflowId,

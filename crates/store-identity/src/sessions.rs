@@ -180,6 +180,9 @@ impl SessionStore for IdentityStore {
         let user = Id::from(user);
         read!(&self.db, |conn| {
             let unended = members::expires_at.is_null().or(members::expires_at.assume_not_null().gt(At(now)));
+            let lasting = role_bindings::expires_at
+                .is_null()
+                .or(role_bindings::expires_at.assume_not_null().gt(At(now)));
             let rows: Vec<OrganizationRow> = organizations::table
                 .inner_join(members::table.on(members::organization_id.eq(organizations::id)))
                 .filter(members::user_id.eq(user).and(unended))
@@ -193,7 +196,7 @@ impl SessionStore for IdentityStore {
                         .eq(role_bindings::organization_id)
                         .and(roles::id.eq(role_bindings::role_id))),
                 )
-                .filter(role_bindings::user_id.eq(user))
+                .filter(role_bindings::user_id.eq(user).and(lasting))
                 .filter(
                     role_bindings::organization_id.eq_any(rows.iter().map(|row| row.id).collect::<Vec<_>>()),
                 )

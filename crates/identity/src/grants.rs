@@ -8,7 +8,7 @@ use heddle_usecase::StoreError;
 
 use crate::ports::{GrantFilter, Tombstone};
 use crate::records::{GrantPrincipal, GrantRow};
-use crate::rights::{covers, covers_owner, lifts, resting, rule_of, seen_here};
+use crate::rights::{Given, covers, covers_owner, is_in, lifts, resting, rule_of, seen_here};
 use crate::{Identity, JournalFor, UseCaseError, validate};
 use heddle_usecase::Problems;
 
@@ -86,16 +86,32 @@ impl Identity {
         };
         check(&row, context.now())?;
         match row.effect {
-            Effect::Allow => covers(context, &rule_of(&row))?,
+            Effect::Allow => self.may_allow(context, &row).await?,
             Effect::Deny => self.may_deny(context, &row).await?,
         }
         let journal = resting(record(&row), seen_here(context));
         match self.ports.directory.insert_grant(&row, &journal).await {
-            Err(StoreError::NotFound) => {
-                Err(UseCaseError::invalid("principal.id", "notFound", "There is no such member or role."))
-            }
+            Err(StoreError::NotFound) => Err(UseCaseError::invalid(
+                "principal.id",
+                "notFound",
+                "There is no such member, group or role.",
+            )),
             other => other.map(|()| row).map_err(UseCaseError::from),
         }
+    }
+
+    async fn may_allow(&self, context: &RequestContext, row: &GrantRow) -> Result<(), UseCaseError> {
+        covers(context, &rule_of(row))?;
+        let to_oneself = match row.principal {
+            GrantPrincipal::User(user) => user == context.user_id(),
+            GrantPrincipal::Group(id) => is_in(context, id.0),
+            GrantPrincipal::Role(id) => is_in(context, id.0),
+            GrantPrincipal::Everyone => true,
+        };
+        if !to_oneself {
+            return Ok(());
+        }
+        self.holds_as_long(context, &[Given { rules: rule_of(row), until: row.expires_at }]).await
     }
 
     async fn may_deny(&self, context: &RequestContext, row: &GrantRow) -> Result<(), UseCaseError> {
@@ -103,6 +119,10 @@ impl Identity {
             GrantPrincipal::User(user) => {
                 self.outranks(context, user).await?;
                 user == context.user_id()
+            }
+            GrantPrincipal::Group(id) => {
+                self.outranks_members(context, id).await?;
+                is_in(context, id.0)
             }
             GrantPrincipal::Role(id) => match self.ports.directory.role(context.tenant(), id).await {
                 Ok(role) => {

@@ -28,6 +28,7 @@ use heddle_usecase::Journal;
 
 use crate::IdentityStore;
 use crate::cache::write;
+use crate::rights::bump_resting;
 use crate::tombstones::{actor, deleted_at};
 
 /// A deleted token is remembered for its user, not for an organisation: a repeat does not name one.
@@ -326,6 +327,9 @@ impl SessionStore for IdentityStore {
 
     async fn insert_token(&self, token: &ApiToken, journal: &Journal) -> Result<(), StoreError> {
         write!(self, |conn| {
+            for (tenant, _) in &journal.rights.of {
+                bump_resting(conn, *tenant, &journal.rights).await?;
+            }
             diesel::insert_into(api_tokens::table).values(TokenRow::try_from(token)?).execute(conn).await?;
             journal::write(conn, journal).await
         })

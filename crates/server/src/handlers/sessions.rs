@@ -92,7 +92,7 @@ pub(crate) async fn current(call: SessionCall<ops::GetSession>) -> HandlerResult
     let own = call.caller.session_id();
     let present = sessions.iter().find(|session| Some(session.id) == own);
     let token_id = match context.principal().session {
-        SessionKind::ApiToken(id) => Some(id.to_string()),
+        SessionKind::ApiToken(id) | SessionKind::ServiceToken(id) => Some(id.to_string()),
         SessionKind::Session(_) | SessionKind::CommandLine(_) => None,
     };
     Response::data(

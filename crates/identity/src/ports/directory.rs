@@ -271,6 +271,9 @@ pub trait DirectoryStore: Send + Sync {
     /// The groups of an organisation that have one of these ids or names, by name.
     async fn groups_named(&self, tenant: TenantId, named: &[String]) -> Result<Vec<Group>, StoreError>;
 
+    /// Id and name of every group of an organisation, by name.
+    async fn all_groups(&self, tenant: TenantId) -> Result<Vec<(GroupId, String)>, StoreError>;
+
     /// A group of an organisation.
     async fn group(&self, tenant: TenantId, id: GroupId) -> Result<Group, StoreError>;
 

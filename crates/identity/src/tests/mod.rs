@@ -90,6 +90,7 @@ pub(crate) fn user(number: u128) -> User {
     User {
         id: user_id(number),
         home: tenant(),
+        kind: UserKind::Person,
         email: format!("user{number}@example.com"),
         display_name: format!("User {number}"),
         password_hash: Some(argon.hash_password(PASSWORD.as_bytes()).unwrap().to_string()),
@@ -157,6 +158,8 @@ pub(crate) fn membership(number: u128, roles: &[&str]) -> Membership {
         tenant: tenant(),
         user_id: user_id(number),
         roles: roles.iter().map(|name| system_role(name).id).collect(),
+        role_ends: RoleEnds::new(),
+        groups: Vec::new(),
         expires_at: None,
         revision: Revision(5),
         created_at: START,
@@ -168,6 +171,8 @@ pub(crate) fn standing(number: u128, roles: &[&str]) -> TenantAccess {
     TenantAccess {
         membership: Some(membership(number, roles)),
         roles: roles.iter().map(|name| system_role(name)).collect(),
+        role_ends: RoleEnds::new(),
+        groups: Vec::new(),
         grants: Vec::new(),
         revision: 1,
     }

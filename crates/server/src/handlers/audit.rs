@@ -73,8 +73,7 @@ fn shown(found: Page<AuditEvent>, limit: u32, lines: bool) -> HandlerResult {
 
 fn event(event: AuditEvent) -> wire::audit::AuditEvent {
     let nobody = matches!(event.actor_kind, Stored::Known(ActorKind::System | ActorKind::Anonymous));
-    let by_token =
-        matches!(event.actor_kind, Stored::Known(ActorKind::ApiToken | ActorKind::Service));
+    let by_token = matches!(event.actor_kind, Stored::Known(ActorKind::ApiToken | ActorKind::Service));
     let (token_id, session_id) = match by_token {
         true => (event.actor_credential, None),
         false => (None, event.actor_credential),

@@ -120,6 +120,21 @@ pub(super) async fn named(
     })
 }
 
+pub(super) async fn all(
+    store: &IdentityStore,
+    tenant: TenantId,
+) -> Result<Vec<(GroupId, String)>, StoreError> {
+    read!(&store.db, |conn| {
+        let rows: Vec<(Id, String)> = groups::table
+            .filter(groups::organization_id.eq(Id::from(tenant)))
+            .order(groups::name)
+            .select((groups::id, groups::name))
+            .load(conn)
+            .await?;
+        Ok(rows.into_iter().map(|(id, name)| (id.into(), name)).collect())
+    })
+}
+
 pub(super) async fn get(store: &IdentityStore, tenant: TenantId, id: GroupId) -> Result<Group, StoreError> {
     read!(&store.db, |conn| {
         let row: GroupRow = groups::table

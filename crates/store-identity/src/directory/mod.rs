@@ -172,6 +172,10 @@ impl DirectoryStore for IdentityStore {
         groups::named(self, tenant, named).await
     }
 
+    async fn all_groups(&self, tenant: TenantId) -> Result<Vec<(GroupId, String)>, StoreError> {
+        groups::all(self, tenant).await
+    }
+
     async fn group(&self, tenant: TenantId, id: GroupId) -> Result<Group, StoreError> {
         groups::get(self, tenant, id).await
     }

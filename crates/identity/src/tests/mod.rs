@@ -24,7 +24,9 @@ use crate::password::Cost;
 use crate::ports::{
     MockAccessStore, MockDirectoryStore, MockInstallationStore, MockSessionStore, TenantAccess,
 };
-use crate::records::{Membership, Organization, OwnOrganization, Role, Session, User, UserState};
+use crate::records::{
+    Membership, Organization, OwnOrganization, Role, RoleEnds, Session, User, UserKind, UserState,
+};
 use crate::{Identity, InstallationKey, Ports, Settings, Tools, UseCaseError};
 use heddle_usecase::Problem;
 

@@ -29,6 +29,7 @@ mod fail_closed;
 mod files;
 mod fresh;
 mod gate;
+mod groups;
 mod hostile;
 mod jobs;
 mod licence;

@@ -1,8 +1,8 @@
 //! Organisations, users, members, roles and grants.
 
 use heddle_identity::ports::{
-    Change, Dependents, DirectoryStore, GrantFilter, InstallationStore, LimitOutcome, NewOrganization,
-    NewUser, SessionStore, Tombstone, UserFilter,
+    Change, Dependents, DirectoryStore, GrantFilter, InstallationStore, LimitOutcome, MemberFilter,
+    NewOrganization, NewUser, SessionStore, Tombstone, UserFilter,
 };
 use heddle_identity::records::{GrantPrincipal, Organization, Role, User, UserState};
 use heddle_kernel::{GrantId, PageRequest, Revision, RoleId, TenantId, UserId};

@@ -1,6 +1,7 @@
 //! The command line. Each group of commands has its own file.
 
 mod connection;
+mod group;
 mod people;
 mod place;
 mod run;
@@ -14,6 +15,7 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 pub(crate) use connection::{ConnectionCommand, KeyCommand, ListConnections, RotateKey, TestConnection};
+pub(crate) use group::{CreateGroup, GroupCommand, GroupUsers, ListGroups, OneGroup};
 pub(crate) use people::{
     CreateToken, CreateUser, DeleteToken, InviteUsers, LicenceCommand, ListUsers, OneUser, SetPassword,
     TokenCommand, UserCommand,
@@ -94,6 +96,7 @@ impl Cli {
             Command::Migrate
             | Command::Doctor
             | Command::User { .. }
+            | Command::Group { .. }
             | Command::Token { .. }
             | Command::Licence { .. }
             | Command::Workflow { .. }
@@ -144,6 +147,11 @@ pub(crate) enum Command {
     User {
         #[command(subcommand)]
         command: UserCommand,
+    },
+    /// Groups of users.
+    Group {
+        #[command(subcommand)]
+        command: GroupCommand,
     },
     /// API tokens, by which programs and other machines call.
     Token {

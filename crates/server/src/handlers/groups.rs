@@ -136,7 +136,7 @@ pub(super) fn expiries(sent: Option<&[wire::directory::RoleExpiry]>) -> Result<V
 fn users(field: &str, sent: Option<&[String]>) -> Result<Vec<UserId>, Failure> {
     let user = |(at, text): (usize, &String)| {
         let wrong = || Failure::at(&format!("{field}[{at}]"), "wrongType", "The id of a user is needed.");
-        text.parse::<UserId>().map_err(|_| wrong())
+        text.parse::<UserId>().ok().ok_or_else(wrong)
     };
     sent.unwrap_or_default().iter().enumerate().map(user).collect()
 }

@@ -204,8 +204,11 @@ fn journal<O: Operation>(
 }
 
 fn account(text: Option<&str>) -> Result<Option<UserId>, Failure> {
-    let wrong = || Failure::at("userId", "wrongType", "The id of a service account is needed.");
-    text.map(str::parse::<UserId>).transpose().map_err(|_| wrong())
+    match text.map(str::parse::<UserId>) {
+        None => Ok(None),
+        Some(Ok(id)) => Ok(Some(id)),
+        Some(Err(_)) => Err(Failure::at("userId", "wrongType", "The id of a service account is needed.")),
+    }
 }
 
 fn tenant(text: Option<&str>) -> Result<Option<TenantId>, Failure> {

@@ -59,11 +59,11 @@ impl Identity {
         Ok(self.ports.directory.grant(context.tenant(), id).await?)
     }
 
-    /// Creates a grant or a deny. Nobody gives more than they have, and nobody takes from who has more than
+    /// Creates a grant or a deny. Nobody gives more than they have, or for longer, and nobody takes from who has more than
     /// they.
     ///
     /// # Errors
-    /// `Invalid`; `Forbidden` (`exceedsOwnRights`); `Conflict` (`lockOut`).
+    /// `Invalid`; `Forbidden` (`exceedsOwnRights`, `outlastsOwnRights`); `Conflict` (`lockOut`).
     pub async fn create_grant(
         &self,
         _: &AuthorizedKind<GrantCreate>,
@@ -86,7 +86,10 @@ impl Identity {
         };
         check(&row, context.now())?;
         match row.effect {
-            Effect::Allow => self.may_allow(context, &row).await?,
+            Effect::Allow => {
+                let given = Given { rules: rule_of(&row), until: row.expires_at };
+                self.gives(context, &[given]).await?;
+            }
             Effect::Deny => self.may_deny(context, &row).await?,
         }
         let journal = resting(record(&row), seen_here(context));
@@ -98,20 +101,6 @@ impl Identity {
             )),
             other => other.map(|()| row).map_err(UseCaseError::from),
         }
-    }
-
-    async fn may_allow(&self, context: &RequestContext, row: &GrantRow) -> Result<(), UseCaseError> {
-        covers(context, &rule_of(row))?;
-        let to_oneself = match row.principal {
-            GrantPrincipal::User(user) => user == context.user_id(),
-            GrantPrincipal::Group(id) => is_in(context, id.0),
-            GrantPrincipal::Role(id) => is_in(context, id.0),
-            GrantPrincipal::Everyone => true,
-        };
-        if !to_oneself {
-            return Ok(());
-        }
-        self.holds_as_long(context, &[Given { rules: rule_of(row), until: row.expires_at }]).await
     }
 
     async fn may_deny(&self, context: &RequestContext, row: &GrantRow) -> Result<(), UseCaseError> {

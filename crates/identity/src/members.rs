@@ -8,7 +8,7 @@ use heddle_usecase::StoreError;
 
 use crate::ports::{MemberFilter, Tombstone};
 use crate::records::{Group, Member, Membership, Role, RoleEnds};
-use crate::rights::{Bindings, Given, changed, resting, seen_here};
+use crate::rights::{Bindings, changed, resting, seen_here};
 use crate::{Identity, JournalFor, UseCaseError, validate};
 use heddle_usecase::check_revision;
 use heddle_usecase::{Problem, Problems};
@@ -97,11 +97,11 @@ impl Identity {
 
     /// Adds a member or replaces their roles and groups. Nobody gives or takes roles of who has more than they, and
     /// nobody gives a role or a group that has more than they, counting what is granted to it. Nobody lengthens their own
-    /// membership, or gives themselves something for longer than they have it.
+    /// membership, or gives something for longer than they have it.
     ///
     /// # Errors
     /// `NotFound` for the user; `Invalid`; `Conflict` (`lastOwner`, `revisionMismatch`); `Forbidden`
-    /// (`exceedsOwnRights`, `ownMembership`, `limitedToken`).
+    /// (`exceedsOwnRights`, `outlastsOwnRights`, `ownMembership`, `limitedToken`).
     pub async fn set_member(
         &self,
         authorized: &Authorized<MemberUpdate>,
@@ -171,7 +171,6 @@ impl Identity {
         wanted: &Holdings,
     ) -> Result<(), UseCaseError> {
         self.outranks(context, user).await?;
-        let to_oneself = user == context.user_id();
         let had = present.map(|member| &member.membership);
         let had_roles = had.map_or_else(Bindings::default, |membership| Bindings {
             roles: membership.roles.clone(),
@@ -181,13 +180,7 @@ impl Identity {
         let gained = bindings.beyond(&had_roles);
         let given: Vec<Role> =
             wanted.roles.iter().filter(|role| gained.contains(&role.id)).cloned().collect();
-        self.covers_roles(context, &given).await?;
-        if to_oneself {
-            let rules = self.whole_rules(context, &given).await?;
-            let until = |role: &Role| wanted.ends.get(&role.id).copied();
-            let given = given.iter().zip(rules).map(|(role, rules)| Given { rules, until: until(role) });
-            self.holds_as_long(context, &given.collect::<Vec<_>>()).await?;
-        }
+        self.gives_roles(context, &given, &wanted.ends).await?;
         let lost = had_roles.beyond(&bindings);
         if !lost.is_empty() {
             let mut roles = self.ports.directory.all_roles(context.tenant()).await?;
@@ -197,7 +190,7 @@ impl Identity {
         let had_groups: &[GroupId] = had.map_or(&[], |membership| &membership.groups);
         let groups: Vec<GroupId> = wanted.groups.iter().map(|(id, _)| *id).collect();
         let joined = self.groups_of_ids(context, &without(&groups, had_groups)).await?;
-        self.covers_groups(context, &joined, to_oneself).await?;
+        self.gives_groups(context, &joined).await?;
         let left = self.groups_of_ids(context, &without(had_groups, &groups)).await?;
         self.lifts_groups(context, &left).await
     }

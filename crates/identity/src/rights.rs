@@ -224,16 +224,33 @@ impl Identity {
         Ok(all)
     }
 
-    /// Checks that the caller has all that groups give; that they have it for as long, if they give it to themselves.
-    pub(crate) async fn covers_groups(
+    /// Checks that the caller has all that groups give, and for as long.
+    pub(crate) async fn gives_groups(
         &self,
         context: &RequestContext,
         groups: &[Group],
-        to_oneself: bool,
     ) -> Result<(), UseCaseError> {
         let given = self.given_by(context, groups).await?;
+        self.gives(context, &given).await
+    }
+
+    /// Checks that the caller has all that roles give until their ends.
+    pub(crate) async fn gives_roles(
+        &self,
+        context: &RequestContext,
+        roles: &[Role],
+        ends: &RoleEnds,
+    ) -> Result<(), UseCaseError> {
+        let rules = self.whole_rules(context, roles).await?;
+        let until = |role: &Role| ends.get(&role.id).copied();
+        let given = roles.iter().zip(rules).map(|(role, rules)| Given { rules, until: until(role) });
+        self.gives(context, &given.collect::<Vec<_>>()).await
+    }
+
+    /// Checks that the caller has what they give, and has it for as long.
+    pub(crate) async fn gives(&self, context: &RequestContext, given: &[Given]) -> Result<(), UseCaseError> {
         given.iter().try_for_each(|one| covers(context, &one.rules))?;
-        if to_oneself { self.holds_as_long(context, &given).await } else { Ok(()) }
+        self.holds_as_long(context, given).await
     }
 
     /// Checks that no deny of groups holds the caller back, neither one of their roles nor one to them.
@@ -245,26 +262,22 @@ impl Identity {
         self.given_by(context, groups).await?.iter().try_for_each(|one| lifts(context, &one.rules))
     }
 
-    /// Checks that the caller will have for as long what they give to themselves: nobody makes a right of their own last
-    /// longer than whoever gave it said. It is asked beside whether they have it now.
-    pub(crate) async fn holds_as_long(
-        &self,
-        context: &RequestContext,
-        given: &[Given],
-    ) -> Result<(), UseCaseError> {
+    /// Checks that the caller will have for as long what they give: else they would only have to give it to themselves, or
+    /// to an account of theirs, to have it for good. What they have as a member ends with the membership, and whoever
+    /// gave that said no more than until when they belong to the organisation.
+    async fn holds_as_long(&self, context: &RequestContext, given: &[Given]) -> Result<(), UseCaseError> {
         // Nothing of what they have ends.
         if given.is_empty() || context.own_reason().is_some() || context.snapshot().valid_until().is_none() {
             return Ok(());
         }
         let refused = || {
-            let message = "Nobody gives themselves a right for longer than they have it.";
-            UseCaseError::forbidden("ownMembership", message)
+            let message = "Nobody gives a right for longer than they have it.";
+            UseCaseError::forbidden("outlastsOwnRights", message)
         };
         let own = self.ports.access.standing(context.tenant(), context.user_id()).await?;
         let (user, standing) = own.ok_or_else(refused)?;
         let member_until = standing.membership.as_ref().and_then(|membership| membership.expires_at);
         for one in given {
-            // What is had as a member ends with the membership.
             let end = if is_later(one.until, member_until) { member_until } else { one.until };
             let last =
                 end.map_or(Timestamp::MAX, |end| Timestamp::from_micros(end.micros().saturating_sub(1)));

@@ -10,7 +10,7 @@ use heddle_usecase::Journal;
 
 use crate::ports::Tombstone;
 use crate::records::Role;
-use crate::rights::{Given, changed, covers, covers_owner, is_in, lifts, resting, seen_here};
+use crate::rights::{Given, changed, covers, covers_owner, lifts, resting, seen_here};
 use crate::{Identity, JournalFor, UseCaseError, validate};
 use heddle_usecase::Problems;
 use heddle_usecase::check_revision;
@@ -140,7 +140,7 @@ impl Identity {
     }
 
     /// Changes a role. Nobody takes from it what they do not have, or lifts a deny that holds themselves back, or gives
-    /// their own role something that they have for a time only.
+    /// it something that they have for a time only.
     /// Whoever makes a role take more must be as strong as an owner, for owners may have the role.
     ///
     /// # Errors
@@ -176,10 +176,7 @@ impl Identity {
             if takes(&role.rules) {
                 covers_owner(context)?;
             }
-            if is_in(context, id.0) {
-                let more = Given::for_good(beyond(&role.rules, &before));
-                self.holds_as_long(context, &[more]).await?;
-            }
+            self.gives(context, &[Given::for_good(beyond(&role.rules, &before))]).await?;
         }
         if role == whole {
             return Ok(role);

@@ -118,7 +118,7 @@ impl Identity {
         no_password(&mut problems, kind, new.password.as_deref());
         problems.finish()?;
         let roles = self.named_roles(context, &new.roles).await?;
-        self.covers_roles(context, &roles).await?;
+        self.gives_roles(context, &roles, &RoleEnds::new()).await?;
         let password_hash = match &new.password {
             Some(text) => Some(self.passwords.hash(self.passwords.turn().await?, text).await?),
             None => None,

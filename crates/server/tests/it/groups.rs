@@ -323,22 +323,24 @@ async fn nobody_makes_their_own_rights_last_longer() {
         let body = json!({ "roles": roles, "roleExpiries": until(json!(end)) });
         let _ = set(&app.admin, &id, body).await.expect(200);
         let longer = json!({ "roles": roles, "roleExpiries": until(json!(null)) });
-        let _ = set(&person, &id, longer).await.refused(403, "ownMembership");
+        let _ = set(&person, &id, longer).await.refused(403, "outlastsOwnRights");
         let _ = set(&person, &id, json!({ "roles": roles })).await.expect(200);
 
         // By no other way either: a group, a role of their own, or a grant.
         let body = json!({ "name": "mine", "roles": ["administrator"], "members": [id] });
-        let _ = person.post("/api/groups", body).await.refused(403, "ownMembership");
+        let _ = person.post("/api/groups", body).await.refused(403, "outlastsOwnRights");
         let mine = group(&person, json!({ "name": "mine", "members": [id] })).await;
         let path = format!("/api/groups/{mine}");
-        let _ =
-            person.patch(&path, json!({ "roles": ["administrator"] })).await.refused(403, "ownMembership");
+        let _ = person
+            .patch(&path, json!({ "roles": ["administrator"] }))
+            .await
+            .refused(403, "outlastsOwnRights");
         let body = json!({ "roles": ["administrator"], "roleExpiries": until(json!(end)) });
         let _ = person.patch(&path, body).await.expect(200);
         let _ = person
             .patch(&path, json!({ "roleExpiries": until(json!(null)) }))
             .await
-            .refused(403, "ownMembership");
+            .refused(403, "outlastsOwnRights");
         for principal in [
             json!({ "kind": "user", "id": id }),
             json!({ "kind": "group", "id": mine }),
@@ -348,14 +350,18 @@ async fn nobody_makes_their_own_rights_last_longer() {
                 json!({ "principal": principal, "resourceType": "workflow", "action": "delete",
                 "resourceId": "*", "effect": "allow", "expiresAt": end })
             };
-            let _ = person.post("/api/grants", rule(json!(null))).await.refused(403, "ownMembership");
+            let _ = person.post("/api/grants", rule(json!(null))).await.refused(403, "outlastsOwnRights");
             let _ = person.post("/api/grants", rule(json!(sooner))).await.expect(201);
         }
+        // Nor by an account of theirs.
+        let account =
+            json!({ "email": "mine@example.com", "displayName": "Mine", "roles": ["administrator"] });
+        let _ = person.post("/api/users", account).await.refused(403, "outlastsOwnRights");
         let own = app.role("own", &[]).await;
         let _ =
             set(&app.admin, &id, json!({ "roles": ["administrator", "viewer", "own"] })).await.expect(200);
         let more = json!({ "permissions": ["roles.manage"] });
-        let _ = person.patch(&format!("/api/roles/{own}"), more).await.refused(403, "ownMembership");
+        let _ = person.patch(&format!("/api/roles/{own}"), more).await.refused(403, "outlastsOwnRights");
         let shorter =
             json!({ "roles": ["administrator", "viewer", "own"], "roleExpiries": until(json!(sooner)) });
         let _ = set(&person, &id, shorter).await.expect(200);

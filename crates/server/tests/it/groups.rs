@@ -3,7 +3,7 @@
 
 use heddle_kernel::Timestamp;
 use heddle_testkit::app::PASSWORD;
-use heddle_testkit::{Answer, Client, TestApp, with_both};
+use heddle_testkit::{Answer, Client, TestApp, sse, with_both};
 use serde_json::{Value, json};
 
 use crate::models;
@@ -531,6 +531,28 @@ async fn what_is_of_another_organisation_is_in_no_group() {
         );
         let both = json!({ "addMembers": [id], "removeMembers": [id] });
         let _ = app.admin.patch(&path, both).await.refused(400, "notAllowed");
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn an_open_stream_tells_nothing_once_a_right_has_ended() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let workflow = app.admin.publish_bpmn("told", &models::task()).await;
+        let run = app.admin.run(&workflow, json!({})).await["id"].as_str().unwrap().to_owned();
+        let (id, person) = app.user("person", &["worker"]).await;
+        let end = in_seconds(&app, 600).await;
+        let readers = json!({ "name": "readers", "roles": ["viewer"], "members": [id],
+            "roleExpiries": [{ "role": "viewer", "expiresAt": end }] });
+        let _ = group(&app.admin, readers).await;
+        let _ = set(&app.admin, &id, json!({ "roles": [] })).await.expect(200);
+        let mut open = sse::Stream::open(&person, &workflow, &run, None).await;
+        app.advance("PT10M").await;
+        let _ = app.admin.complete(&workflow, &run, "work", json!({})).await.expect(200);
+        let told = open.rest().await;
+        let late = told.iter().any(|event| matches!(event.event.as_str(), "run.completed" | "end"));
+        assert!(!late, "{told:?}");
         app.stop().await;
     });
 }

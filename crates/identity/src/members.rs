@@ -360,3 +360,53 @@ fn names(roles: &[Role]) -> String {
     let tail = if more == 0 { String::new() } else { format!(" and {more} more") };
     shown.join(", ") + &tail
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{START, reason, system_role};
+
+    fn expiry(role: &str, end: Option<i64>) -> RoleExpiry {
+        RoleExpiry { role: role.to_owned(), expires_at: end.map(|seconds| START.plus_seconds(seconds)) }
+    }
+
+    #[test]
+    fn an_end_that_is_not_named_stays_and_one_that_makes_no_sense_is_refused() {
+        let (viewer, worker) = (system_role("viewer"), system_role("worker"));
+        let roles = [viewer.clone(), worker.clone()];
+        let before = RoleEnds::from([(viewer.id, START), (system_role("owner").id, START)]);
+        let ends = |wanted: &[RoleExpiry]| ends_of(&roles, wanted, &before, START);
+        assert_eq!(ends(&[]).unwrap(), RoleEnds::from([(viewer.id, START)]), "of roles that are there");
+        let both = ends(&[expiry("viewer", None), expiry(&worker.id.to_string(), Some(60))]).unwrap();
+        assert_eq!(both, RoleEnds::from([(worker.id, START.plus_seconds(60))]));
+        let refused = [
+            (vec![expiry("viewer", Some(0))], "outOfRange"),
+            (vec![expiry("owner", Some(60))], "notFound"),
+            (vec![expiry("viewer", None), expiry(&viewer.id.to_string(), Some(60))], "repeated"),
+        ];
+        for (wanted, why) in refused {
+            assert_eq!(reason(&ends(&wanted).unwrap_err()), why);
+        }
+    }
+
+    #[test]
+    fn a_role_that_lasts_longer_is_given_anew() {
+        let (viewer, worker) = (system_role("viewer").id, system_role("worker").id);
+        let until = |end: Option<i64>| Bindings {
+            roles: vec![viewer],
+            ends: end.map(|seconds| (viewer, START.plus_seconds(seconds))).into_iter().collect(),
+        };
+        let cases = [
+            (until(None), until(None), false),
+            (until(Some(60)), until(None), false),
+            (until(None), until(Some(60)), true),
+            (until(Some(61)), until(Some(60)), true),
+            (until(Some(60)), until(Some(60)), false),
+            (until(Some(60)), Bindings::default(), true),
+            (until(Some(60)), Bindings { roles: vec![worker], ..Bindings::default() }, true),
+        ];
+        for (now, before, more) in cases {
+            assert_eq!(now.beyond(&before) == [viewer], more, "{now:?} after {before:?}");
+        }
+    }
+}

@@ -205,9 +205,8 @@ impl SessionStore for IdentityStore {
                 .select((roles::organization_id, roles::name))
                 .load(conn)
                 .await?;
-            let unended_here = group_roles::expires_at
-                .is_null()
-                .or(group_roles::expires_at.assume_not_null().gt(At(now)));
+            let unended_here =
+                group_roles::expires_at.is_null().or(group_roles::expires_at.assume_not_null().gt(At(now)));
             let by_groups: Vec<(Id, String)> = group_members::table
                 .inner_join(
                     group_roles::table.on(group_roles::organization_id

@@ -2,6 +2,7 @@
 
 mod access;
 mod connection;
+mod group;
 mod people;
 mod place;
 mod run;
@@ -18,6 +19,7 @@ pub(crate) use access::{AccessCommand, ExplainAccess};
 pub(crate) use connection::{
     ConnectionCommand, ForgetKey, KeyCommand, ListConnections, RotateKey, TestConnection,
 };
+pub(crate) use group::{CreateGroup, GroupCommand, GroupUsers, ListGroups, OneGroup};
 pub(crate) use people::{
     CreateToken, CreateUser, DeleteToken, InviteUsers, LicenceCommand, ListUsers, OneUser, SetPassword,
     TokenCommand, UserCommand,
@@ -98,6 +100,7 @@ impl Cli {
             Command::Migrate
             | Command::Doctor
             | Command::User { .. }
+            | Command::Group { .. }
             | Command::Token { .. }
             | Command::Licence { .. }
             | Command::Workflow { .. }
@@ -149,6 +152,11 @@ pub(crate) enum Command {
     User {
         #[command(subcommand)]
         command: UserCommand,
+    },
+    /// Groups of users.
+    Group {
+        #[command(subcommand)]
+        command: GroupCommand,
     },
     /// API tokens, by which programs and other machines call.
     Token {

@@ -10,7 +10,7 @@ use heddle_policy::{
 
 use crate::compiled::{CompiledRight, TokenKey, limits_of};
 use crate::ports::{Access, Credential, TenantAccess, TokenKind};
-use crate::records::{GrantPrincipal, GrantRow, Role, User, UserState};
+use crate::records::{GrantPrincipal, GrantRow, Role, User, UserKind, UserState};
 use crate::{Identity, UseCaseError, token};
 
 /// Most seconds between two notes that a token was used.
@@ -178,7 +178,6 @@ fn compile(access: &Access, now: Timestamp) -> CompiledRight {
     facts.narrow_to = narrow.cloned();
     // A token that is bound to an organisation is nobody in all others.
     facts.member &= bound.is_none_or(|bound| bound == access.tenant);
-    let roles = access.standing.roles.iter();
     CompiledRight {
         tenant: access.tenant,
         state: access.user.state,
@@ -187,7 +186,7 @@ fn compile(access: &Access, now: Timestamp) -> CompiledRight {
         narrow: narrow.cloned(),
         made_at: now,
         snapshot: Snapshot::new(&facts, now),
-        groups: roles.flat_map(|role| [role.name.clone(), role.id.to_string()]).collect(),
+        groups: access.standing.candidate_of(now),
     }
 }
 
@@ -196,7 +195,10 @@ fn authenticated(access: Access, right: &CompiledRight) -> Authenticated {
     let session = match &credential {
         Credential::Session(session) => SessionKind::Session(session.id),
         Credential::CommandLine(id) => SessionKind::CommandLine(*id),
-        Credential::ApiToken(token) => SessionKind::ApiToken(token.id),
+        Credential::ApiToken(token) => match user.kind {
+            UserKind::Person => SessionKind::ApiToken(token.id),
+            UserKind::Service => SessionKind::ServiceToken(token.id),
+        },
     };
     let principal = Principal {
         user_id: user.id,
@@ -239,7 +241,7 @@ fn facts_of(user: &User, tenant: TenantId, standing: &TenantAccess) -> Facts {
         member: standing.membership.is_some(),
         member_until: standing.membership.as_ref().and_then(|membership| membership.expires_at),
         revision: standing.revision,
-        roles: standing.roles.iter().map(role_facts).collect(),
+        roles: standing.roles.iter().map(|role| role_facts(role, standing)).collect(),
         grants: standing.grants.iter().map(grant_facts).collect(),
         narrow_to: None,
         limited: false,
@@ -255,13 +257,19 @@ pub(crate) fn rules_of(role: &Role) -> heddle_policy::RoleRules {
     }
 }
 
-fn role_facts(role: &Role) -> RoleFacts {
-    RoleFacts { id: role.id.to_string(), name: role.name.clone(), rules: rules_of(role) }
+fn role_facts(role: &Role, standing: &TenantAccess) -> RoleFacts {
+    RoleFacts {
+        id: role.id.to_string(),
+        name: role.name.clone(),
+        rules: rules_of(role),
+        expires_at: standing.role_ends.get(&role.id).copied(),
+    }
 }
 
 fn grant_facts(grant: &GrantRow) -> GrantFacts {
     let source = match grant.principal {
         GrantPrincipal::User(_) => Source::User,
+        GrantPrincipal::Group(id) => Source::Group(id.to_string()),
         GrantPrincipal::Role(id) => Source::Role(id.to_string()),
         GrantPrincipal::Everyone => Source::Everyone,
     };

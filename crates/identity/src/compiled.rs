@@ -32,6 +32,7 @@ pub(crate) struct CompiledRight {
     pub narrow: Option<Vec<String>>,
     pub made_at: Timestamp,
     pub snapshot: Snapshot,
+    /// Names and ids of roles and groups, by which human tasks name the caller.
     pub groups: Vec<String>,
 }
 

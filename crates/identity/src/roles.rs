@@ -10,7 +10,7 @@ use heddle_usecase::Journal;
 
 use crate::ports::Tombstone;
 use crate::records::Role;
-use crate::rights::{changed, covers, covers_owner, lifts, resting, seen_here};
+use crate::rights::{Given, changed, covers, covers_owner, lifts, resting, seen_here};
 use crate::{Identity, JournalFor, UseCaseError, validate};
 use heddle_usecase::Problems;
 use heddle_usecase::check_revision;
@@ -64,6 +64,18 @@ fn check(name: &str, description: Option<&str>, rules: &RoleRules) -> Result<(),
 
 fn system_role() -> UseCaseError {
     UseCaseError::conflict("systemRole", "System roles are not changed; make a role of your own.")
+}
+
+/// What rules give beyond others.
+fn beyond(rules: &RoleRules, others: &RoleRules) -> RoleRules {
+    let names = rules.permissions.names().map(heddle_policy::Permission::as_str);
+    let more: Vec<&str> = names.filter(|name| !others.permissions.contains(name)).collect();
+    let resources = rules.resources.iter().filter(|rule| !others.resources.contains(rule));
+    RoleRules {
+        permissions: PermissionSet::of(&more),
+        denied_permissions: Vec::new(),
+        resources: resources.cloned().collect(),
+    }
 }
 
 /// Whether the rules take anything.
@@ -127,7 +139,8 @@ impl Identity {
         Ok(role)
     }
 
-    /// Changes a role. Nobody takes from it what they do not have, or lifts a deny that holds themselves back.
+    /// Changes a role. Nobody takes from it what they do not have, or lifts a deny that holds themselves back, or gives
+    /// it something that they have for a time only.
     /// Whoever makes a role take more must be as strong as an owner, for owners may have the role.
     ///
     /// # Errors
@@ -163,6 +176,7 @@ impl Identity {
             if takes(&role.rules) {
                 covers_owner(context)?;
             }
+            self.gives(context, &[Given::for_good(beyond(&role.rules, &before))]).await?;
         }
         if role == whole {
             return Ok(role);
@@ -174,7 +188,7 @@ impl Identity {
         Ok(role)
     }
 
-    /// Deletes a role that nobody has.
+    /// Deletes a role that no member and no group has.
     ///
     /// # Errors
     /// `NotFound`; `Conflict` (`systemRole`, `inUse`, `revisionMismatch`); `Forbidden` (`exceedsOwnRights`).

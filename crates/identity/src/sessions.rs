@@ -24,7 +24,7 @@ pub struct SessionInfo {
 pub(crate) fn own_session(context: &RequestContext) -> Result<SessionId, UseCaseError> {
     match context.principal().session {
         SessionKind::Session(id) | SessionKind::CommandLine(id) => Ok(id),
-        SessionKind::ApiToken(_) => Err(UseCaseError::forbidden(
+        SessionKind::ApiToken(_) | SessionKind::ServiceToken(_) => Err(UseCaseError::forbidden(
             "sessionRequired",
             "This takes a signed-in session, not an API token.",
         )),

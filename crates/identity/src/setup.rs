@@ -12,7 +12,9 @@ use subtle::ConstantTimeEq as _;
 use crate::audit::{Event, system};
 use crate::licensing::with_trial;
 use crate::ports::{NewOrganization, NewUser, SetUp};
-use crate::records::{InstallationState, Membership, Organization, Role, User, UserState};
+use crate::records::{
+    InstallationState, Membership, Organization, Role, RoleEnds, User, UserKind, UserState,
+};
 use crate::token::{SETUP_PREFIX, Token};
 use crate::{Identity, UseCaseError, password, token, validate};
 use heddle_usecase::{Problem, Problems};
@@ -230,6 +232,7 @@ impl Identity {
         let user = User {
             id: UserId(self.new_id(now)),
             home: organization.id,
+            kind: UserKind::Person,
             email: validate::email_form(&wanted.email),
             display_name: wanted.owner_name.clone(),
             password_hash: Some(hash),
@@ -293,6 +296,8 @@ impl Identity {
             tenant,
             user_id: owner,
             roles: roles.iter().filter(|role| role.name == OWNER).map(|role| role.id).collect(),
+            role_ends: RoleEnds::new(),
+            groups: Vec::new(),
             expires_at: None,
             revision: Revision::FIRST,
             created_at: now,

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::audit::{Event, acting, anonymous};
 use crate::ports::{Attempt, NewSession};
-use crate::records::{OwnOrganization, Session, User, UserState};
+use crate::records::{OwnOrganization, Session, User, UserKind, UserState};
 use crate::token::{SESSION_PREFIX, Token};
 use crate::tries::{self, Tries};
 use crate::{Identity, UseCaseError, device, password, token, validate};
@@ -96,7 +96,7 @@ impl Identity {
         let stored = user.as_ref().and_then(|user| user.password_hash.as_deref()).filter(|_| possible);
         let fits = self.passwords.verify(turn, given, stored).await?;
         let user = match user {
-            Some(user) if fits && user.state == UserState::Active => user,
+            Some(user) if fits && user.state == UserState::Active && user.kind == UserKind::Person => user,
             other => return Err(self.refuse(other.as_ref(), request).await),
         };
         self.open(user, Proven { account, tries }, sent, request).await

@@ -7,7 +7,7 @@ use heddle_policy::{Authorized, AuthorizedKind, AuthorizedList, RequestContext, 
 use heddle_usecase::{Journal, RightsSeen};
 
 use crate::ports::{NewUser, Tombstone, UserFilter};
-use crate::records::{Membership, User, UserState};
+use crate::records::{Membership, RoleEnds, User, UserKind, UserState};
 use crate::rights::{capped, changed, resting, seen_here};
 use crate::{Identity, JournalFor, UseCaseError, password, validate};
 use heddle_usecase::check_revision;
@@ -16,11 +16,13 @@ use heddle_usecase::{Problem, Problems, StoreError};
 /// An account to create.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct NewAccount {
+    /// Kind of the account; a person when none is named.
+    pub kind: Option<UserKind>,
     /// The e-mail address, unique in the installation.
     pub email: String,
     /// The name: 1 to 200 characters.
     pub display_name: String,
-    /// The password; without one there is no sign-in until one is set.
+    /// The password; without one there is no sign-in until one is set. A service account has none.
     pub password: Option<String>,
     /// Roles in the account's home organisation: ids or names.
     pub roles: Vec<String>,
@@ -56,6 +58,14 @@ impl std::fmt::Debug for PatchUser {
 fn weak_password(problems: &mut Problems, password: Option<&str>, context: &[&str]) {
     if let Some(problem) = password.and_then(|text| password::problem("password", text, context)) {
         problems.add("password", problem.reason, problem.message);
+    }
+}
+
+/// A service account acts by its API tokens and never signs in.
+fn no_password(problems: &mut Problems, kind: UserKind, password: Option<&str>) {
+    if kind == UserKind::Service && password.is_some() {
+        let message = "A service account has no password: it acts by API tokens.";
+        problems.add("password", "notAllowed", message);
     }
 }
 
@@ -104,9 +114,11 @@ impl Identity {
         validate::email(&mut problems, "email", &email);
         heddle_usecase::name(&mut problems, "displayName", &new.display_name, 200);
         weak_password(&mut problems, new.password.as_deref(), &[&email, &new.display_name]);
+        let kind = new.kind.unwrap_or(UserKind::Person);
+        no_password(&mut problems, kind, new.password.as_deref());
         problems.finish()?;
         let roles = self.named_roles(context, &new.roles).await?;
-        self.covers_roles(context, &roles).await?;
+        self.gives_roles(context, &roles, &RoleEnds::new()).await?;
         let password_hash = match &new.password {
             Some(text) => Some(self.passwords.hash(self.passwords.turn().await?, text).await?),
             None => None,
@@ -115,6 +127,7 @@ impl Identity {
         let user = User {
             id: UserId(self.new_id(now)),
             home: context.tenant(),
+            kind,
             email,
             display_name: new.display_name,
             password_changed_at: password_hash.as_ref().map(|_| now),
@@ -128,6 +141,8 @@ impl Identity {
             tenant: context.tenant(),
             user_id: user.id,
             roles: roles.iter().map(|role| role.id).collect(),
+            role_ends: RoleEnds::new(),
+            groups: Vec::new(),
             expires_at: None,
             revision: Revision::FIRST,
             created_at: now,
@@ -189,6 +204,7 @@ impl Identity {
             user.display_name = name;
         }
         weak_password(&mut problems, patch.password.as_deref(), &[&user.email, &user.display_name]);
+        no_password(&mut problems, user.kind, patch.password.as_deref());
         problems.finish()?;
         if id == context.user_id() {
             // On the command line nobody is in person who they say: who lost the only password gets in again so.

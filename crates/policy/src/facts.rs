@@ -130,6 +130,9 @@ pub struct RoleFacts {
     pub name: String,
     /// Rules of the role.
     pub rules: RoleRules,
+    /// Instant at which the caller loses it; none for one without an end. What is granted or denied to the role ends
+    /// with it.
+    pub expires_at: Option<Timestamp>,
 }
 
 /// Through whom a rule applies to a caller.
@@ -233,7 +236,15 @@ impl Facts {
     /// With one more role.
     #[must_use]
     pub fn with_role(mut self, id: &str, name: &str, rules: RoleRules) -> Self {
-        self.roles.push(RoleFacts { id: id.to_owned(), name: name.to_owned(), rules });
+        self.roles.push(RoleFacts { id: id.to_owned(), name: name.to_owned(), rules, expires_at: None });
+        self
+    }
+
+    /// With one more role until an instant.
+    #[must_use]
+    pub fn with_role_until(mut self, id: &str, rules: RoleRules, end: Timestamp) -> Self {
+        let role = RoleFacts { id: id.to_owned(), name: id.to_owned(), rules, expires_at: Some(end) };
+        self.roles.push(role);
         self
     }
 

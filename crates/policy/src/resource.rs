@@ -3,7 +3,7 @@
 use std::fmt;
 
 use heddle_kernel::{
-    ConnectionId, EventId, GrantId, LicenceId, RoleId, RunId, SessionId, TenantId, TokenId, UserId,
+    ConnectionId, EventId, GrantId, GroupId, LicenceId, RoleId, RunId, SessionId, TenantId, TokenId, UserId,
     WebhookId, WorkflowId,
 };
 
@@ -48,7 +48,7 @@ macro_rules! uuid_ids {
 }
 
 uuid_ids! {
-    ConnectionId EventId GrantId LicenceId RoleId RunId SessionId TenantId TokenId UserId WebhookId WorkflowId
+    ConnectionId EventId GrantId GroupId LicenceId RoleId RunId SessionId TenantId TokenId UserId WebhookId WorkflowId
 }
 
 /// Id of any kind, for kinds whose things have no use case yet.
@@ -225,6 +225,7 @@ resources! {
     Connection ConnectionId;
     DeadLetter EventId in Workflow;
     Grant GrantId;
+    Group GroupId;
     Job RuleId in Run Workflow;
     Licence LicenceId;
     Member UserId;

@@ -18,7 +18,7 @@ use crate::decision::{
     ActionFilter, Decision, DenialError, DeniedPlace, DeterminingRule, Effective, PrivilegeEscalation,
     Question, Reason, Target,
 };
-use crate::facts::{ANY, Effect, Facts, ResourceRule, RoleRules, Source};
+use crate::facts::{ANY, Effect, Facts, GrantFacts, ResourceRule, RoleRules, Source};
 use crate::filter::{AccessFilter, Extent};
 use crate::implied::{counting, is_about};
 use crate::index::{PLACES, RulesById, RulesOfId, Table, place};
@@ -93,8 +93,14 @@ impl Snapshot {
     #[must_use]
     pub fn new(facts: &Facts, now: Timestamp) -> Self {
         let ended = |end: Option<Timestamp>| end.is_some_and(|end| end <= now);
-        let living = facts.grants.iter().filter(|grant| !ended(grant.expires_at));
+        // What is granted or denied to a role is the caller's as long as the role is.
+        let grant_end = |grant: &GrantFacts| {
+            let role = facts.roles.iter().find(|role| grant.source == Source::Role(role.id.clone()));
+            earlier(grant.expires_at, role.and_then(|role| role.expires_at))
+        };
+        let living = facts.grants.iter().filter(|grant| !ended(grant_end(grant)));
         let ends = facts.grants.iter().map(|grant| grant.expires_at).chain([facts.member_until]);
+        let ends = ends.chain(facts.roles.iter().map(|role| role.expires_at));
         let mut inner = Inner {
             user_id: facts.user_id,
             tenant: facts.tenant,
@@ -108,7 +114,7 @@ impl Snapshot {
             buckets: Table::default(),
             left: Left::default(),
         };
-        for role in &facts.roles {
+        for role in facts.roles.iter().filter(|role| !ended(role.expires_at)) {
             inner.add_role(&role.id, &role.rules);
         }
         for grant in living {
@@ -650,6 +656,15 @@ fn of_roles<'a>(roles: impl Iterator<Item = &'a String>, effect: Effect) -> Vec<
     roles.into_iter().map(rule).collect()
 }
 
+/// The earlier of two ends, of which either may be none.
+fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, None) => one,
+        (None, other) => other,
+    }
+}
+
 /// Question in registered words.
 struct Asked<'a> {
     permissions: &'a [Permission],
@@ -732,5 +747,51 @@ impl Inner {
             (StoredSelector::One(id), _) => some.add(id, via.clone()),
             (StoredSelector::Unreadable, Effect::Allow) => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::facts::PermissionSet;
+
+    const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
+
+    #[test]
+    fn a_role_ends_at_its_instant_with_what_is_granted_and_denied_to_it() {
+        let end = NOW.plus_seconds(60);
+        let rules = |permission: &str| RoleRules {
+            permissions: PermissionSet::parse(permission),
+            ..RoleRules::default()
+        };
+        let to_role = |id: &str, action: &str, effect: Effect| GrantFacts {
+            id: id.to_owned(),
+            source: Source::Role("ending".to_owned()),
+            resource: "workflow".to_owned(),
+            action: action.to_owned(),
+            selector: ANY.to_owned(),
+            effect,
+            expires_at: None,
+        };
+        let facts = Facts::member(UserId(Uuid::from_u128(1)), TenantId(Uuid::from_u128(2)))
+            .with_role("lasting", "lasting", rules("runs.view"))
+            .with_role_until("ending", rules("workflows.view"), end)
+            .with_grant(to_role("g1", "read", Effect::Allow))
+            .with_grant(to_role("g2", "delete", Effect::Deny));
+        let before = Snapshot::new(&facts, end.plus_millis(-1));
+        let after = Snapshot::new(&facts, end);
+        assert_eq!((before.valid_until(), after.valid_until()), (Some(end), None));
+        assert!(before.holds(Permission::WorkflowsView) && !after.holds(Permission::WorkflowsView));
+        assert!(before.holds(Permission::RunsView) && after.holds(Permission::RunsView));
+        let extents = |action: Action| {
+            let of = |snapshot: &Snapshot| snapshot.extent(ResourceType::Workflow, action);
+            (of(&before), of(&after))
+        };
+        let (read, read_after) = extents(Action::Read);
+        assert!(read.all && !read_after.all);
+        let (delete, delete_after) = extents(Action::Delete);
+        assert!(delete.deny_all && !delete_after.deny_all);
     }
 }

@@ -6,7 +6,7 @@ use heddle_api::ErrorCode;
 use heddle_api::operations::OperationSpec;
 use heddle_identity::Authenticated;
 use heddle_identity::ports::Credential;
-use heddle_identity::records::{User, UserState};
+use heddle_identity::records::{User, UserKind, UserState};
 use heddle_kernel::{Revision, SessionId, TenantId, UserId};
 use heddle_policy::{OwnReason, Principal, RequestFacts, SessionKind};
 
@@ -119,6 +119,7 @@ fn installation(facts: &RequestFacts) -> Authenticated {
     let user = User {
         id: nobody,
         home: nowhere,
+        kind: UserKind::Person,
         email: principal.email.clone(),
         display_name: principal.display.clone(),
         password_hash: None,

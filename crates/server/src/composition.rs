@@ -219,7 +219,10 @@ fn run_ports(
         ids: Arc::new(RandomIds),
         compute: threads,
         clock: parts.clock.clone(),
-        directory: Arc::new(People(Arc::new(stores::identity(db.clone())))),
+        directory: Arc::new(People {
+            identity: Arc::new(stores::identity(db.clone())),
+            clock: parts.clock.clone(),
+        }),
     }
 }
 

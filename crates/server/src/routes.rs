@@ -6,7 +6,7 @@ use heddle_api::operations::{OperationId, ops};
 use crate::bind::{Handler, bind};
 use crate::handlers::{
     accounts, audit, authorization, camunda7, camunda8, case_events, conformance, connections, dead_letters,
-    decisions, directory, jobs, licence, platform, roles, runs, sessions, tasks, transform, webhooks,
+    decisions, directory, groups, jobs, licence, platform, roles, runs, sessions, tasks, transform, webhooks,
     workflows,
 };
 use crate::{organization_stream, stream};
@@ -124,6 +124,11 @@ pub(crate) fn handler(id: OperationId) -> Handler {
         Id::ListMembers => bind::<ops::ListMembers>(accounts::members),
         Id::SetMember => bind::<ops::SetMember>(accounts::set_member),
         Id::RemoveMember => bind::<ops::RemoveMember>(accounts::remove_member),
+        Id::ListGroups => bind::<ops::ListGroups>(groups::list),
+        Id::CreateGroup => bind::<ops::CreateGroup>(groups::create),
+        Id::GetGroup => bind::<ops::GetGroup>(groups::get),
+        Id::UpdateGroup => bind::<ops::UpdateGroup>(groups::patch),
+        Id::DeleteGroup => bind::<ops::DeleteGroup>(groups::delete),
         Id::ListRoles => bind::<ops::ListRoles>(roles::list),
         Id::CreateRole => bind::<ops::CreateRole>(roles::create),
         Id::GetRole => bind::<ops::GetRole>(roles::get),

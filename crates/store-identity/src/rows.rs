@@ -1,18 +1,18 @@
 //! Conversions of rows to and from records.
 
 use heddle_identity::records::{
-    ApiToken, GrantPrincipal, GrantRow, InstallationState, Membership, Organization, Role, Session, Throttle,
-    User,
+    ApiToken, GrantPrincipal, GrantRow, Group, GroupRole, InstallationState, Membership, Organization, Role,
+    RoleEnds, Session, Throttle, User,
 };
-use heddle_kernel::{Revision, RoleId};
+use heddle_kernel::{GroupId, Revision, RoleId};
 use heddle_store::{At, Error, Id, document};
 use uuid::Uuid;
 
 use crate::schema::{
-    GrantDbRow, InstallationRow, MemberRow, OrganizationRow, RoleRow, SessionRow, ThrottleRow, TokenRow,
-    UserRow,
+    GrantDbRow, GroupRow, InstallationRow, MemberRow, OrganizationRow, RoleRow, SessionRow, ThrottleRow,
+    TokenRow, UserRow,
 };
-use crate::words::{EffectWord, PrincipalKindWord, UserStateWord};
+use crate::words::{EffectWord, PrincipalKindWord, UserKindWord, UserStateWord};
 
 impl From<&Organization> for OrganizationRow {
     fn from(record: &Organization) -> Self {
@@ -46,6 +46,7 @@ impl From<&User> for UserRow {
         Self {
             id: record.id.into(),
             home_id: record.home.into(),
+            kind: UserKindWord(record.kind),
             email: record.email.clone(),
             display_name: record.display_name.clone(),
             password_hash: record.password_hash.clone(),
@@ -64,6 +65,7 @@ impl From<UserRow> for User {
         Self {
             id: row.id.into(),
             home: row.home_id.into(),
+            kind: row.kind.0,
             email: row.email,
             display_name: row.display_name,
             password_hash: row.password_hash,
@@ -90,12 +92,21 @@ impl From<&Membership> for MemberRow {
 }
 
 impl MemberRow {
-    pub(crate) fn with_roles(self, mut roles: Vec<RoleId>) -> Membership {
+    /// The membership with its roles and their ends, and with its groups.
+    pub(crate) fn with(
+        self,
+        mut roles: Vec<RoleId>,
+        role_ends: RoleEnds,
+        mut groups: Vec<GroupId>,
+    ) -> Membership {
         roles.sort_unstable();
+        groups.sort_unstable();
         Membership {
             tenant: self.organization_id.into(),
             user_id: self.user_id.into(),
             roles,
+            role_ends,
+            groups,
             expires_at: self.expires_at.map(Into::into),
             revision: Revision(self.revision),
             created_at: self.created_at.into(),
@@ -139,6 +150,37 @@ impl TryFrom<RoleRow> for Role {
             created_at: row.created_at.into(),
             updated_at: row.updated_at.into(),
         })
+    }
+}
+
+impl From<&Group> for GroupRow {
+    fn from(record: &Group) -> Self {
+        Self {
+            organization_id: record.tenant.into(),
+            id: record.id.into(),
+            name: record.name.clone(),
+            description: record.description.clone(),
+            revision: record.revision.0,
+            created_at: record.created_at.into(),
+            updated_at: record.updated_at.into(),
+            search: format!("{} {}", record.name, record.description.as_deref().unwrap_or_default())
+                .to_lowercase(),
+        }
+    }
+}
+
+impl GroupRow {
+    pub(crate) fn with_roles(self, roles: Vec<GroupRole>) -> Group {
+        Group {
+            tenant: self.organization_id.into(),
+            id: self.id.into(),
+            name: self.name,
+            description: self.description,
+            roles,
+            revision: Revision(self.revision),
+            created_at: self.created_at.into(),
+            updated_at: self.updated_at.into(),
+        }
     }
 }
 

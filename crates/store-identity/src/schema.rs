@@ -3,11 +3,15 @@
 
 use heddle_store::{At, Id, Migration, migrations, row};
 
-use crate::words::{EffectWord, PrincipalKindWord, UserStateWord};
+use crate::words::{EffectWord, PrincipalKindWord, UserKindWord, UserStateWord};
 
 /// The migrations of identity's tables.
-pub const MIGRATIONS: &[Migration] =
-    migrations!["20261121000100_identity", "20261122000551_identity_search", "20261123000300_identity_nodes"];
+pub const MIGRATIONS: &[Migration] = migrations![
+    "20261121000100_identity",
+    "20261122000551_identity_search",
+    "20261123000300_identity_nodes",
+    "20261124000400_identity_groups",
+];
 
 row! {
     /// An organisation: the tenant.
@@ -35,6 +39,7 @@ row! {
     pub(crate) users (id) => UserRow changes (UserChange) {
         key  id: [DbUuid] Id,
         once home_id: [DbUuid] Id,
+        once kind: [Text] UserKindWord,
         each email: [Text] String,
         each display_name: [Text] String,
         each password_hash: [Nullable<Text>] Option<String>,
@@ -81,6 +86,40 @@ row! {
         key  organization_id: [DbUuid] Id,
         key  user_id: [DbUuid] Id,
         key  role_id: [DbUuid] Id,
+        once expires_at: [Nullable<DbInstant>] Option<At>,
+    }
+}
+
+row! {
+    /// A group of an organisation's members.
+    pub(crate) groups (organization_id, id) => GroupRow changes (GroupRowChange) {
+        key  organization_id: [DbUuid] Id,
+        key  id: [DbUuid] Id,
+        each name: [Text] String,
+        each description: [Nullable<Text>] Option<String>,
+        each revision: [BigInt] i64,
+        once created_at: [DbInstant] At,
+        each updated_at: [DbInstant] At,
+        each search: [Text] String,
+    }
+}
+
+row! {
+    /// Which groups a member is in.
+    pub(crate) group_members (organization_id, user_id, group_id) => GroupMemberRow {
+        key  organization_id: [DbUuid] Id,
+        key  user_id: [DbUuid] Id,
+        key  group_id: [DbUuid] Id,
+    }
+}
+
+row! {
+    /// Which roles the members of a group have by it.
+    pub(crate) group_roles (organization_id, group_id, role_id) => GroupRoleRow {
+        key  organization_id: [DbUuid] Id,
+        key  group_id: [DbUuid] Id,
+        key  role_id: [DbUuid] Id,
+        once expires_at: [Nullable<DbInstant>] Option<At>,
     }
 }
 
@@ -177,6 +216,9 @@ diesel::allow_tables_to_appear_in_same_query!(
     members,
     roles,
     role_bindings,
+    groups,
+    group_members,
+    group_roles,
     grants,
     sessions,
     api_tokens,

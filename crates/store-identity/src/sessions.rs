@@ -1,10 +1,11 @@
 //! Sign-in, sessions, passwords and API tokens.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
 use crate::schema::{
-    OrganizationRow, SessionRow, ThrottleChange, ThrottleRow, TokenRow, UserRow, api_tokens, members,
-    organizations, role_bindings, roles, sessions, sign_in_throttle as throttle, users,
+    OrganizationRow, SessionRow, ThrottleChange, ThrottleRow, TokenRow, UserRow, api_tokens, group_members,
+    group_roles, members, organizations, role_bindings, roles, sessions, sign_in_throttle as throttle, users,
 };
 use async_trait::async_trait;
 use diesel::{
@@ -28,6 +29,7 @@ use heddle_usecase::Journal;
 
 use crate::IdentityStore;
 use crate::cache::write;
+use crate::rights::bump_resting;
 use crate::tombstones::{actor, deleted_at};
 
 /// A deleted token is remembered for its user, not for an organisation: a repeat does not name one.
@@ -180,6 +182,9 @@ impl SessionStore for IdentityStore {
         let user = Id::from(user);
         read!(&self.db, |conn| {
             let unended = members::expires_at.is_null().or(members::expires_at.assume_not_null().gt(At(now)));
+            let lasting = role_bindings::expires_at
+                .is_null()
+                .or(role_bindings::expires_at.assume_not_null().gt(At(now)));
             let rows: Vec<OrganizationRow> = organizations::table
                 .inner_join(members::table.on(members::organization_id.eq(organizations::id)))
                 .filter(members::user_id.eq(user).and(unended))
@@ -193,18 +198,37 @@ impl SessionStore for IdentityStore {
                         .eq(role_bindings::organization_id)
                         .and(roles::id.eq(role_bindings::role_id))),
                 )
-                .filter(role_bindings::user_id.eq(user))
+                .filter(role_bindings::user_id.eq(user).and(lasting))
                 .filter(
                     role_bindings::organization_id.eq_any(rows.iter().map(|row| row.id).collect::<Vec<_>>()),
                 )
-                .order(roles::name)
+                .select((roles::organization_id, roles::name))
+                .load(conn)
+                .await?;
+            let unended_here =
+                group_roles::expires_at.is_null().or(group_roles::expires_at.assume_not_null().gt(At(now)));
+            let by_groups: Vec<(Id, String)> = group_members::table
+                .inner_join(
+                    group_roles::table.on(group_roles::organization_id
+                        .eq(group_members::organization_id)
+                        .and(group_roles::group_id.eq(group_members::group_id))),
+                )
+                .inner_join(
+                    roles::table.on(roles::organization_id
+                        .eq(group_roles::organization_id)
+                        .and(roles::id.eq(group_roles::role_id))),
+                )
+                .filter(group_members::user_id.eq(user).and(unended_here))
+                .filter(
+                    group_members::organization_id.eq_any(rows.iter().map(|row| row.id).collect::<Vec<_>>()),
+                )
                 .select((roles::organization_id, roles::name))
                 .load(conn)
                 .await?;
             let own = |row: OrganizationRow| {
-                let here = bound.iter().filter(|(organization, _)| *organization == row.id);
-                let roles = here.map(|(_, name)| name.clone()).collect();
-                OwnOrganization { organization: row.into(), roles }
+                let here = bound.iter().chain(&by_groups).filter(|(organization, _)| *organization == row.id);
+                let names: BTreeSet<String> = here.map(|(_, name)| name.clone()).collect();
+                OwnOrganization { organization: row.into(), roles: names.into_iter().collect() }
             };
             Ok(rows.into_iter().map(own).collect())
         })
@@ -323,6 +347,9 @@ impl SessionStore for IdentityStore {
 
     async fn insert_token(&self, token: &ApiToken, journal: &Journal) -> Result<(), StoreError> {
         write!(self, |conn| {
+            for (tenant, _) in &journal.rights.of {
+                bump_resting(conn, *tenant, &journal.rights).await?;
+            }
             diesel::insert_into(api_tokens::table).values(TokenRow::try_from(token)?).execute(conn).await?;
             journal::write(conn, journal).await
         })

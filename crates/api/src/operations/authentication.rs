@@ -60,11 +60,11 @@ macro_rules! authentication_rows {
                 output(-)
                 success[204] errors[400 401 403 409 500 503];
             ListApiTokens Get "/api/auth/tokens"
-                Platform Authentication Preview "List the own API tokens"
+                Platform Authentication Preview "List the own API tokens, or those of a service account"
                 security(session) entitlement(-) role(-)
                 audit(-)
                 idempotent(yes) remediation(ending) ifmatch(no)
-                path(NoPath) query(envelope::PageQuery) body(-)
+                path(NoPath) query(sessions::TokenListQuery) body(-)
                 output(List sessions::ApiToken)
                 success[200] errors[400 401 403 423 500 503];
             CreateApiToken Post "/api/auth/tokens"
@@ -80,7 +80,7 @@ macro_rules! authentication_rows {
                 security(session ApiToken Delete "tokenId") entitlement(-) role(-)
                 audit("api_token.deleted")
                 idempotent(yes) remediation(ending) ifmatch(no)
-                path(sessions::TokenPath) query(NoQuery) body(-)
+                path(sessions::TokenPath) query(sessions::TokenQuery) body(-)
                 output(-)
                 success[204] errors[400 401 403 404 423 500 503];
             GetLicence Get "/api/licence"

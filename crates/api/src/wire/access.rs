@@ -16,6 +16,14 @@ words! {
         Deny = "deny",
     }
 
+    /// Whether something with an end holds.
+    enum HoldState {
+        /// It holds.
+        Active = "active",
+        /// It has ended.
+        Expired = "expired",
+    }
+
     /// Kind of principal that a grant or a deny applies to.
     enum PrincipalKind {
         /// A user.
@@ -111,6 +119,8 @@ response! {
         /// Until when it holds.
         #[schema(required = true, value_type = Option<Instant>)]
         expires_at: Option<Timestamp>,
+        /// Whether it holds, or has ended.
+        state: HoldState,
         /// Reason for it, in the words of the user who made it; null when none was given.
         #[schema(required = true)]
         reason: Option<String>,

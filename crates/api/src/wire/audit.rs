@@ -23,6 +23,8 @@ words! {
         User = "user",
         /// A user by an API token.
         ApiToken = "apiToken",
+        /// A service account by one of its API tokens.
+        Service = "service",
         /// A user in whose name the operator gave a command on the machine itself.
         CommandLine = "commandLine",
         /// Somebody who is not signed in.

@@ -81,18 +81,42 @@ request! {
     /// A new API token.
     #[schema(examples(json!({"name": "nightly import"})))]
     struct CreateApiToken {
+        /// The service account for which it is made, by whoever may change the account; the caller when absent.
+        #[schema(nullable = false, min_length = 1, max_length = 200)]
+        user_id: Option<String>,
         /// Name of the token, which tells people its purpose.
         #[schema(min_length = 1, max_length = 200)]
         name: String,
         /// Until when it is valid; 90 days when absent.
         #[schema(value_type = Option<Instant>, nullable = false)]
         expires_at: Option<Timestamp>,
-        /// The organisation it is narrowed to; all of the user's when absent.
+        /// The organisation it is narrowed to; all of the user's when absent. That of a service account is narrowed to the
+        /// selected one.
         #[schema(nullable = false, min_length = 1, max_length = 200)]
         organization_id: Option<String>,
         /// The permissions it is narrowed to; all of the user's when absent.
         #[schema(nullable = false, min_items = 1, max_items = 100)]
         permissions: Option<Vec<String>>,
+    }
+
+    /// Which tokens.
+    struct TokenListQuery {
+        /// The most rows of the page.
+        #[schema(minimum = 1, maximum = 200, default = 50)]
+        limit: Option<u32>,
+        /// `page.nextCursor` of the page before.
+        #[schema(min_length = 1, max_length = 1024)]
+        cursor: Option<String>,
+        /// Those of this service account; the own ones when absent.
+        #[schema(min_length = 1, max_length = 200)]
+        user_id: Option<String>,
+    }
+
+    /// Owner of a token.
+    struct TokenQuery {
+        /// The service account whose token it is; the caller when absent.
+        #[schema(min_length = 1, max_length = 200)]
+        user_id: Option<String>,
     }
 }
 

@@ -98,6 +98,7 @@ fn a_key_of_idempotency_is_read_where_a_repeat_would_do_it_again() {
         OperationId::CompleteTaskById,
         OperationId::CreateOrganization,
         OperationId::CreateUser,
+        OperationId::CreateGroup,
         OperationId::CreateRole,
         OperationId::CreateGrant,
         OperationId::RetryDeadLetter,

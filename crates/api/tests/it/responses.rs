@@ -226,6 +226,8 @@ fn the_words_are_those_of_the_design() {
         wire::transform::SourceFormat: ["bpmn", "dmn", "json"];
         wire::transform::TransformTarget: ["definition", "bpmn", "dmn", "bpel"];
         wire::access::Effect: ["allow", "deny"];
+        wire::access::HoldState: ["active", "expired"];
+        wire::directory::UserKind: ["person", "service"];
         wire::access::PrincipalKind: ["user", "group", "role", "everyone"];
         wire::conformance::ReportFormat: ["json", "html"];
     }

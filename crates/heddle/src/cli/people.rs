@@ -65,6 +65,9 @@ pub(crate) struct CreateUser {
     /// The role's name.
     #[arg(long, default_value = "viewer")]
     pub role: String,
+    /// Create a service account: it has API tokens and no password.
+    #[arg(long, conflicts_with = "password_file")]
+    pub service: bool,
     /// Read the password from this file instead of making one; `-` for standard input.
     #[arg(long, value_name = "FILE")]
     pub password_file: Option<PathBuf>,
@@ -114,6 +117,9 @@ pub(crate) enum TokenCommand {
 pub(crate) struct CreateToken {
     /// Name that says what it is for; unique among the account's tokens.
     pub name: String,
+    /// Make it for this service account, by its e-mail address or id; it then acts in this organisation alone.
+    #[arg(long, value_name = "USER")]
+    pub service: Option<String>,
     /// Narrow it to these permissions, with commas: workflows.run,runs.view.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub permissions: Vec<String>,

@@ -6,6 +6,7 @@ mod connection;
 pub(crate) mod decision;
 mod doctor;
 mod given;
+mod group;
 mod import;
 mod job;
 mod key;
@@ -29,8 +30,9 @@ use serde_json::{Map, Value, json};
 use tracing_subscriber::EnvFilter;
 
 use crate::cli::{
-    AccessCommand, Cli, Command, ConnectionCommand, CreateUser, DeadLetterCommand, EventCommand, JobCommand,
-    KeyCommand, LicenceCommand, Place, RunCommand, TaskCommand, TokenCommand, UserCommand, WorkflowCommand,
+    AccessCommand, Cli, Command, ConnectionCommand, CreateUser, DeadLetterCommand, EventCommand, GroupCommand,
+    JobCommand, KeyCommand, LicenceCommand, Place, RunCommand, TaskCommand, TokenCommand, UserCommand,
+    WorkflowCommand,
 };
 use crate::client::{Client, Need};
 use crate::config::{Effective, Row};
@@ -86,6 +88,7 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
         Command::Backup(options) => block_on(backup::back_up(config, options, json)),
         Command::Restore(options) => block_on(backup::restore(config, options, json)),
         Command::User { command } => block_on(users(config, command, json)),
+        Command::Group { command } => block_on(groups(config, command, json)),
         Command::Token { command } => block_on(tokens(config, command, json)),
         Command::Licence { command } => block_on(licences(config, command, json)),
         Command::Workflow { command } => block_on(workflows(config, command, json)),
@@ -152,6 +155,33 @@ async fn users(config: Config, command: UserCommand, json: bool) -> Result<()> {
         UserCommand::Unlock { email } => {
             let work = async |client: &Client| user::unlock(client, email, json).await;
             with(config, &Place::default(), Need::Installation, work).await
+        }
+    }
+}
+
+async fn groups(config: Config, command: GroupCommand, json: bool) -> Result<()> {
+    let own = Need::Account;
+    match &command {
+        GroupCommand::List(options) => {
+            with(config, &options.place, own, async |client| group::list(client, options, json).await).await
+        }
+        GroupCommand::Create(options) => {
+            with(config, &options.place, own, async |client| group::create(client, options, json).await).await
+        }
+        GroupCommand::Members(options) => {
+            with(config, &options.place, own, async |client| group::members(client, options, json).await)
+                .await
+        }
+        GroupCommand::Add(options) => {
+            let work = async |client: &Client| group::change(client, options, "addMembers", json).await;
+            with(config, &options.place, own, work).await
+        }
+        GroupCommand::Remove(options) => {
+            let work = async |client: &Client| group::change(client, options, "removeMembers", json).await;
+            with(config, &options.place, own, work).await
+        }
+        GroupCommand::Delete(options) => {
+            with(config, &options.place, own, async |client| group::delete(client, options, json).await).await
         }
     }
 }

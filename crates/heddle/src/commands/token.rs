@@ -17,6 +17,10 @@ pub(crate) async fn create(client: &Client, options: &CreateToken, as_json: bool
         if !options.permissions.is_empty() {
             members.insert("permissions".to_owned(), json!(options.permissions));
         }
+        if let Some(service) = &options.service {
+            let service = client.user(service).await?;
+            members.insert("userId".to_owned(), json!(text(&service, "/id")));
+        }
         if let Some(slug) = &options.place.organization {
             members.insert("organizationId".to_owned(), json!(client.organization_of(slug).await?));
         }

@@ -107,7 +107,8 @@ pub trait SessionStore: Send + Sync {
     /// The user's API tokens, newest first.
     async fn tokens(&self, user: UserId, page: &PageRequest) -> Result<Page<ApiToken>, StoreError>;
 
-    /// Adds an API token. `Duplicate` for a name that the user gave before.
+    /// Adds an API token. `Duplicate` for a name that the user gave before; `Stale` when the rights that the journal
+    /// rests on have changed.
     async fn insert_token(&self, token: &ApiToken, journal: &Journal) -> Result<(), StoreError>;
 
     /// Deletes an API token of this user. `NotFound` when there is and was none; a repeat is fine.

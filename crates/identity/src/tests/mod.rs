@@ -24,7 +24,9 @@ use crate::password::Cost;
 use crate::ports::{
     MockAccessStore, MockDirectoryStore, MockInstallationStore, MockSessionStore, TenantAccess,
 };
-use crate::records::{Membership, Organization, OwnOrganization, Role, Session, User, UserState};
+use crate::records::{
+    Membership, Organization, OwnOrganization, Role, RoleEnds, Session, User, UserKind, UserState,
+};
 use crate::{Identity, InstallationKey, Ports, Settings, Tools, UseCaseError};
 use heddle_usecase::Problem;
 
@@ -90,6 +92,7 @@ pub(crate) fn user(number: u128) -> User {
     User {
         id: user_id(number),
         home: tenant(),
+        kind: UserKind::Person,
         email: format!("user{number}@example.com"),
         display_name: format!("User {number}"),
         password_hash: Some(argon.hash_password(PASSWORD.as_bytes()).unwrap().to_string()),
@@ -157,6 +160,8 @@ pub(crate) fn membership(number: u128, roles: &[&str]) -> Membership {
         tenant: tenant(),
         user_id: user_id(number),
         roles: roles.iter().map(|name| system_role(name).id).collect(),
+        role_ends: RoleEnds::new(),
+        groups: Vec::new(),
         expires_at: None,
         revision: Revision(5),
         created_at: START,
@@ -168,6 +173,8 @@ pub(crate) fn standing(number: u128, roles: &[&str]) -> TenantAccess {
     TenantAccess {
         membership: Some(membership(number, roles)),
         roles: roles.iter().map(|name| system_role(name)).collect(),
+        role_ends: RoleEnds::new(),
+        groups: Vec::new(),
         grants: Vec::new(),
         revision: 1,
     }

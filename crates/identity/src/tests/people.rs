@@ -22,6 +22,7 @@ fn member(number: u128, roles: &[&str]) -> Member {
         display_name: user(number).display_name,
         state: UserState::Active,
         roles: roles.iter().map(|name| (system_role(name).id, (*name).to_owned())).collect(),
+        groups: Vec::new(),
     }
 }
 
@@ -143,7 +144,10 @@ async fn unknown_roles_passed_ends_and_stale_revisions_are_refused() {
     let viewer = || vec!["viewer".to_owned()];
     for (wanted, expected) in [
         (SetMember { roles: vec!["pilot".to_owned()], ..SetMember::default() }, "notFound"),
-        (SetMember { roles: viewer(), expires_at: Patch::Value(START), revision: None }, "outOfRange"),
+        (
+            SetMember { roles: viewer(), expires_at: Patch::Value(START), ..SetMember::default() },
+            "outOfRange",
+        ),
         (
             SetMember { roles: viewer(), revision: Some(Revision(4)), ..SetMember::default() },
             "revisionMismatch",
@@ -456,8 +460,11 @@ async fn nobody_lengthens_his_own_membership() {
             world.directory.expect_member().returning(move |_, _| Ok(kept.clone()));
             world.directory.expect_set_member().returning(|_, _, _| Ok(Change::Done));
             let context = context("administrator");
-            let wanted =
-                SetMember { roles: vec!["viewer".to_owned()], expires_at: wanted.clone(), revision: None };
+            let wanted = SetMember {
+                roles: vec!["viewer".to_owned()],
+                expires_at: wanted.clone(),
+                ..SetMember::default()
+            };
             let authorized = one::<MemberUpdate>(&context, user_id(number));
             let set = world.identity().set_member(&authorized, &context, wanted, &nothing).await;
             let expected = expected.filter(|_| number == 0);

@@ -73,7 +73,7 @@ fn shown(found: Page<AuditEvent>, limit: u32, lines: bool) -> HandlerResult {
 
 fn event(event: AuditEvent) -> wire::audit::AuditEvent {
     let nobody = matches!(event.actor_kind, Stored::Known(ActorKind::System | ActorKind::Anonymous));
-    let by_token = matches!(event.actor_kind, Stored::Known(ActorKind::ApiToken));
+    let by_token = matches!(event.actor_kind, Stored::Known(ActorKind::ApiToken | ActorKind::Service));
     let (token_id, session_id) = match by_token {
         true => (event.actor_credential, None),
         false => (None, event.actor_credential),
@@ -87,6 +87,7 @@ fn event(event: AuditEvent) -> wire::audit::AuditEvent {
             kind: OrStored::of(event.actor_kind, |kind| match kind {
                 ActorKind::User => wire::audit::AuditActorKind::User,
                 ActorKind::ApiToken => wire::audit::AuditActorKind::ApiToken,
+                ActorKind::Service => wire::audit::AuditActorKind::Service,
                 ActorKind::CommandLine => wire::audit::AuditActorKind::CommandLine,
                 ActorKind::Anonymous => wire::audit::AuditActorKind::Anonymous,
                 ActorKind::System => wire::audit::AuditActorKind::System,

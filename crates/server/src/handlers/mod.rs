@@ -12,6 +12,7 @@ pub(crate) mod connections;
 pub(crate) mod dead_letters;
 pub(crate) mod decisions;
 pub(crate) mod directory;
+pub(crate) mod groups;
 pub(crate) mod jobs;
 pub(crate) mod licence;
 mod literals;

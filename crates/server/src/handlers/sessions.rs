@@ -5,7 +5,7 @@ use heddle_api::wire;
 use heddle_identity::MARK_SECONDS;
 use heddle_identity::records::{ApiToken, OwnOrganization, Session};
 use heddle_identity::{CreatedToken, NewApiToken, SetUpRequest, SignIn};
-use heddle_kernel::{SessionId, TenantId};
+use heddle_kernel::{SessionId, TenantId, UserId};
 use heddle_policy::licence::LicenceState;
 use heddle_policy::{RequestContext, SessionKind};
 use heddle_usecase::{Journal, UseCaseError};
@@ -92,7 +92,7 @@ pub(crate) async fn current(call: SessionCall<ops::GetSession>) -> HandlerResult
     let own = call.caller.session_id();
     let present = sessions.iter().find(|session| Some(session.id) == own);
     let token_id = match context.principal().session {
-        SessionKind::ApiToken(id) => Some(id.to_string()),
+        SessionKind::ApiToken(id) | SessionKind::ServiceToken(id) => Some(id.to_string()),
         SessionKind::Session(_) | SessionKind::CommandLine(_) => None,
     };
     Response::data(
@@ -140,8 +140,9 @@ pub(crate) async fn change_password(call: SessionCall<ops::ChangePassword>) -> H
 /// GET /api/auth/tokens
 pub(crate) async fn tokens(call: SessionCall<ops::ListApiTokens>) -> HandlerResult {
     let context = call.caller.context(call.facts);
+    let of = account(call.query.user_id.as_deref())?;
     let page = page(call.query.limit, call.query.cursor);
-    let found = call.app.identity.tokens(&context, &page).await?;
+    let found = call.app.identity.tokens(&context, of, &page).await?;
     Response::list(found, page.limit, |token| api_token(&token))
 }
 
@@ -150,6 +151,7 @@ pub(crate) async fn create_token(call: SessionCall<ops::CreateApiToken>) -> Hand
     let context = call.caller.context(call.facts.clone());
     let body = &call.body;
     let new = NewApiToken {
+        user: account(body.user_id.as_deref())?,
         name: body.name.clone(),
         expires_at: body.expires_at,
         organization: tenant(body.organization_id.as_deref())?,
@@ -160,9 +162,14 @@ pub(crate) async fn create_token(call: SessionCall<ops::CreateApiToken>) -> Hand
         let token = &created.record;
         let details = json!({
             "name": token.name, "expiresAt": token.expires_at, "permissions": call.body.permissions,
-            "organizationId": call.body.organization_id,
+            "organizationId": token.tenant.map(|tenant| tenant.to_string()),
         });
-        let journal = journal(&call, &context, About::from(&token.id.to_string()).with(details));
+        let about = About::from(&token.id.to_string()).with(details);
+        let about = match token.user_id == context.user_id() {
+            true => about,
+            false => about.and("user", token.user_id),
+        };
+        let journal = journal(&call, &context, about);
         // Kept is where the token is, and never the secret that the answer holds.
         let kept = Response::none().with("location", place(created));
         let key = call.meta.idempotency.as_ref();
@@ -182,7 +189,9 @@ pub(crate) async fn create_token(call: SessionCall<ops::CreateApiToken>) -> Hand
 pub(crate) async fn delete_token(call: SessionCall<ops::DeleteApiToken>) -> HandlerResult {
     let context = call.caller.context(call.facts.clone());
     let id = call.path.token_id;
-    call.app.identity.delete_token(&context, id, &journal(&call, &context, &id.to_string())).await?;
+    let of = account(call.query.user_id.as_deref())?;
+    let journal = journal(&call, &context, &id.to_string());
+    call.app.identity.delete_token(&context, of, id, &journal).await?;
     Ok(Response::none())
 }
 
@@ -192,6 +201,14 @@ fn journal<O: Operation>(
     about: impl Into<About>,
 ) -> Journal {
     Journal { audit: audit::done(&call.app, O::ID.spec(), context, about.into()), ..Journal::default() }
+}
+
+fn account(text: Option<&str>) -> Result<Option<UserId>, Failure> {
+    match text.map(str::parse::<UserId>) {
+        None => Ok(None),
+        Some(Ok(id)) => Ok(Some(id)),
+        Some(Err(_)) => Err(Failure::at("userId", "wrongType", "The id of a service account is needed.")),
+    }
 }
 
 fn tenant(text: Option<&str>) -> Result<Option<TenantId>, Failure> {

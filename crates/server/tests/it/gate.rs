@@ -103,6 +103,7 @@ async fn things(app: &TestApp, owner: &Client) -> BTreeMap<&'static str, String>
     let event = json!({ "correlationKey": "k", "eventType": "e", "idempotencyKey": "theirs", "payload": {} });
     let event = owner.post("/api/case-events", event).await.expect(202).data();
     let role = owner.post("/api/roles", json!({ "name": "theirs" })).await.expect(201).id();
+    let group = owner.post("/api/groups", json!({ "name": "their-group" })).await.expect(201).id();
     let grant = owner.post("/api/grants", samples::body(OperationId::CreateGrant)).await.expect(201).id();
     let (user, them) = app.user_in(owner, "theirs", &["viewer"]).await;
     let token = them.post("/api/auth/tokens", json!({ "name": "theirs" })).await.expect(201).data();
@@ -124,6 +125,7 @@ async fn things(app: &TestApp, owner: &Client) -> BTreeMap<&'static str, String>
         ("jobKey", i64::MAX.to_string()),
         ("taskId", text(&run["humanTasks"][0]["id"])),
         ("eventId", text(&event["event"]["id"])),
+        ("groupId", group),
         ("roleId", role),
         ("grantId", grant),
         ("userId", user),

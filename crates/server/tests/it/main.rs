@@ -30,6 +30,7 @@ mod fail_closed;
 mod files;
 mod fresh;
 mod gate;
+mod groups;
 mod hostile;
 mod jobs;
 mod kept_data;

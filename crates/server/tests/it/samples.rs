@@ -69,6 +69,8 @@ pub(crate) fn body(id: OperationId) -> Value {
         Id::CreateOrganization => json!({ "slug": "sample", "displayName": "Sample" }),
         Id::CreateUser => json!({ "email": "sample@example.com", "displayName": "Sample" }),
         Id::SetMember => json!({ "roles": ["viewer"] }),
+        Id::CreateGroup => json!({ "name": "sample" }),
+        Id::UpdateGroup => json!({ "description": "Other" }),
         Id::CreateRole => json!({ "name": "sample" }),
         Id::UpdateRole => json!({ "description": "Other" }),
         Id::CreateGrant => json!({

@@ -1,6 +1,6 @@
 //! Roles.
 
-use crate::schema::{RoleChange, RoleRow, grants, role_bindings, roles};
+use crate::schema::{RoleChange, RoleRow, grants, group_roles, groups, role_bindings, roles};
 use diesel::{
     BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl,
     SelectableHelper, TextExpressionMethods,
@@ -83,9 +83,17 @@ pub(super) async fn insert_row<C: AsConn>(conn: &mut C, role: &Role) -> Result<(
     Ok(())
 }
 
+/// `Duplicate` when a group has the role's name: human tasks name either. Asked once the organisation's rights are locked.
+async fn no_group_has<C: AsConn>(conn: &mut C, role: &Role) -> Result<(), Error> {
+    let same = groups::organization_id.eq(Id::from(role.tenant)).and(groups::name.eq(&role.name));
+    let there: i64 = on_conn!(conn, |conn| groups::table.filter(same).count().get_result(conn).await?);
+    if there > 0 { Err(StoreError::Duplicate("groups.name".to_owned()).into()) } else { Ok(()) }
+}
+
 pub(super) async fn insert(store: &IdentityStore, role: &Role, journal: &Journal) -> Result<(), StoreError> {
     write!(store, |conn| {
         bump_resting(conn, role.tenant, &journal.rights).await?;
+        no_group_has(conn, role).await?;
         insert_row(conn, role).await?;
         tombstone::clear(conn, of(role.tenant, Tombstone::Role(role.id))).await?;
         journal::write(conn, journal).await
@@ -113,6 +121,7 @@ pub(super) async fn update(
 ) -> Result<(), StoreError> {
     write!(store, |conn| {
         revision::check(lock(conn, role.tenant, role.id, &journal.rights).await?, expected)?;
+        no_group_has(conn, role).await?;
         let keys = Keys::before(conn, &[role.tenant], deleted_at(journal)).await?;
         let row = RoleRow::try_from(role)?;
         diesel::update(roles::table.find((row.organization_id, row.id)))
@@ -139,8 +148,16 @@ pub(super) async fn delete(
             .count()
             .get_result(conn)
             .await?;
-        if holders > 0 {
-            return Ok(Change::InUse(vec![Dependents { kind: "member", count: holders.unsigned_abs() }]));
+        let givers: i64 = group_roles::table
+            .filter(group_roles::organization_id.eq(organization).and(group_roles::role_id.eq(role)))
+            .count()
+            .get_result(conn)
+            .await?;
+        let used = [("member", holders), ("group", givers)].into_iter().filter(|(_, count)| *count > 0);
+        let used: Vec<_> =
+            used.map(|(kind, count)| Dependents { kind, count: count.unsigned_abs() }).collect();
+        if !used.is_empty() {
+            return Ok(Change::InUse(used));
         }
         let to_role = grants::principal_kind.eq(PrincipalKindWord(PrincipalKind::Role));
         diesel::delete(

@@ -21,7 +21,7 @@ use crate::IdentityStore;
 use crate::cache::write;
 use crate::rights::{bump_resting, lock_counted};
 use crate::tombstones::{deleted_at, of};
-use crate::words::{PrincipalKindWord, UserStateWord};
+use crate::words::{PrincipalKindWord, UserKindWord, UserStateWord};
 
 /// At home or a member here.
 macro_rules! belonging {
@@ -50,6 +50,9 @@ pub(super) async fn list(
         }
         if let Some(state) = filter.state {
             query = query.filter(users::state.eq(UserStateWord(state)));
+        }
+        if let Some(kind) = filter.kind {
+            query = query.filter(users::kind.eq(UserKindWord(kind)));
         }
         let query = within!(query, access, users::id);
         let rows: Vec<UserRow> = keyset!(query, (users::created_at, users::id), last, ascending)

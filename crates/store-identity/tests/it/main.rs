@@ -3,6 +3,7 @@
 
 mod access;
 mod directory;
+mod groups;
 mod installation;
 mod rules;
 mod sessions;

@@ -5,8 +5,8 @@ use heddle_identity::ports::{
     NewUser, SessionStore, SetUp, TokenKind,
 };
 use heddle_identity::records::{
-    ApiToken, GrantPrincipal, GrantRow, InstallationState, Membership, Organization, Role, Session, User,
-    UserState,
+    ApiToken, GrantPrincipal, GrantRow, InstallationState, Membership, Organization, Role, RoleEnds, Session,
+    User, UserKind, UserState,
 };
 use heddle_kernel::{
     EventId, GrantId, PageRequest, Revision, RoleId, SessionId, TenantId, Timestamp, TokenId, UserId,
@@ -87,6 +87,7 @@ pub(crate) fn user(id: UserId, home: TenantId, name: &str) -> User {
     User {
         id,
         home,
+        kind: UserKind::Person,
         email: format!("{}@example.org", name.to_lowercase()),
         display_name: name.to_owned(),
         password_hash: Some("$argon2id$x".to_owned()),
@@ -103,6 +104,8 @@ pub(crate) fn membership(tenant: TenantId, user_id: UserId, roles: &[RoleId]) ->
         tenant,
         user_id,
         roles: roles.to_vec(),
+        role_ends: RoleEnds::new(),
+        groups: Vec::new(),
         expires_at: None,
         revision: Revision::FIRST,
         created_at: NOW.plus_seconds(i64::try_from(user_id.0.as_u128()).unwrap()),

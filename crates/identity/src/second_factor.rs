@@ -203,7 +203,11 @@ impl Identity {
                 return Err(UseCaseError::invalid("code", "required", "A code or the password is needed."));
             }
             (Some(_), Some(_)) => {
-                return Err(UseCaseError::invalid("code", "contradiction", "A code or the password, not both."));
+                return Err(UseCaseError::invalid(
+                    "code",
+                    "contradiction",
+                    "A code or the password, not both.",
+                ));
             }
         };
         let (user_id, expected, at) = (user.id, user.revision, context.now());

@@ -114,11 +114,7 @@ impl Identity {
     /// # Errors
     /// `Unauthenticated`; `Throttled` after too many failures of the account or from the address; `Busy` when too
     /// many wait; `Forbidden` (`notAMember`) for an organisation to which the user does not belong; `Unavailable`.
-    pub async fn sign_in(
-        &self,
-        sent: &SignIn,
-        request: &RequestFacts,
-    ) -> Result<SignInAnswer, UseCaseError> {
+    pub async fn sign_in(&self, sent: &SignIn, request: &RequestFacts) -> Result<SignInAnswer, UseCaseError> {
         let email = validate::email_form(&sent.email);
         let account = tries::account_key(&email);
         let known = device::known(&self.tools.key, &account, sent.device.as_deref(), request.now);
@@ -186,7 +182,8 @@ impl Identity {
 
     /// Refusal of a ticket or a code.
     pub(crate) async fn refuse_code(&self, user: Option<&User>, request: &RequestFacts) -> UseCaseError {
-        self.refuse_with(user, json!({ "knownAccount": user.is_some(), "reason": "codeRefused" }), request).await
+        self.refuse_with(user, json!({ "knownAccount": user.is_some(), "reason": "codeRefused" }), request)
+            .await
     }
 
     async fn refuse_with(

@@ -99,7 +99,8 @@ mod tests {
             assert_eq!(read(&key, &made, START.plus_seconds(TICKET_SECONDS)), None);
             assert_eq!(read(&InstallationKey::new([8; 32]).unwrap(), &made, START), None);
             let another = made.replacen(&ada.id.to_string(), &user(2).id.to_string(), 1);
-            for forged in [another.as_str(), "", "hdt_", "hdt_a.b.c.d.e", &made[..made.len() - 1], &made[1..]] {
+            for forged in [another.as_str(), "", "hdt_", "hdt_a.b.c.d.e", &made[..made.len() - 1], &made[1..]]
+            {
                 assert_eq!(read(&key, forged, START), None, "{forged}");
             }
         }

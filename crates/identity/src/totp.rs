@@ -90,8 +90,7 @@ fn code_at(secret: &[u8], step: i64) -> Result<String, UseCaseError> {
     mac.update(&step.to_be_bytes());
     let hash: [u8; 20] = mac.finalize().into_bytes().into();
     let offset = hash.last().map_or(0, |last| usize::from(last & 0x0f));
-    let word =
-        hash.iter().skip(offset).take(4).fold(0_u32, |word, byte| (word << 8) | u32::from(*byte));
+    let word = hash.iter().skip(offset).take(4).fold(0_u32, |word, byte| (word << 8) | u32::from(*byte));
     Ok(format!("{:06}", (word & 0x7fff_ffff) % 1_000_000))
 }
 
@@ -195,7 +194,9 @@ mod tests {
     #[test]
     fn a_code_is_read_however_it_is_typed() {
         assert_eq!(TypedCode::read(" 123 456"), Some(TypedCode::Digits("123456".to_owned())));
-        for wrong in ["", "12345", "1234567", "12345a", "１２３４５６", "abcd-efgh", "abcd-efgh-ijkl-mnop-qrst-uvw1"] {
+        for wrong in
+            ["", "12345", "1234567", "12345a", "１２３４５６", "abcd-efgh", "abcd-efgh-ijkl-mnop-qrst-uvw1"]
+        {
             assert_eq!(TypedCode::read(wrong), None, "{wrong}");
         }
         let code = &new_recovery_codes().unwrap()[0];

@@ -196,7 +196,11 @@ impl Identity {
         }
         weak_password(&mut problems, patch.password.as_deref(), &[&user.email, &user.display_name]);
         if patch.second_factor == Some(true) && user.totp_enrolled_at.is_none() {
-            problems.add("secondFactor", "notAllowed", "Only the account itself enrols one: POST /api/auth/totp.");
+            problems.add(
+                "secondFactor",
+                "notAllowed",
+                "Only the account itself enrols one: POST /api/auth/totp.",
+            );
         }
         problems.finish()?;
         if id == context.user_id() {

@@ -19,7 +19,10 @@ pub use directory::{
     Change, Dependents, DirectoryStore, GrantFilter, LimitOutcome, NewOrganization, NewUser, Tombstone,
     UserFilter,
 };
-pub use factors::{Enrolment, Factor, FactorAtHome, FactorPlace, FactorProof, FactorSealer, FactorStore, Removal, SealedFactor};
+pub use factors::{
+    Enrolment, Factor, FactorAtHome, FactorPlace, FactorProof, FactorSealer, FactorStore, Removal,
+    SealedFactor,
+};
 pub use installation::{AuditEvent, AuditFilter, InstallationStore, LimitCounter, SetUp};
 pub use sessions::{Attempt, NewSession, PasswordChange, SessionStore};
 

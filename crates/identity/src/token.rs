@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_token_of_before_is_read_and_mistyped_it_is_not() {
-        let body = format!("{API_TOKEN_PREFIX}{}", URL_SAFE_NO_PAD.encode([7; 32]));
+        let body = format!("{API_TOKEN_PREFIX}{}", URL_SAFE_NO_PAD.encode([7_u8; 32]));
         let text = format!("{body}{}", check_of_before(&body));
         assert_eq!(read(&text), Some((TokenKind::ApiToken, sha256_hex(text.as_bytes()))));
         assert_eq!(read(&text.replacen("hdk_B", "hdk_C", 1)), None);

@@ -165,11 +165,11 @@ async fn a_sign_in_is_by_password_or_by_ticket_and_never_by_both() {
         let full = json!({ "email": "a@example.com", "password": PASSWORD, "ticket": "t", "code": "123456" });
         for (without, field, reason) in [
             (&["ticket", "code", "email"][..], "email", "required"),
-            (&["ticket", "code", "password"], "password", "required"),
-            (&["email", "password", "code"], "code", "required"),
-            (&["email", "password", "ticket"], "ticket", "required"),
-            (&["password"], "email", "notAllowed"),
-            (&["email"], "password", "notAllowed"),
+            (&["ticket", "code", "password"][..], "password", "required"),
+            (&["email", "password", "code"][..], "code", "required"),
+            (&["email", "password", "ticket"][..], "ticket", "required"),
+            (&["password"][..], "email", "notAllowed"),
+            (&["email"][..], "password", "notAllowed"),
         ] {
             let mut body = full.clone();
             for name in without {
@@ -348,7 +348,7 @@ async fn tokens_of_before_go_on_and_are_told_from_those_with_a_checksum() {
         assert!(new.len() == 53 && new[4..].bytes().all(|byte| byte.is_ascii_alphanumeric()), "{new}");
         app.stop().await;
         // As the program before made them: base64url, and six characters of its SHA-256.
-        let body = format!("hdk_{}", URL_SAFE_NO_PAD.encode([0xfb; 32]));
+        let body = format!("hdk_{}", URL_SAFE_NO_PAD.encode([0xfb_u8; 32]));
         let check = URL_SAFE_NO_PAD.encode(Sha256::digest(body.as_bytes()));
         let before = format!("{body}{}", &check[..6]);
         let user_id: UserId = id.parse().unwrap();

@@ -3,6 +3,7 @@
 
 mod access;
 mod directory;
+mod factors;
 mod installation;
 mod rules;
 mod sessions;

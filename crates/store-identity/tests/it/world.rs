@@ -5,8 +5,8 @@ use heddle_identity::ports::{
     NewUser, SessionStore, SetUp, TokenKind,
 };
 use heddle_identity::records::{
-    ApiToken, GrantPrincipal, GrantRow, InstallationState, Membership, Organization, Role, Session, User,
-    UserState,
+    ApiToken, GrantPrincipal, GrantRow, InstallationState, Membership, Organization, Role, SecondFactor,
+    Session, User, UserState,
 };
 use heddle_kernel::{
     EventId, GrantId, PageRequest, Revision, RoleId, SessionId, TenantId, Timestamp, TokenId, UserId,
@@ -138,6 +138,7 @@ pub(crate) fn session(n: u128, user_id: UserId) -> Session {
         expires_at: NOW.plus_seconds(3600),
         client_ip: None,
         user_agent: Some("curl".to_owned()),
+        second_factor: n.is_multiple_of(2).then_some(SecondFactor::Totp),
     }
 }
 
@@ -217,6 +218,7 @@ pub(crate) async fn sign_in(store: &IdentityStore, n: u128, user: UserId) -> Ses
         forgiven: Vec::new(),
         rehash: None,
         replaces: None,
+        factor: None,
     };
     store.open(&new, &Journal::default()).await.unwrap();
     session

@@ -221,7 +221,7 @@ impl GrantRow {
 }
 
 literals! {
-    /// What proved a sign-in beside the password.
+    /// Proof of a sign-in beside the password.
     pub enum SecondFactor {
         /// A one-time code.
         Totp = "totp",
@@ -251,7 +251,7 @@ pub struct Session {
     pub client_ip: Option<String>,
     /// Client that opened it: the `User-Agent` header, cut to 300 characters.
     pub user_agent: Option<String>,
-    /// What it was opened with beside the password; none for an account without a second factor.
+    /// Proof that it was opened with beside the password; none for an account without a second factor.
     pub second_factor: Option<SecondFactor>,
 }
 

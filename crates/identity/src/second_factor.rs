@@ -54,7 +54,7 @@ impl std::fmt::Debug for SignInCode {
     }
 }
 
-/// What somebody proves themselves with before the second factor goes: one of the two.
+/// Proof of whoever removes a second factor: one of the two.
 #[derive(Clone, Copy, Default)]
 pub struct RemovalProof<'a> {
     /// The present password.

@@ -68,7 +68,7 @@ pub enum SignInAnswer {
     CodeRequired(CodeRequired),
 }
 
-/// What a sign-in goes on with.
+/// Ticket with which a sign-in goes on.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CodeRequired {
     /// Ticket for the second call.

@@ -10,7 +10,7 @@ use super::licence::LicenceState;
 use crate::contract::{json_bodies, path_params};
 
 words! {
-    /// What proved a sign-in beside the password.
+    /// Proof of a sign-in beside the password.
     enum SecondFactor {
         /// Code of an authenticator.
         Totp = "totp",
@@ -158,7 +158,7 @@ response! {
         /// The program it was made with.
         #[schema(required = true)]
         user_agent: Option<String>,
-        /// What proved the sign-in beside it; null for an account without a second factor.
+        /// Proof of the sign-in beside that; null for an account without a second factor.
         #[schema(required = true)]
         second_factor: Option<SecondFactor>,
         /// Whether it is the one that asks.

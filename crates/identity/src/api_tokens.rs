@@ -177,6 +177,7 @@ impl Identity {
             token_sha256: token.sha256(),
             hint: token.hint(),
             permissions: new.permissions,
+            checksum: true,
             created_at: context.now(),
             last_used_at: None,
             expires_at: new.expires_at,

@@ -21,6 +21,7 @@ pub struct InstallationKey {
     pair: KeyPair,
     calls: [u8; 32],
     devices: [u8; 32],
+    tickets: [u8; 32],
 }
 
 impl fmt::Debug for InstallationKey {
@@ -44,7 +45,8 @@ impl InstallationKey {
         let seed = derived(&secret, b"heddle/licence-signing/v1")?;
         let calls = derived(&secret, b"heddle/idempotent-calls/v1")?;
         let devices = derived(&secret, b"heddle/known-devices/v1")?;
-        Ok(Self { pair: KeyPair::from_seed(Seed::new(seed)), secret, calls, devices })
+        let tickets = derived(&secret, b"heddle/sign-in-tickets/v1")?;
+        Ok(Self { pair: KeyPair::from_seed(Seed::new(seed)), secret, calls, devices, tickets })
     }
 
     /// Code of a call that is remembered for its repeats: HMAC-SHA-256 over its parts, in lower-case hex. Whoever reads
@@ -62,6 +64,14 @@ impl InstallationKey {
     /// As [`Self::call_code`].
     pub(crate) fn device_code(&self, parts: &[&[u8]]) -> Result<String, UseCaseError> {
         code(&self.devices, parts)
+    }
+
+    /// Code of a ticket between password and second factor: HMAC-SHA-256 over its parts, in lower-case hex.
+    ///
+    /// # Errors
+    /// As [`Self::call_code`].
+    pub(crate) fn ticket_code(&self, parts: &[&[u8]]) -> Result<String, UseCaseError> {
+        code(&self.tickets, parts)
     }
 
     /// The installation's id. Another key is another installation.

@@ -66,6 +66,8 @@ pub struct User {
     pub state: UserState,
     /// Instant at which the password was last set.
     pub password_changed_at: Option<Timestamp>,
+    /// Instant at which the second factor was confirmed; none without one.
+    pub totp_enrolled_at: Option<Timestamp>,
     /// Grows with each change.
     pub revision: Revision,
     /// Instant of creation.
@@ -291,6 +293,16 @@ impl GrantRow {
     }
 }
 
+literals! {
+    /// Proof of a sign-in beside the password.
+    pub enum SecondFactor {
+        /// A one-time code.
+        Totp = "totp",
+        /// One of the recovery codes.
+        RecoveryCode = "recoveryCode",
+    }
+}
+
 /// A signed-in session. The token itself is nowhere kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
@@ -312,6 +324,8 @@ pub struct Session {
     pub client_ip: Option<String>,
     /// Client that opened it: the `User-Agent` header, cut to 300 characters.
     pub user_agent: Option<String>,
+    /// Proof that it was opened with beside the password; none for an account without a second factor.
+    pub second_factor: Option<SecondFactor>,
 }
 
 /// An API token. The token itself is nowhere kept.
@@ -331,6 +345,8 @@ pub struct ApiToken {
     pub hint: String,
     /// The permissions to which it is narrowed; none: all of the user's.
     pub permissions: Option<Vec<String>>,
+    /// Whether the token ends in the checksum that scanners for leaked secrets know; those of before do not.
+    pub checksum: bool,
     /// Instant of creation.
     pub created_at: Timestamp,
     /// Instant of the last use; written at most once a minute.

@@ -238,6 +238,7 @@ impl Identity {
             password_hash: Some(hash),
             state: UserState::Active,
             password_changed_at: Some(now),
+            totp_enrolled_at: None,
             revision: Revision::FIRST,
             created_at: now,
             updated_at: now,

@@ -45,6 +45,9 @@ pub struct PatchUser {
     pub password: Option<String>,
     /// New state: in use or switched off.
     pub state: Option<UserState>,
+    /// Whether it has a second factor: `false` takes it away, and the account's sessions end; only the account itself
+    /// enrols one.
+    pub second_factor: Option<bool>,
     /// The revision that the caller saw.
     pub revision: Option<Revision>,
 }
@@ -132,6 +135,7 @@ impl Identity {
             display_name: new.display_name,
             password_changed_at: password_hash.as_ref().map(|_| now),
             password_hash,
+            totp_enrolled_at: None,
             state: UserState::Active,
             revision: Revision::FIRST,
             created_at: now,
@@ -174,8 +178,8 @@ impl Identity {
     ///
     /// # Errors
     /// `NotFound`; `Invalid`; `Conflict` (`revisionMismatch`, `notUnique`, `lastOwner`, `lockOut`, `ownAccount`);
-    /// `Forbidden` (`foreignAccount`, `exceedsOwnRights`, `outrankedElsewhere`, `limitedToken`, `ownPassword`);
-    /// `Busy`.
+    /// `Forbidden` (`foreignAccount`, `exceedsOwnRights`, `outrankedElsewhere`, `limitedToken`, `ownPassword`,
+    /// `ownSecondFactor`); `Busy`.
     pub async fn update_user(
         &self,
         authorized: &Authorized<UserUpdate>,
@@ -188,7 +192,9 @@ impl Identity {
         let seen = user.revision;
         check_revision(patch.revision, seen)?;
         let email = patch.email.as_deref().map(validate::email_form).filter(|email| *email != user.email);
-        let rights = match patch.password.is_some() || patch.state.is_some() || email.is_some() {
+        let loses_factor = patch.second_factor == Some(false) && user.totp_enrolled_at.is_some();
+        let signs_in_otherwise = patch.password.is_some() || email.is_some() || loses_factor;
+        let rights = match signs_in_otherwise || patch.state.is_some() {
             true => self.outranks_elsewhere(context, id).await?,
             false => seen_here(context),
         };
@@ -205,15 +211,26 @@ impl Identity {
         }
         weak_password(&mut problems, patch.password.as_deref(), &[&user.email, &user.display_name]);
         no_password(&mut problems, user.kind, patch.password.as_deref());
+        if patch.second_factor == Some(true) && user.totp_enrolled_at.is_none() {
+            problems.add(
+                "secondFactor",
+                "notAllowed",
+                "Only the account itself enrols one: POST /api/auth/totp.",
+            );
+        }
         problems.finish()?;
         if id == context.user_id() {
             // On the command line nobody is in person who they say: who lost the only password gets in again so.
             let by_command = matches!(context.principal().session, SessionKind::CommandLine(_));
             not_oneself(patch.password.is_some() && !by_command, patch.state)?;
+            not_own_factor(loses_factor && !by_command)?;
         }
         if let Some(text) = &patch.password {
             user.password_hash = Some(self.passwords.hash(self.passwords.turn().await?, text).await?);
             user.password_changed_at = Some(context.now());
+        }
+        if loses_factor {
+            user.totp_enrolled_at = None;
         }
         user.state = patch.state.unwrap_or(user.state);
         if user == before {
@@ -266,6 +283,14 @@ fn taken(error: StoreError, email: &str) -> UseCaseError {
         }
         other => other.into(),
     }
+}
+
+fn not_own_factor(loses: bool) -> Result<(), UseCaseError> {
+    if loses {
+        let message = "The own second factor is removed with a code or the password: DELETE /api/auth/totp.";
+        return Err(UseCaseError::forbidden("ownSecondFactor", message));
+    }
+    Ok(())
 }
 
 fn not_oneself(sets_password: bool, state: Option<UserState>) -> Result<(), UseCaseError> {

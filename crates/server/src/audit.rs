@@ -179,7 +179,13 @@ fn is_refusal(spec: &OperationSpec, failure: &Failure) -> bool {
         // Who tries passwords is slowed down; any other rate is no matter of rights.
         ErrorCode::RateLimited => !matches!(spec.security, Security::Permissions(_)),
         ErrorCode::InvalidRequestBody => {
-            let proves = matches!(spec.id, OperationId::SetUpInstallation | OperationId::ChangePassword);
+            let proves = matches!(
+                spec.id,
+                OperationId::SetUpInstallation
+                    | OperationId::ChangePassword
+                    | OperationId::EnrolTotp
+                    | OperationId::RemoveTotp
+            );
             let wrong = |reason: &str| WRONG_PROOFS.contains(&reason);
             proves && failure.error.details.iter().any(|detail| wrong(&detail.reason))
         }

@@ -125,6 +125,7 @@ fn installation(facts: &RequestFacts) -> Authenticated {
         password_hash: None,
         state: UserState::Active,
         password_changed_at: None,
+        totp_enrolled_at: None,
         revision: Revision::FIRST,
         created_at: facts.now,
         updated_at: facts.now,

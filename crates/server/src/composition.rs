@@ -105,7 +105,8 @@ impl Composition {
         let key = data.key(installed.is_some())?;
         let outside = Outside::open(&config, &data, &db, &clock).await?;
         let denials = Denials::start(store.clone());
-        let identity = Arc::new(identity::open(&config, &store, &denials, key, &clock)?);
+        let identity =
+            Arc::new(identity::open(&config, &store, &denials, key, &clock, outside.keyring.clone())?);
         let (stop, stopped) = watch::channel(false);
         let compute = Arc::new(ComputePool::start(ComputeOptions::default()).map_err(StartError::Threads)?);
         let parts = Parts { db, denials, identity, clock, compute, outside, stop: stopped };

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use heddle_identity::licensing::Provided;
+use heddle_identity::ports::FactorSealer;
 use heddle_identity::records::NODE_SECONDS;
 use heddle_identity::{FirstLicence, Identity, InstallationKey, Ports, SetUpRequest, Settings, Tools};
 use heddle_kernel::{TenantId, UserId};
@@ -49,10 +50,13 @@ pub(crate) fn open(
     denials: &Denials,
     key: [u8; KEY_LENGTH],
     clock: &Arc<ServerClock>,
+    sealer: Arc<dyn FactorSealer>,
 ) -> Result<Identity, StartError> {
     let ports = Ports {
         access: store.clone(),
         sessions: store.clone(),
+        factors: store.clone(),
+        sealer,
         directory: store.clone(),
         installation: Arc::new(CountedRefusals { store: store.clone(), denials: denials.clone() }),
     };

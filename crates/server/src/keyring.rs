@@ -3,6 +3,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use heddle_connections::ports::{KeyCheck, KeyStore, SealError as NotSealed, Sealer};
 use heddle_connections::secret::{SealedSecret, Secret, SecretPlace};
@@ -77,7 +78,8 @@ impl InstallationKeyring {
         Ok(Self::of(Some(path), ring))
     }
 
-    fn of(path: Option<PathBuf>, ring: Keyring) -> Self {
+    /// Ring on a file, or without one.
+    pub(crate) fn of(path: Option<PathBuf>, ring: Keyring) -> Self {
         Self { path, sealer: KeyringSealer::new(ring), changing: Mutex::new(()) }
     }
 
@@ -131,6 +133,11 @@ impl InstallationKeyring {
         if fresh.ids().any(|id| id == own.current()) {
             self.sealer.replace(fresh.with_earlier(&own));
         }
+    }
+
+    /// The ring as it is now.
+    pub(crate) fn ring(&self) -> Arc<Keyring> {
+        self.sealer.keyring()
     }
 
     /// Does something with the ring; once more after a look at the file, when a key is not on it.

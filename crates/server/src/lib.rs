@@ -18,6 +18,7 @@ mod dispatch;
 mod edge;
 mod error;
 mod evidence;
+mod factors;
 mod failure;
 mod gate;
 mod handlers;

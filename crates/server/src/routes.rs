@@ -103,6 +103,8 @@ pub(crate) fn handler(id: OperationId) -> Handler {
         Id::ChangePassword => bind::<ops::ChangePassword>(sessions::change_password),
         Id::ListApiTokens => bind::<ops::ListApiTokens>(sessions::tokens),
         Id::CreateApiToken => bind::<ops::CreateApiToken>(sessions::create_token),
+        Id::EnrolTotp => bind::<ops::EnrolTotp>(sessions::enrol_totp),
+        Id::RemoveTotp => bind::<ops::RemoveTotp>(sessions::remove_totp),
         Id::DeleteApiToken => bind::<ops::DeleteApiToken>(sessions::delete_token),
 
         Id::GetLicence => bind::<ops::GetLicence>(licence::get),

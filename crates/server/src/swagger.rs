@@ -74,6 +74,7 @@ mod tests {
             "/openapi-platform.json",
             "/openapi-compatibility.json",
             "/api/auth/sign-in",
+            "one-time-code",
             "filter: true",
         ] {
             assert!(SCRIPT.contains(word), "{word}");

@@ -4,6 +4,7 @@ mod access;
 mod audit;
 mod cache;
 mod directory;
+mod factors;
 mod installation;
 mod names;
 mod nodes;

@@ -1,5 +1,6 @@
 //! Conversions of rows to and from records.
 
+use heddle_identity::ports::{Factor, SealedFactor};
 use heddle_identity::records::{
     ApiToken, GrantPrincipal, GrantRow, Group, GroupRole, InstallationState, Membership, Organization, Role,
     RoleEnds, Session, Throttle, User,
@@ -9,10 +10,10 @@ use heddle_store::{At, Error, Id, document};
 use uuid::Uuid;
 
 use crate::schema::{
-    GrantDbRow, GroupRow, InstallationRow, MemberRow, OrganizationRow, RoleRow, SessionRow, ThrottleRow,
+    FactorRow, GrantDbRow, GroupRow, InstallationRow, MemberRow, OrganizationRow, RoleRow, SessionRow, ThrottleRow,
     TokenRow, UserRow,
 };
-use crate::words::{EffectWord, PrincipalKindWord, UserKindWord, UserStateWord};
+use crate::words::{EffectWord, PrincipalKindWord, SecondFactorWord, UserKindWord, UserStateWord};
 
 impl From<&Organization> for OrganizationRow {
     fn from(record: &Organization) -> Self {
@@ -56,6 +57,7 @@ impl From<&User> for UserRow {
             created_at: record.created_at.into(),
             updated_at: record.updated_at.into(),
             search: format!("{} {}", record.email, record.display_name).to_lowercase(),
+            totp_enrolled_at: record.totp_enrolled_at.map(At),
         }
     }
 }
@@ -71,6 +73,7 @@ impl From<UserRow> for User {
             password_hash: row.password_hash,
             state: row.state.0,
             password_changed_at: row.password_changed_at.map(Into::into),
+            totp_enrolled_at: row.totp_enrolled_at.map(Into::into),
             revision: Revision(row.revision),
             created_at: row.created_at.into(),
             updated_at: row.updated_at.into(),
@@ -238,6 +241,7 @@ impl From<&Session> for SessionRow {
             expires_at: record.expires_at.into(),
             client_ip: record.client_ip.clone(),
             user_agent: record.user_agent.clone(),
+            second_factor: record.second_factor.map(SecondFactorWord),
         }
     }
 }
@@ -254,6 +258,7 @@ impl From<SessionRow> for Session {
             expires_at: row.expires_at.into(),
             client_ip: row.client_ip,
             user_agent: row.user_agent,
+            second_factor: row.second_factor.map(|word| word.0),
         }
     }
 }
@@ -270,6 +275,7 @@ impl TryFrom<&ApiToken> for TokenRow {
             token_sha256: record.token_sha256.clone(),
             hint: record.hint.clone(),
             permissions: record.permissions.as_ref().map(document::encode).transpose()?,
+            checksum: record.checksum,
             created_at: record.created_at.into(),
             last_used_at: record.last_used_at.map(At),
             expires_at: record.expires_at.map(At),
@@ -289,10 +295,36 @@ impl TryFrom<TokenRow> for ApiToken {
             token_sha256: row.token_sha256,
             hint: row.hint,
             permissions: row.permissions.as_deref().map(document::decode).transpose()?,
+            checksum: row.checksum,
             created_at: row.created_at.into(),
             last_used_at: row.last_used_at.map(Into::into),
             expires_at: row.expires_at.map(Into::into),
         })
+    }
+}
+
+impl From<&Factor> for FactorRow {
+    fn from(record: &Factor) -> Self {
+        Self {
+            user_id: record.user.into(),
+            key_id: record.sealed.key.clone(),
+            sealed: record.sealed.text.clone(),
+            last_step: record.last_step,
+            begun_at: record.begun_at.into(),
+            confirmed_at: record.confirmed_at.map(At),
+        }
+    }
+}
+
+impl From<FactorRow> for Factor {
+    fn from(row: FactorRow) -> Self {
+        Self {
+            user: row.user_id.into(),
+            sealed: SealedFactor { key: row.key_id, text: row.sealed },
+            last_step: row.last_step,
+            begun_at: row.begun_at.into(),
+            confirmed_at: row.confirmed_at.map(Into::into),
+        }
     }
 }
 

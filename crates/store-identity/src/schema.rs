@@ -3,7 +3,7 @@
 
 use heddle_store::{At, Id, Migration, migrations, row};
 
-use crate::words::{EffectWord, PrincipalKindWord, UserKindWord, UserStateWord};
+use crate::words::{EffectWord, PrincipalKindWord, SecondFactorWord, UserKindWord, UserStateWord};
 
 /// The migrations of identity's tables.
 pub const MIGRATIONS: &[Migration] = migrations![
@@ -11,6 +11,7 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "20261122000551_identity_search",
     "20261123000300_identity_nodes",
     "20261124000400_identity_groups",
+    "20261124000500_identity_second_factor",
 ];
 
 row! {
@@ -49,6 +50,7 @@ row! {
         once created_at: [DbInstant] At,
         each updated_at: [DbInstant] At,
         each search: [Text] String,
+        each totp_enrolled_at: [Nullable<DbInstant>] Option<At>,
     }
 }
 
@@ -153,6 +155,7 @@ row! {
         once  expires_at: [DbInstant] At,
         once  client_ip: [Nullable<Text>] Option<String>,
         once  user_agent: [Nullable<Text>] Option<String>,
+        once  second_factor: [Nullable<Text>] Option<SecondFactorWord>,
     }
 }
 
@@ -169,6 +172,27 @@ row! {
         once  created_at: [DbInstant] At,
         alone last_used_at: [Nullable<DbInstant>] Option<At>,
         once  expires_at: [Nullable<DbInstant>] Option<At>,
+        once  checksum: [Bool] bool,
+    }
+}
+
+row! {
+    /// The second factor of an account.
+    pub(crate) totp_factors (user_id) => FactorRow changes (FactorChange) {
+        key  user_id: [DbUuid] Id,
+        each key_id: [Text] String,
+        each sealed: [Text] String,
+        each last_step: [BigInt] i64,
+        each begun_at: [DbInstant] At,
+        each confirmed_at: [Nullable<DbInstant>] Option<At>,
+    }
+}
+
+row! {
+    /// A recovery code that was not used yet.
+    pub(crate) recovery_codes (user_id, code_sha256) => RecoveryCodeRow {
+        key  user_id: [DbUuid] Id,
+        key  code_sha256: [Text] String,
     }
 }
 
@@ -222,6 +246,8 @@ diesel::allow_tables_to_appear_in_same_query!(
     grants,
     sessions,
     api_tokens,
+    totp_factors,
+    recovery_codes,
     sign_in_throttle,
     installation,
 );

@@ -16,7 +16,7 @@ use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{Attempt, NewSession, PasswordChange, SessionStore};
 use heddle_identity::records::{ApiToken, OwnOrganization, Session, Throttle, User};
 use heddle_identity::throttle::{Bucket, MOST_BUCKETS, Verdict};
-use heddle_kernel::{Page, PageRequest, SessionId, TenantId, Timestamp, TokenId, UserId};
+use heddle_kernel::{Page, PageRequest, Revision, SessionId, TenantId, Timestamp, TokenId, UserId};
 use heddle_store::audit::INSTALLATION;
 use heddle_store::lock::serialise;
 use heddle_store::revision::found;
@@ -30,6 +30,7 @@ use heddle_usecase::Journal;
 use crate::IdentityStore;
 use crate::cache::write;
 use crate::rights::bump_resting;
+use crate::factors;
 use crate::tombstones::{actor, deleted_at};
 
 /// A deleted token is remembered for its user, not for an organisation: a repeat does not name one.
@@ -244,6 +245,9 @@ impl SessionStore for IdentityStore {
                 None => diesel::update(user).set(users::revision.eq(new.seen.0)).execute(conn).await?,
             };
             revision::met(written)?;
+            if let Some(proof) = &new.factor {
+                factors::spend(conn, new.session.user_id, proof).await?;
+            }
             for bucket in in_order(&[new.forgotten.as_slice(), &new.forgiven].concat()) {
                 serialise(conn, &bucket.key).await?;
             }
@@ -258,6 +262,14 @@ impl SessionStore for IdentityStore {
             }
             diesel::insert_into(sessions::table).values(SessionRow::from(&new.session)).execute(conn).await?;
             journal::write(conn, journal).await
+        })
+    }
+
+    async fn rehash(&self, user: UserId, seen: Revision, hash: &str) -> Result<(), StoreError> {
+        write!(self, |conn| {
+            let user = users::table.find(Id::from(user)).filter(users::revision.eq(seen.0));
+            diesel::update(user).set(users::password_hash.eq(hash)).execute(conn).await?;
+            Ok(())
         })
     }
 

@@ -17,7 +17,7 @@ macro_rules! authentication_rows {
                 audit("session.created")
                 idempotent(no) remediation(yes) ifmatch(no)
                 path(NoPath) query(NoQuery) body(Json CREDENTIALS_LIMIT sessions::SignIn)
-                output(Data sessions::SignedIn)
+                output(Data sessions::SignInResult)
                 success[200] errors[400 401 429 500 503];
             SignOut Post "/api/auth/sign-out"
                 Platform Authentication Preview "End the own session"
@@ -81,6 +81,22 @@ macro_rules! authentication_rows {
                 audit("api_token.deleted")
                 idempotent(yes) remediation(ending) ifmatch(no)
                 path(sessions::TokenPath) query(sessions::TokenQuery) body(-)
+                output(-)
+                success[204] errors[400 401 403 404 423 500 503];
+            EnrolTotp Post "/api/auth/totp"
+                Platform Authentication Preview "Enrol a second factor: the secret first, then with its code the recovery codes"
+                security(session) entitlement(-) role(-)
+                audit("user.totp_enrolled")
+                idempotent(no) remediation(no) ifmatch(no)
+                path(NoPath) query(NoQuery) body(Json CREDENTIALS_LIMIT sessions::EnrolTotp)
+                output(Data sessions::TotpEnrolment)
+                success[200] errors[400 401 403 409 423 500 503];
+            RemoveTotp Delete "/api/auth/totp"
+                Platform Authentication Preview "Remove the own second factor, with a code or the password"
+                security(session) entitlement(-) role(-)
+                audit("user.totp_removed")
+                idempotent(yes) remediation(no) ifmatch(no)
+                path(NoPath) query(NoQuery) body(Json CREDENTIALS_LIMIT sessions::RemoveTotp)
                 output(-)
                 success[204] errors[400 401 403 404 423 500 503];
             GetLicence Get "/api/licence"

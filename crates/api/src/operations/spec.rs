@@ -418,7 +418,7 @@ impl OperationSpec {
     /// was shown.
     #[must_use]
     pub const fn answers_with_secret(&self) -> bool {
-        matches!(self.id, OperationId::CreateApiToken)
+        matches!(self.id, OperationId::CreateApiToken | OperationId::EnrolTotp)
     }
 
     /// Source of the id of the thing, if the row is about one.

@@ -67,6 +67,8 @@ response! {
         display_name: String,
         /// Whether the user can sign in.
         state: UserState,
+        /// Whether signing in takes a code beside the password.
+        second_factor: bool,
         /// Grows with every change; the `ETag`.
         #[schema(minimum = 1)]
         revision: i64,
@@ -207,6 +209,10 @@ request! {
         /// Whether the user can sign in; disabling ends the user's sessions.
         #[schema(nullable = false)]
         state: Option<UserState>,
+        /// `false` removes the user's second factor and ends the sessions, for whoever lost authenticator and recovery
+        /// codes; only the user enrols one.
+        #[schema(nullable = false)]
+        second_factor: Option<bool>,
         /// The revision that the change is made to.
         #[schema(nullable = false, minimum = 1)]
         revision: Option<i64>,

@@ -1,11 +1,23 @@
 //! Set-up, sign-in, sessions, passwords and API tokens.
 
 use heddle_kernel::{SessionId, Timestamp, TokenId};
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::directory::{Organization, User};
 use super::envelope::Instant;
 use super::licence::LicenceState;
 use crate::contract::{json_bodies, path_params};
+
+words! {
+    /// Proof of a sign-in beside the password.
+    enum SecondFactor {
+        /// Code of an authenticator.
+        Totp = "totp",
+        /// One of the recovery codes.
+        RecoveryCode = "recoveryCode",
+    }
+}
 
 path_params! {
     /// Path of a session.
@@ -53,18 +65,47 @@ request! {
         password: String,
     }
 
-    /// A sign-in.
+    /// A sign-in: by e-mail address and password, or, as the second call of an account with a second factor, by the ticket
+    /// of the first call and a code.
     #[schema(examples(json!({"email": "admin@example.com", "password": "correct horse battery"})))]
     struct SignIn {
         /// E-mail address.
-        #[schema(min_length = 1, max_length = 254)]
-        email: String,
+        #[schema(nullable = false, min_length = 1, max_length = 254)]
+        email: Option<String>,
         /// Password.
-        #[schema(min_length = 1, max_length = 1024)]
-        password: String,
-        /// The organisation to select; the first one when absent.
+        #[schema(nullable = false, min_length = 1, max_length = 1024)]
+        password: Option<String>,
+        /// The organisation to select; the first one when absent. Of the first call alone.
         #[schema(nullable = false, min_length = 1, max_length = 200)]
         organization_id: Option<String>,
+        /// Ticket that the first call answered with.
+        #[schema(nullable = false, min_length = 1, max_length = 400)]
+        ticket: Option<String>,
+        /// Code of the authenticator, or a recovery code; spaces and hyphens in it do not count.
+        #[schema(nullable = false, min_length = 1, max_length = 64)]
+        code: Option<String>,
+    }
+
+    /// The enrolment of a second factor: without a code it begins, with one it is confirmed.
+    #[schema(examples(json!({"password": "correct horse battery"})))]
+    struct EnrolTotp {
+        /// The present password, for beginning; absent of an account without one.
+        #[schema(nullable = false, min_length = 1, max_length = 1024)]
+        password: Option<String>,
+        /// Code that the authenticator shows, for confirming.
+        #[schema(nullable = false, min_length = 1, max_length = 64)]
+        code: Option<String>,
+    }
+
+    /// Proof of whoever removes the second factor: one of the two.
+    #[schema(examples(json!({"password": "correct horse battery"})))]
+    struct RemoveTotp {
+        /// The present password.
+        #[schema(nullable = false, min_length = 1, max_length = 1024)]
+        password: Option<String>,
+        /// Code of the authenticator, or a recovery code.
+        #[schema(nullable = false, min_length = 1, max_length = 64)]
+        code: Option<String>,
     }
 
     /// A new password; it ends all other sessions.
@@ -141,6 +182,9 @@ response! {
         /// The program it was made with.
         #[schema(required = true)]
         user_agent: Option<String>,
+        /// Proof of the sign-in beside that; null for an account without a second factor.
+        #[schema(required = true)]
+        second_factor: Option<SecondFactor>,
         /// Whether it is the one that asks.
         current: bool,
         /// Instant of the sign-in.
@@ -167,6 +211,30 @@ response! {
         organization_id: Option<String>,
         /// The organisations that the user is a member of.
         organizations: Vec<Membership>,
+    }
+
+    /// First half of a sign-in: the password is right, and a code of the second factor is needed.
+    struct CodeRequired {
+        /// Ticket for the second call. By itself it opens nothing.
+        ticket: String,
+        /// Instant at which the ticket ends.
+        #[schema(value_type = Instant)]
+        expires_at: Timestamp,
+    }
+
+    /// State of an enrolment.
+    struct TotpEnrolment {
+        /// Whether the second factor is confirmed and counts from now on.
+        confirmed: bool,
+        /// Secret in base 32, shown this once; null once it is confirmed.
+        #[schema(required = true)]
+        secret: Option<String>,
+        /// Address of the secret, which authenticators read as a QR code; null once it is confirmed.
+        #[schema(required = true)]
+        otpauth_uri: Option<String>,
+        /// Recovery codes, shown this once, each of which counts once in the place of a code; null until it is confirmed.
+        #[schema(required = true)]
+        recovery_codes: Option<Vec<String>>,
     }
 
     /// An organisation that a user is a member of.
@@ -213,6 +281,9 @@ response! {
         name: String,
         /// The last characters of its secret.
         hint: String,
+        /// Whether it ends in the checksum that scanners for leaked secrets know; one that does not is of before, and is
+        /// best replaced.
+        checksum: bool,
         /// The organisation it is narrowed to.
         #[schema(required = true)]
         organization_id: Option<String>,
@@ -239,4 +310,14 @@ response! {
     }
 }
 
-json_bodies!(SetUp, SignIn, ChangePassword, CreateApiToken);
+/// Answer to a sign-in: a session, or what the second call needs.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(untagged)]
+pub enum SignInResult {
+    /// A session.
+    SignedIn(Box<SignedIn>),
+    /// A code is needed.
+    CodeRequired(CodeRequired),
+}
+
+json_bodies!(SetUp, SignIn, ChangePassword, EnrolTotp, RemoveTotp, CreateApiToken);

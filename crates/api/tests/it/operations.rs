@@ -109,6 +109,7 @@ fn a_key_of_idempotency_is_read_where_a_repeat_would_do_it_again() {
         OperationId::CreateWebhook,
         OperationId::TestWebhook,
         OperationId::CreateApiToken,
+        OperationId::EnrolTotp,
         OperationId::StartTrial,
         OperationId::CreateProcessInstance,
         OperationId::PublishMessage,
@@ -120,7 +121,7 @@ fn a_key_of_idempotency_is_read_where_a_repeat_would_do_it_again() {
     }
     assert_eq!(
         ids(|id| id.spec().answers_with_secret()),
-        [OperationId::CreateApiToken].into_iter().collect()
+        [OperationId::CreateApiToken, OperationId::EnrolTotp].into_iter().collect()
     );
 }
 

@@ -44,6 +44,8 @@ pub(crate) const BODIES: &[(OperationId, ReadBody)] = &[
     (OperationId::SignIn, body::<ops::SignIn>),
     (OperationId::ChangePassword, body::<ops::ChangePassword>),
     (OperationId::CreateApiToken, body::<ops::CreateApiToken>),
+    (OperationId::EnrolTotp, body::<ops::EnrolTotp>),
+    (OperationId::RemoveTotp, body::<ops::RemoveTotp>),
     (OperationId::InstallLicence, body::<ops::InstallLicence>),
     (OperationId::ValidateLicence, body::<ops::ValidateLicence>),
     (OperationId::CreateOrganization, body::<ops::CreateOrganization>),

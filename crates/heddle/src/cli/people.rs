@@ -22,6 +22,8 @@ pub(crate) enum UserCommand {
     Disable(OneUser),
     /// Switch an account on again.
     Enable(OneUser),
+    /// Remove a user's second factor, for who lost authenticator and recovery codes; their sessions end.
+    ResetSecondFactor(OneUser),
     /// Forget the failed sign-ins of a user, so that the next is looked at without a wait.
     Unlock {
         /// The e-mail address that the user signs in with.
@@ -43,7 +45,7 @@ pub(crate) struct ListUsers {
     pub place: Place,
 }
 
-/// `heddle user disable` and `heddle user enable`.
+/// `heddle user disable`, `heddle user enable` and `heddle user reset-second-factor`.
 #[derive(Debug, Args)]
 pub(crate) struct OneUser {
     /// The user's e-mail address or id.

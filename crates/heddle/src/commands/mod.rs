@@ -152,6 +152,10 @@ async fn users(config: Config, command: UserCommand, json: bool) -> Result<()> {
             let work = async |client: &Client| user::switch(client, options, true, json).await;
             with(config, &options.place, own, work).await
         }
+        UserCommand::ResetSecondFactor(options) => {
+            let work = async |client: &Client| user::reset_second_factor(client, options, json).await;
+            with(config, &options.place, own, work).await
+        }
         UserCommand::Unlock { email } => {
             let work = async |client: &Client| user::unlock(client, email, json).await;
             with(config, &Place::default(), Need::Installation, work).await

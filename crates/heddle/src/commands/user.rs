@@ -196,6 +196,23 @@ pub(crate) async fn switch(client: &Client, options: &OneUser, on: bool, as_json
     Ok(())
 }
 
+pub(crate) async fn reset_second_factor(client: &Client, options: &OneUser, as_json: bool) -> Result<()> {
+    let user = client.user(&options.user).await?;
+    let path = format!("/api/users/{}", text(&user, "/id"));
+    let changed = client.patch(&path, &json!({ "secondFactor": false })).await?;
+    if as_json {
+        output::json(&changed);
+    } else if user.get("secondFactor").and_then(Value::as_bool) == Some(false) {
+        output::line(&format!("{} had no second factor.", text(&user, "/email")));
+    } else {
+        output::line(&format!(
+            "The second factor of {} is removed, and the sessions of the account have ended.",
+            text(&user, "/email")
+        ));
+    }
+    Ok(())
+}
+
 pub(crate) async fn unlock(client: &Client, email: &str, as_json: bool) -> Result<()> {
     let done = client.post("/local/unlock", &json!({ "email": email })).await;
     let done = done.map_err(|error| match error.downcast_ref::<Refusal>() {

@@ -10,6 +10,7 @@
 
 mod access;
 mod directory;
+mod factors;
 mod installation;
 mod sessions;
 
@@ -18,11 +19,15 @@ pub use directory::{
     Change, Dependents, DirectoryStore, GrantFilter, GroupChange, LimitOutcome, MemberFilter,
     NewOrganization, NewUser, Tombstone, UserFilter,
 };
+pub use factors::{
+    Enrolment, Factor, FactorAtHome, FactorPlace, FactorProof, FactorSealer, FactorStore, Removal,
+    SealedFactor,
+};
 pub use installation::{AuditEvent, AuditFilter, InstallationStore, LimitCounter, SetUp};
 pub use sessions::{Attempt, NewSession, PasswordChange, SessionStore};
 
 #[cfg(any(test, feature = "mock"))]
 pub use self::{
-    access::MockAccessStore, directory::MockDirectoryStore, installation::MockInstallationStore,
-    sessions::MockSessionStore,
+    access::MockAccessStore, directory::MockDirectoryStore, factors::MockFactorSealer,
+    factors::MockFactorStore, installation::MockInstallationStore, sessions::MockSessionStore,
 };

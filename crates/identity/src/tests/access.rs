@@ -20,6 +20,7 @@ fn api_token() -> ApiToken {
         token_sha256: "00".repeat(32),
         hint: "abcd".to_owned(),
         permissions: None,
+        checksum: true,
         created_at: START,
         last_used_at: Some(START),
         expires_at: Some(START.plus_seconds(3600)),

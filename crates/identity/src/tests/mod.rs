@@ -4,6 +4,7 @@ mod access;
 mod licence;
 mod people;
 mod rights;
+mod second_factor;
 mod setup;
 mod sign_in;
 
@@ -22,7 +23,8 @@ use uuid::Uuid;
 
 use crate::password::Cost;
 use crate::ports::{
-    MockAccessStore, MockDirectoryStore, MockInstallationStore, MockSessionStore, TenantAccess,
+    MockAccessStore, MockDirectoryStore, MockFactorSealer, MockFactorStore, MockInstallationStore,
+    MockSessionStore, TenantAccess,
 };
 use crate::records::{
     Membership, Organization, OwnOrganization, Role, RoleEnds, Session, User, UserKind, UserState,
@@ -37,6 +39,8 @@ pub(crate) const PASSWORD: &str = "correct horse battery";
 pub(crate) struct World {
     pub access: MockAccessStore,
     pub sessions: MockSessionStore,
+    pub factors: MockFactorStore,
+    pub sealer: MockFactorSealer,
     pub directory: MockDirectoryStore,
     pub installation: MockInstallationStore,
     pub clock: Arc<FixedClock>,
@@ -49,6 +53,8 @@ impl World {
         Self {
             access: MockAccessStore::new(),
             sessions: MockSessionStore::new(),
+            factors: MockFactorStore::new(),
+            sealer: MockFactorSealer::new(),
             directory: MockDirectoryStore::new(),
             installation: MockInstallationStore::new(),
             clock: Arc::new(FixedClock::at(START)),
@@ -60,6 +66,8 @@ impl World {
         let ports = Ports {
             access: Arc::new(self.access),
             sessions: Arc::new(self.sessions),
+            factors: Arc::new(self.factors),
+            sealer: Arc::new(self.sealer),
             directory: Arc::new(self.directory),
             installation: Arc::new(self.installation),
         };
@@ -98,6 +106,7 @@ pub(crate) fn user(number: u128) -> User {
         password_hash: Some(argon.hash_password(PASSWORD.as_bytes()).unwrap().to_string()),
         state: UserState::Active,
         password_changed_at: None,
+        totp_enrolled_at: None,
         revision: Revision(3),
         created_at: START,
         updated_at: START,
@@ -127,6 +136,7 @@ pub(crate) fn session(number: u128) -> Session {
         expires_at: START.plus_seconds(12 * 3600),
         client_ip: None,
         user_agent: None,
+        second_factor: None,
     }
 }
 

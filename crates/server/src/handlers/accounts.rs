@@ -59,7 +59,8 @@ pub(crate) async fn patch(call: Call<ops::UpdateUser>) -> HandlerResult {
     let switches_off = body.state.map(user_state_of) == Some(UserState::Disabled)
         && body.email.is_none()
         && body.display_name.is_none()
-        && body.password.is_none();
+        && body.password.is_none()
+        && body.second_factor.is_none();
     if !switches_off {
         // Only what takes access away does not wait for a licence.
         unrestricted(&call.app)?;
@@ -69,6 +70,7 @@ pub(crate) async fn patch(call: Call<ops::UpdateUser>) -> HandlerResult {
         display_name: body.display_name.clone(),
         password: body.password.clone(),
         state: body.state.map(user_state_of),
+        second_factor: body.second_factor,
         revision: call.seen(body.revision)?,
     };
     let answer = |made: &User| Ok(Response::data(200, user(made))?.tagged(made.revision));
@@ -135,6 +137,7 @@ pub(super) fn user(user: &User) -> wire::directory::User {
         email: user.email.clone(),
         display_name: user.display_name.clone(),
         state: user_state(user.state),
+        second_factor: user.totp_enrolled_at.is_some(),
         revision: user.revision.0,
         created_at: user.created_at,
         updated_at: user.updated_at,

@@ -31,7 +31,10 @@ pub(super) fn created(body: &CreateUser) -> Value {
 
 /// A change of an account.
 pub(super) fn account(body: &PatchUser) -> Value {
-    let set = set!(body, "email" email, "displayName" display_name, "password" password, "state" state);
+    let set = set!(
+        body, "email" email, "displayName" display_name, "password" password, "state" state,
+        "secondFactor" second_factor
+    );
     json!({ "set": set, "state": body.state })
 }
 

@@ -128,14 +128,11 @@ async fn rotate(app: &App, wanted: &Rotate) -> HandlerResult {
             reason = %one.reason, "a secret does not open and stays as it is"
         );
     }
+    let factors = app.identity.rewrap_factors().await?;
+    let (wrapped, unreadable) = (done.rewrapped + factors.rewrapped, done.unreadable + factors.unreadable);
     let key = app.keyring.current_key();
-    tracing::info!(
-        key,
-        wrapped = done.rewrapped,
-        unreadable = done.unreadable,
-        "the keys of secrets were wrapped anew"
-    );
-    Response::data(200, json!({ "key": key, "wrapped": done.rewrapped, "unreadable": done.unreadable }))
+    tracing::info!(key, wrapped, unreadable, "the keys of secrets were wrapped anew");
+    Response::data(200, json!({ "key": key, "wrapped": wrapped, "unreadable": unreadable }))
 }
 
 /// Takes an old key from the ring when nothing is sealed under it: in the database first, so that nobody seals anything

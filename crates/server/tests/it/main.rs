@@ -10,6 +10,7 @@
 mod abandoned;
 mod access;
 mod all_runs;
+mod asvs_identity;
 mod audit_trail;
 mod calls;
 mod camunda7;
@@ -46,6 +47,7 @@ mod raw;
 mod rights;
 mod runs;
 mod samples;
+mod second_factor;
 mod single_rules;
 mod streams;
 mod tls;

@@ -65,6 +65,7 @@ pub(crate) fn body(id: OperationId) -> Value {
         Id::SignIn => json!({ "email": "nobody@example.com", "password": secret }),
         Id::ChangePassword => json!({ "currentPassword": "wrong", "newPassword": secret }),
         Id::CreateApiToken => json!({ "name": "sample" }),
+        Id::EnrolTotp | Id::RemoveTotp => json!({ "password": "wrong" }),
         Id::InstallLicence | Id::ValidateLicence => json!({ "licence": "nonsense" }),
         Id::CreateOrganization => json!({ "slug": "sample", "displayName": "Sample" }),
         Id::CreateUser => json!({ "email": "sample@example.com", "displayName": "Sample" }),

@@ -19,6 +19,7 @@ use super::members::set_bindings;
 use super::owners::{self, Keys};
 use crate::IdentityStore;
 use crate::cache::write;
+use crate::factors;
 use crate::rights::{bump_resting, lock_counted};
 use crate::tombstones::{deleted_at, of};
 use crate::words::{PrincipalKindWord, UserKindWord, UserStateWord};
@@ -171,7 +172,11 @@ pub(super) async fn update(
             .await?;
         revision::met(rows)?;
         keys.kept(conn).await?;
-        if !active || new.password_hash != old.password_hash {
+        let loses_factor = old.totp_enrolled_at.is_some() && new.totp_enrolled_at.is_none();
+        if loses_factor {
+            factors::take(conn, user.id, deleted_at(journal)).await?;
+        }
+        if !active || loses_factor || new.password_hash != old.password_hash {
             diesel::delete(sessions::table.filter(sessions::user_id.eq(key))).execute(conn).await?;
         }
         if !active {

@@ -3,6 +3,7 @@
 
 mod access;
 mod directory;
+mod factors;
 mod groups;
 mod installation;
 mod rules;

@@ -60,6 +60,7 @@ async fn a_session_is_not_opened_against_a_password_that_was_changed() {
             forgiven: Vec::new(),
             rehash: Some("of the old one".to_owned()),
             replaces: None,
+            factor: None,
         };
         assert_eq!(store.open(&new, &journal(79)).await, Err(StoreError::Stale));
         assert!(!was_written(&store, 79).await);
@@ -116,6 +117,7 @@ async fn a_sign_in_forgets_failures_ends_the_old_session_and_sets_the_new_hash()
             forgiven: vec![network.clone()],
             rehash: Some("new".to_owned()),
             replaces: Some(old.token_sha256.clone()),
+            factor: None,
         };
         store.open(&new, &journal(77)).await.unwrap();
         assert!(was_written(&store, 77).await);

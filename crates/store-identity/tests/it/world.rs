@@ -5,8 +5,7 @@ use heddle_identity::ports::{
     NewUser, SessionStore, SetUp, TokenKind,
 };
 use heddle_identity::records::{
-    ApiToken, GrantPrincipal, GrantRow, InstallationState, Membership, Organization, Role, RoleEnds, Session,
-    User, UserKind, UserState,
+    ApiToken, GrantPrincipal, GrantRow, InstallationState, Membership, Organization, Role, RoleEnds, SecondFactor, Session, User, UserKind, UserState,
 };
 use heddle_kernel::{
     EventId, GrantId, PageRequest, Revision, RoleId, SessionId, TenantId, Timestamp, TokenId, UserId,
@@ -93,6 +92,7 @@ pub(crate) fn user(id: UserId, home: TenantId, name: &str) -> User {
         password_hash: Some("$argon2id$x".to_owned()),
         state: UserState::Active,
         password_changed_at: None,
+        totp_enrolled_at: None,
         revision: Revision::FIRST,
         created_at: NOW.plus_seconds(i64::try_from(id.0.as_u128()).unwrap()),
         updated_at: NOW,
@@ -140,6 +140,7 @@ pub(crate) fn session(n: u128, user_id: UserId) -> Session {
         expires_at: NOW.plus_seconds(3600),
         client_ip: None,
         user_agent: Some("curl".to_owned()),
+        second_factor: n.is_multiple_of(2).then_some(SecondFactor::Totp),
     }
 }
 
@@ -152,6 +153,7 @@ pub(crate) fn token(n: u128, user_id: UserId, tenant: Option<TenantId>) -> ApiTo
         token_sha256: format!("token-{n}"),
         hint: "abcd".to_owned(),
         permissions: Some(vec!["runs.view".to_owned()]),
+        checksum: n.is_multiple_of(2),
         created_at: NOW.plus_seconds(i64::try_from(n).unwrap()),
         last_used_at: None,
         expires_at: Some(NOW.plus_seconds(3600)),
@@ -218,6 +220,7 @@ pub(crate) async fn sign_in(store: &IdentityStore, n: u128, user: UserId) -> Ses
         forgiven: Vec::new(),
         rehash: None,
         replaces: None,
+        factor: None,
     };
     store.open(&new, &Journal::default()).await.unwrap();
     session

@@ -7,7 +7,9 @@
 mod access;
 mod api_tokens;
 mod audit;
+pub mod audit_chain;
 pub mod blocklist;
+pub mod chain;
 mod compiled;
 mod device;
 mod grants;

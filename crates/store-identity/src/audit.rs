@@ -7,10 +7,12 @@ use heddle_kernel::{Page, PageRequest, Stored, TenantId};
 use heddle_policy::{AccessFilter, resource};
 use heddle_store::schema::{AuditRow, audit_events};
 use heddle_store::{At, Id, StoreError, audit, page, read, search, within};
-use heddle_usecase::{ActorKind, Outcome, Target};
+use heddle_usecase::{ActorKind, Outcome, Target, hex};
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::IdentityStore;
+use crate::chain::{Key, each_event, made_at};
 
 /// The event of a row. A kind or an outcome that this version does not know is shown as it is: one event must not hide
 /// the rest of the trail.
@@ -32,6 +34,35 @@ fn event(row: AuditRow) -> AuditEvent {
         request_id: row.request_id,
         client_ip: row.client_ip,
         details: row.details.into(),
+        sequence: row.sequence,
+        hash: row.hash.as_deref().map(hex),
+        unreadable: None,
+    }
+}
+
+/// The event of a row that can't be read: it is told as such.
+fn unreadable(tenant: TenantId, key: Key, why: String) -> AuditEvent {
+    let Key { id, sequence, hash } = key;
+    tracing::warn!(event = %id.0, why, "an audit event can't be read");
+    AuditEvent {
+        id: id.into(),
+        tenant: (tenant != audit::INSTALLATION).then_some(tenant),
+        at: made_at(id).into(),
+        actor_kind: Stored::Other(String::new()),
+        actor_id: None,
+        actor_display: String::new(),
+        actor_credential: None,
+        action: String::new(),
+        resource_type: String::new(),
+        resource_id: None,
+        target: None,
+        outcome: Stored::Other(String::new()),
+        request_id: String::new(),
+        client_ip: None,
+        details: Value::Object(serde_json::Map::new()),
+        sequence,
+        hash: hash.as_deref().map(hex),
+        unreadable: Some(why),
     }
 }
 
@@ -93,6 +124,22 @@ macro_rules! about {
     }};
 }
 
+/// The query of a page, boxed, in its order.
+macro_rules! wanted {
+    ($about:expr, $tenant:expr, $access:expr, $filter:expr, $before:expr, $page:expr) => {{
+        let query = audit_events::table.filter(audit_events::organization_id.eq($tenant)).into_boxed();
+        let query = filtered!(within!(query, $access, audit_events::id), $filter);
+        let query = match $about {
+            Some(About::Target) => about!(query, $filter, target_type, target_id),
+            Some(About::Resource) | None => about!(query, $filter, resource_type, resource_id),
+        };
+        query
+            .filter(audit_events::id.lt($before))
+            .order(audit_events::id.desc())
+            .limit(page::surplus($page))
+    }};
+}
+
 /// A page of the events of an organisation, or of those of none, newest first: ids rise with time.
 pub(crate) async fn page(
     store: &IdentityStore,
@@ -105,26 +152,21 @@ pub(crate) async fn page(
     if access.is_empty() {
         return Ok(page::empty());
     }
-    let tenant = Id::from(tenant.unwrap_or(audit::INSTALLATION));
+    let organization = tenant.unwrap_or(audit::INSTALLATION);
+    let tenant = Id::from(organization);
     // Without a bound SQLite takes the order of the key for more than the index of the thing, and reads all.
     let before = Id(last.unwrap_or(Uuid::max()));
+    let unreadable = |key: Key, why: String| unreadable(organization, key, why);
     let mut events: Vec<AuditEvent> = read!(&store.db, |conn| {
         let mut found = Vec::new();
         for about in queries(filter) {
-            let query = audit_events::table.filter(audit_events::organization_id.eq(tenant)).into_boxed();
-            let query = filtered!(within!(query, access, audit_events::id), filter);
-            let query = match about {
-                Some(About::Target) => about!(query, filter, target_type, target_id),
-                Some(About::Resource) | None => about!(query, filter, resource_type, resource_id),
-            };
-            let rows: Vec<AuditRow> = query
-                .filter(audit_events::id.lt(before))
-                .order(audit_events::id.desc())
-                .limit(page::surplus(page))
-                .select(AuditRow::as_select())
-                .load(conn)
-                .await?;
-            found.extend(rows.into_iter().map(event));
+            found.extend(each_event!(
+                conn,
+                tenant,
+                wanted!(about, tenant, access, filter, before, page),
+                event,
+                unreadable
+            ));
         }
         Ok(found)
     })?;

@@ -14,7 +14,7 @@ mod store;
 mod text;
 
 pub use compute::{Admission, Compute, Done, InPlace, Work, computed};
-pub use digest::{canonical_sha256, hex, sha256_hex};
+pub use digest::{canonical_json, canonical_sha256, hex, sha256_hex};
 pub use error::{Problem, Problems, UseCaseError};
 pub use journal::{
     Actor, ActorKind, AuditEntry, IdempotencyRecord, Journal, JournalFor, Outcome, RightsSeen, Target,

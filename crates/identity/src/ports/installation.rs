@@ -45,6 +45,12 @@ pub struct AuditEvent {
     pub client_ip: Option<String>,
     /// Further details of the action.
     pub details: Value,
+    /// Number in the chain; none before it is sealed.
+    pub sequence: Option<i64>,
+    /// Hash of the chain up to it, in lower-case hex; none before it is sealed.
+    pub hash: Option<String>,
+    /// Reason for which the stored row can't be read: all but the id and the organisation are then empty.
+    pub unreadable: Option<String>,
 }
 
 /// Filter for audit events; all that is given must fit.

@@ -9,11 +9,13 @@
 //!   organisation*, `Duplicate` with the name of the constraint for a unique value that is taken.
 
 mod access;
+mod chain;
 mod directory;
 mod installation;
 mod sessions;
 
 pub use access::{Access, AccessStore, Credential, TenantAccess, TokenKind};
+pub use chain::{AuditChainStore, ChainLink};
 pub use directory::{
     Change, Dependents, DirectoryStore, GrantFilter, LimitOutcome, NewOrganization, NewUser, Tombstone,
     UserFilter,

@@ -1,0 +1,13 @@
+//! The hash chain of an audit trail, without I/O: the text of a record that is hashed, the hash that follows from it and
+//! from the one before, checkpoints that the installation signs, and the verification. `docs/audit.md` has the form in
+//! full.
+
+mod checkpoint;
+mod export;
+mod record;
+mod verify;
+
+pub use checkpoint::{Checkpoint, CheckpointKey, CheckpointKind, PublicKey, Statement};
+pub use export::{ExportFault, ExportFindings, ExportReader};
+pub use record::{AuditRecord, ChainRow, Content, Hash, INSTALLATION_TRAIL, link, record_text, sealed_text};
+pub use verify::{Fault, FaultReason, Verifier};

@@ -1,5 +1,6 @@
 //! The command line. Each group of commands has its own file.
 
+mod audit;
 mod connection;
 mod people;
 mod place;
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+pub(crate) use audit::{AuditCommand, VerifyAudit};
 pub(crate) use connection::{ConnectionCommand, KeyCommand, ListConnections, RotateKey, TestConnection};
 pub(crate) use people::{
     CreateToken, CreateUser, DeleteToken, InviteUsers, LicenceCommand, ListUsers, OneUser, SetPassword,
@@ -104,6 +106,7 @@ impl Cli {
             | Command::DeadLetter { .. }
             | Command::Connection { .. }
             | Command::Key { .. }
+            | Command::Audit { .. }
             | Command::Backup(_)
             | Command::Restore(_)
             | Command::Decision { .. }
@@ -194,6 +197,11 @@ pub(crate) enum Command {
     Key {
         #[command(subcommand)]
         command: KeyCommand,
+    },
+    /// The audit trail.
+    Audit {
+        #[command(subcommand)]
+        command: AuditCommand,
     },
     /// Copy the SQLite database to a file, also while a server runs, and check the copy.
     Backup(BackUp),

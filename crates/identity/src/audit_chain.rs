@@ -8,7 +8,7 @@ use heddle_kernel::{Clock, TenantId, Timestamp};
 use crate::UseCaseError;
 use crate::chain::{
     ChainRow, Checkpoint, CheckpointKey, CheckpointKind, Content, Fault, FaultReason, Hash, PublicKey,
-    Statement, Verifier, link, sealed_text,
+    Statement, Verifier, link, sealed_text, time_of_id,
 };
 use crate::key::InstallationKey;
 use crate::ports::{AuditChainStore, ChainLink};
@@ -55,13 +55,15 @@ pub struct Verification {
 /// The chains of an installation.
 pub struct AuditChain {
     store: Arc<dyn AuditChainStore>,
-    key: CheckpointKey,
+    public: PublicKey,
+    /// Key that signs; none where chains are only verified.
+    key: Option<CheckpointKey>,
     clock: Arc<dyn Clock>,
 }
 
 impl std::fmt::Debug for AuditChain {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("AuditChain").field("key", &self.key).finish_non_exhaustive()
+        f.debug_struct("AuditChain").field("public", &self.public).finish_non_exhaustive()
     }
 }
 
@@ -90,13 +92,26 @@ impl AuditChain {
         key: &InstallationKey,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, UseCaseError> {
-        Ok(Self { store, key: key.checkpoints()?, clock })
+        let key = key.checkpoints()?;
+        Ok(Self { store, public: key.public(), key: Some(key), clock })
+    }
+
+    /// The chains of a copy, which are verified by a public key and never sealed.
+    #[must_use]
+    pub fn of_copy(store: Arc<dyn AuditChainStore>, public: PublicKey, clock: Arc<dyn Clock>) -> Self {
+        Self { store, public, key: None, clock }
+    }
+
+    fn signed(&self, statement: Statement) -> Result<Checkpoint, UseCaseError> {
+        let missing =
+            || UseCaseError::Internal("nothing is sealed without the installation's key".to_owned());
+        Ok(self.key.as_ref().ok_or_else(missing)?.sign(statement))
     }
 
     /// The key by which checkpoints are verified.
     #[must_use]
     pub const fn public_key(&self) -> PublicKey {
-        self.key.public()
+        self.public
     }
 
     /// Store of the chains.
@@ -146,8 +161,7 @@ impl AuditChain {
         }
         let kind = CheckpointKind::Head;
         let at = self.clock.now();
-        let checkpoint =
-            self.key.sign(Statement { tenant: trail, kind, sequence, hash, dropped: 0, at });
+        let checkpoint = self.signed(Statement { tenant: trail, kind, sequence, hash, dropped: 0, at })?;
         if self.store.seal(&links, expected, &checkpoint).await? {
             Ok((links.len(), Some(checkpoint)))
         } else {
@@ -167,6 +181,23 @@ impl AuditChain {
             }
         }
         Ok(())
+    }
+
+    /// Whether a chain still holds the record of a checkpoint as it was, or has dropped it since.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    pub async fn holds(&self, checkpoint: &Checkpoint) -> Result<bool, UseCaseError> {
+        let Statement { tenant, sequence, hash, .. } = checkpoint.statement;
+        let dropped = self.store.dropped(tenant).await?;
+        if dropped.is_some_and(|dropped| dropped.statement.sequence >= sequence) {
+            return Ok(true);
+        }
+        let found = self.store.sealed(tenant, sequence - 1, 1).await?;
+        let same = |row: &ChainRow| {
+            row.sequence == Some(sequence) && row.hash.as_deref() == Some(hash.bytes().as_slice())
+        };
+        Ok(found.first().is_some_and(same))
     }
 
     /// Verifies a part of a chain. A checkpoint that was kept elsewhere, the anchor, shows an end that was cut off.
@@ -197,7 +228,7 @@ impl AuditChain {
         anchor: Option<&Checkpoint>,
     ) -> Result<Verification, UseCaseError> {
         let begin = self.beginning(trail, part, anchor).await?;
-        let mut verifier = Verifier::after(trail, begin.sequence, begin.hash, self.key.public());
+        let mut verifier = Verifier::after(trail, begin.sequence, begin.hash, self.public);
         let mut progress = Progress { most: part.most, checked: 0, is_more: false };
         let walked = self.walk(trail, &begin, anchor, &mut verifier, &mut progress).await?;
         Ok(Verification {
@@ -298,7 +329,7 @@ impl AuditChain {
         if over.is_empty() {
             return Ok(0);
         }
-        let mut verifier = Verifier::after(trail, floor, hash, self.key.public());
+        let mut verifier = Verifier::after(trail, floor, hash, self.public);
         let last = over.iter().filter_map(|row| row.sequence).max().unwrap_or(floor);
         let mut checkpoints: BTreeMap<i64, Vec<Checkpoint>> = BTreeMap::new();
         let stored = self.store.checkpoints(trail, floor, last).await?;
@@ -322,7 +353,7 @@ impl AuditChain {
             at,
         };
         let expected = dropped.map(|dropped| dropped.statement.sequence);
-        let done = self.store.drop_through(expected, &self.key.sign(statement)).await?;
+        let done = self.store.drop_through(expected, &self.signed(statement)?).await?;
         Ok(if done { over.len() } else { 0 })
     }
 }
@@ -347,14 +378,4 @@ fn is_before(row: &ChainRow, before: Timestamp) -> bool {
         Content::Unreadable(_) => time_of_id(row.id.0),
     };
     at < before
-}
-
-/// Instant in an id that rises with time; the first of all in another.
-#[must_use]
-pub fn time_of_id(id: uuid::Uuid) -> Timestamp {
-    let millis = id.get_timestamp().map_or(0, |stamp| {
-        let (seconds, nanos) = stamp.to_unix();
-        i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000) + i64::from(nanos / 1_000_000)
-    });
-    Timestamp::from_micros(0).plus_millis(millis)
 }

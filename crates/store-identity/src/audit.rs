@@ -2,69 +2,16 @@
 
 use diesel::{EscapeExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper, TextExpressionMethods};
 use diesel_async::RunQueryDsl;
+use heddle_identity::chain::ChainRow;
 use heddle_identity::ports::{AuditEvent, AuditFilter};
-use heddle_kernel::{Page, PageRequest, Stored, TenantId};
+use heddle_kernel::{Page, PageRequest, TenantId};
 use heddle_policy::{AccessFilter, resource};
 use heddle_store::schema::{AuditRow, audit_events};
 use heddle_store::{At, Id, StoreError, audit, page, read, search, within};
-use heddle_usecase::{ActorKind, Outcome, Target, hex};
-use serde_json::Value;
 use uuid::Uuid;
 
 use crate::IdentityStore;
-use crate::chain::{Key, each_event, made_at};
-
-/// The event of a row. A kind or an outcome that this version does not know is shown as it is: one event must not hide
-/// the rest of the trail.
-fn event(row: AuditRow) -> AuditEvent {
-    let tenant = TenantId::from(row.organization_id);
-    AuditEvent {
-        id: row.id.into(),
-        tenant: (tenant != audit::INSTALLATION).then_some(tenant),
-        at: row.at.into(),
-        actor_kind: Stored::read(&row.actor_kind, ActorKind::parse),
-        actor_id: row.actor_id,
-        actor_display: row.actor_display,
-        actor_credential: row.actor_credential,
-        action: row.action,
-        resource_type: row.resource_type,
-        resource_id: row.resource_id,
-        target: row.target_type.zip(row.target_id).map(|(kind, id)| Target { kind, id }),
-        outcome: Stored::read(&row.outcome, Outcome::parse),
-        request_id: row.request_id,
-        client_ip: row.client_ip,
-        details: row.details.into(),
-        sequence: row.sequence,
-        hash: row.hash.as_deref().map(hex),
-        unreadable: None,
-    }
-}
-
-/// The event of a row that can't be read: it is told as such.
-fn unreadable(tenant: TenantId, key: Key, why: String) -> AuditEvent {
-    let Key { id, sequence, hash } = key;
-    tracing::warn!(event = %id.0, why, "an audit event can't be read");
-    AuditEvent {
-        id: id.into(),
-        tenant: (tenant != audit::INSTALLATION).then_some(tenant),
-        at: made_at(id).into(),
-        actor_kind: Stored::Other(String::new()),
-        actor_id: None,
-        actor_display: String::new(),
-        actor_credential: None,
-        action: String::new(),
-        resource_type: String::new(),
-        resource_id: None,
-        target: None,
-        outcome: Stored::Other(String::new()),
-        request_id: String::new(),
-        client_ip: None,
-        details: Value::Object(serde_json::Map::new()),
-        sequence,
-        hash: hash.as_deref().map(hex),
-        unreadable: Some(why),
-    }
-}
+use crate::chain::{chain_row, each_event, unreadable};
 
 /// Narrows a boxed query to what is wanted.
 macro_rules! filtered {
@@ -133,10 +80,7 @@ macro_rules! wanted {
             Some(About::Target) => about!(query, $filter, target_type, target_id),
             Some(About::Resource) | None => about!(query, $filter, resource_type, resource_id),
         };
-        query
-            .filter(audit_events::id.lt($before))
-            .order(audit_events::id.desc())
-            .limit(page::surplus($page))
+        query.filter(audit_events::id.lt($before)).order(audit_events::id.desc()).limit(page::surplus($page))
     }};
 }
 
@@ -156,20 +100,21 @@ pub(crate) async fn page(
     let tenant = Id::from(organization);
     // Without a bound SQLite takes the order of the key for more than the index of the thing, and reads all.
     let before = Id(last.unwrap_or(Uuid::max()));
-    let unreadable = |key: Key, why: String| unreadable(organization, key, why);
-    let mut events: Vec<AuditEvent> = read!(&store.db, |conn| {
+    let rows: Vec<ChainRow> = read!(&store.db, |conn| {
         let mut found = Vec::new();
         for about in queries(filter) {
             found.extend(each_event!(
                 conn,
                 tenant,
                 wanted!(about, tenant, access, filter, before, page),
-                event,
+                chain_row,
                 unreadable
             ));
         }
         Ok(found)
     })?;
+    let mut events: Vec<AuditEvent> =
+        rows.into_iter().map(|row| AuditEvent::of_row(organization, row)).collect();
     events.sort_by_key(|event| std::cmp::Reverse(event.id.0));
     events.dedup_by_key(|event| event.id);
     events.truncate(usize::try_from(page::surplus(page)).unwrap_or(usize::MAX));

@@ -3,15 +3,13 @@
 use async_trait::async_trait;
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
-use heddle_identity::chain::{
-    AuditRecord, ChainRow, Checkpoint, CheckpointKind, Content, Hash, Statement,
-};
+use heddle_identity::chain::{AuditRecord, ChainRow, Checkpoint, CheckpointKind, Content, Hash, Statement};
 use heddle_identity::ports::{AuditChainStore, ChainLink};
 use heddle_kernel::{EventId, TenantId};
 use heddle_store::schema::{
     AuditCheckpointRow, AuditRow, AuditSeal, AuditSeals, audit_checkpoints, audit_events,
 };
-use heddle_store::{AsConn, At, Conn, Error, Id, StoreError, lock, read, write_tx};
+use heddle_store::{AsConn, Conn, Error, Id, StoreError, lock, read, write_tx};
 
 use crate::IdentityStore;
 
@@ -63,7 +61,8 @@ pub(crate) struct Key {
     pub(crate) hash: Option<Vec<u8>>,
 }
 
-fn chain_row(row: AuditRow) -> ChainRow {
+/// The row of a trail.
+pub(crate) fn chain_row(row: AuditRow) -> ChainRow {
     let AuditRow {
         organization_id,
         id,
@@ -105,7 +104,9 @@ fn chain_row(row: AuditRow) -> ChainRow {
     ChainRow { id: id.into(), sequence, hash, content: Content::Readable(Box::new(record)) }
 }
 
-fn unreadable(key: Key, why: String) -> ChainRow {
+/// A row that can't be read.
+pub(crate) fn unreadable(key: Key, why: String) -> ChainRow {
+    tracing::warn!(event = %key.id.0, why, "an audit event can't be read");
     let Key { id, sequence, hash } = key;
     ChainRow { id: id.into(), sequence, hash, content: Content::Unreadable(why) }
 }
@@ -400,9 +401,4 @@ impl AuditChainStore for IdentityStore {
             Ok(true)
         })
     }
-}
-
-/// Instant at which an id was made, for a row whose own instant can't be read.
-pub(crate) fn made_at(id: Id) -> At {
-    At(heddle_identity::audit_chain::time_of_id(id.0))
 }

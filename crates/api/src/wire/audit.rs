@@ -255,7 +255,7 @@ request! {
     struct AuditVerifyQuery {
         /// Number of the record behind which to begin, such as `next` of the part before; 0 for the beginning.
         #[schema(minimum = 0, default = 0)]
-        after: Option<u64>,
+        after: Option<i64>,
         /// The most records of the part.
         #[schema(minimum = 1, maximum = 250000, default = 50000)]
         limit: Option<u32>,

@@ -1,5 +1,6 @@
 //! The commands: each reads its options, calls the service, and prints.
 
+mod audit;
 pub(crate) mod backup;
 mod connection;
 pub(crate) mod decision;
@@ -28,8 +29,9 @@ use serde_json::{Map, Value, json};
 use tracing_subscriber::EnvFilter;
 
 use crate::cli::{
-    Cli, Command, ConnectionCommand, CreateUser, DeadLetterCommand, EventCommand, JobCommand, KeyCommand,
-    LicenceCommand, Place, RotateKey, RunCommand, TaskCommand, TokenCommand, UserCommand, WorkflowCommand,
+    AuditCommand, Cli, Command, ConnectionCommand, CreateUser, DeadLetterCommand, EventCommand, JobCommand,
+    KeyCommand, LicenceCommand, Place, RotateKey, RunCommand, TaskCommand, TokenCommand, UserCommand,
+    VerifyAudit, WorkflowCommand,
 };
 use crate::client::{Client, Need};
 use crate::config::{Effective, Row};
@@ -95,6 +97,9 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
         Command::DeadLetter { command } => block_on(letters(config, command, json)),
         Command::Connection { command } => block_on(connections(config, command, json)),
         Command::Key { command: KeyCommand::Rotate(options) } => block_on(rotate(config, options, json)),
+        Command::Audit { command: AuditCommand::Verify(options) } => {
+            block_on(audit_verify(config, options, json))
+        }
         Command::Decision { .. } | Command::Man(_) | Command::Completions { .. } => Ok(()),
     }
 }
@@ -229,6 +234,18 @@ async fn connections(config: Config, command: ConnectionCommand, json: bool) -> 
 async fn rotate(config: Config, options: RotateKey, json: bool) -> Result<()> {
     let work = async |client: &Client| key::rotate(client, &options, json).await;
     with(config, &Place::default(), Need::Installation, work).await
+}
+
+async fn audit_verify(config: Config, options: VerifyAudit, json: bool) -> Result<()> {
+    if options.file.is_some() || options.database.is_some() {
+        return audit::elsewhere(&config, &options, json).await;
+    }
+    if options.public_key.is_some() || options.anchors.is_some() {
+        let message = "--public-key and --anchors go with --file or --database: an installation has its own";
+        return Err(Failure::Configuration(message.to_owned()).into());
+    }
+    let work = async |client: &Client| audit::verify(client, json).await;
+    with(config, &options.place, Need::Account, work).await
 }
 
 async fn workflows(config: Config, command: WorkflowCommand, json: bool) -> Result<()> {

@@ -74,6 +74,14 @@ impl ExportReader {
         Self { key, anchors, trail, reached: 0, hash, vouched: 0, lines: 0, records: 0, unsealed: 0 }
     }
 
+    /// The trail that a line is of, if it is a sealed record.
+    #[must_use]
+    pub fn trail_of(text: &str) -> Option<TenantId> {
+        let line: Line = serde_json::from_str(text).ok()?;
+        let told: Value = serde_json::from_str(&line.record?).ok()?;
+        text_of(&told, "organizationId").parse().ok()
+    }
+
     fn fault(&self, sequence: i64, event: Option<&str>, reason: FaultReason) -> ExportFault {
         ExportFault { line: self.lines, sequence, event: event.map(str::to_owned), reason }
     }
@@ -89,7 +97,9 @@ impl ExportReader {
         let Ok(shown) = serde_json::from_str::<Value>(text) else { return Err(unreadable(self)) };
         let Ok(line) = Line::deserialize(&shown) else { return Err(unreadable(self)) };
         let (Some(record), Some(hash)) = (&line.record, &line.hash) else {
-            if line.record.is_some() || line.hash.is_some() || shown.get("sequence").is_some_and(|n| !n.is_null())
+            if line.record.is_some()
+                || line.hash.is_some()
+                || shown.get("sequence").is_some_and(|n| !n.is_null())
             {
                 return Err(self.fault(next, None, FaultReason::Changed));
             }
@@ -115,7 +125,9 @@ impl ExportReader {
         let kept = self.anchors.get(&sequence).cloned();
         let stated = line.checkpoints.iter().map(|one| Checkpoint::of_text(&one.statement, &one.signature));
         for checkpoint in stated.chain(kept.map(Some)) {
-            let Some(checkpoint) = checkpoint else { return Err(self.fault(sequence, event, FaultReason::Forged)) };
+            let Some(checkpoint) = checkpoint else {
+                return Err(self.fault(sequence, event, FaultReason::Forged));
+            };
             self.checkpoint(&checkpoint, event)?;
         }
         Ok(())

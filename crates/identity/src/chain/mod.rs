@@ -7,7 +7,8 @@ mod export;
 mod record;
 mod verify;
 
-pub use checkpoint::{Checkpoint, CheckpointKey, CheckpointKind, PublicKey, Statement};
+pub use checkpoint::{Checkpoint, CheckpointKey, CheckpointKind, NoPublicKey, PublicKey, Statement};
 pub use export::{ExportFault, ExportFindings, ExportReader};
-pub use record::{AuditRecord, ChainRow, Content, Hash, INSTALLATION_TRAIL, link, record_text, sealed_text};
+pub(crate) use record::{link, time_of_id};
+pub use record::{AuditRecord, ChainRow, Content, Hash, INSTALLATION_TRAIL, NoHash, sealed_text};
 pub use verify::{Fault, FaultReason, Verifier};

@@ -129,8 +129,7 @@ pub struct ChainRow {
 }
 
 /// The text of a record at its place in the chain: canonical JSON of every column, the number, and the hash before it.
-#[must_use]
-pub fn record_text(record: &AuditRecord, sequence: i64, previous: &Hash) -> String {
+fn record_text(record: &AuditRecord, sequence: i64, previous: &Hash) -> String {
     canonical_json(&json!({
         "action": record.action,
         "actorCredential": record.actor_credential,
@@ -170,9 +169,19 @@ pub fn sealed_text(tenant: TenantId, row: &ChainRow, sequence: i64, previous: &H
 
 /// The hash of a record's text.
 #[must_use]
-pub fn link(text: &str) -> Hash {
+pub(crate) fn link(text: &str) -> Hash {
     let mut hasher = Sha256::new();
     hasher.update(RECORD_MARK.as_bytes());
     hasher.update(text.as_bytes());
     Hash(hasher.finalize().into())
+}
+
+/// Instant in an id that rises with time; the first of all in another.
+#[must_use]
+pub(crate) fn time_of_id(id: Uuid) -> Timestamp {
+    let millis = id.get_timestamp().map_or(0, |stamp| {
+        let (seconds, nanos) = stamp.to_unix();
+        i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000) + i64::from(nanos / 1_000_000)
+    });
+    Timestamp::from_micros(0).plus_millis(millis)
 }

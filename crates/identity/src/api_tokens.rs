@@ -107,7 +107,8 @@ impl Identity {
             expires_at: new.expires_at,
         };
         let created = CreatedToken { token, record: kept };
-        self.ports.sessions.insert_token(&created.record, &record(&created)).await?;
+        let journal = record(&created).changing(None, Some(&created));
+        self.ports.sessions.insert_token(&created.record, &journal).await?;
         Ok(created)
     }
 

@@ -33,6 +33,7 @@ mod sign_in;
 mod tests;
 pub mod throttle;
 pub mod token;
+mod told;
 mod tries;
 mod unlock;
 mod users;

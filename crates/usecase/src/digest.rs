@@ -37,7 +37,9 @@ pub fn canonical_json(value: &Value) -> String {
                 |name: &String| format!("{}:{}", Value::from(name.as_str()), canonical_json(&members[name]));
             format!("{{{}}}", names.into_iter().map(member).collect::<Vec<_>>().join(","))
         }
-        Value::Array(items) => format!("[{}]", items.iter().map(canonical_json).collect::<Vec<_>>().join(",")),
+        Value::Array(items) => {
+            format!("[{}]", items.iter().map(canonical_json).collect::<Vec<_>>().join(","))
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.to_string(),
     }
 }

@@ -9,6 +9,6 @@ mod verify;
 
 pub use checkpoint::{Checkpoint, CheckpointKey, CheckpointKind, NoPublicKey, PublicKey, Statement};
 pub use export::{ExportFault, ExportFindings, ExportReader};
-pub(crate) use record::{link, time_of_id};
 pub use record::{AuditRecord, ChainRow, Content, Hash, INSTALLATION_TRAIL, NoHash, sealed_text};
+pub(crate) use record::{link, time_of_id};
 pub use verify::{Fault, FaultReason, Verifier};

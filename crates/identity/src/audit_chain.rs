@@ -333,8 +333,12 @@ impl AuditChain {
         let last = over.iter().filter_map(|row| row.sequence).max().unwrap_or(floor);
         let mut checkpoints: BTreeMap<i64, Vec<Checkpoint>> = BTreeMap::new();
         let stored = self.store.checkpoints(trail, floor, last).await?;
-        for one in stored.into_iter().chain(dropped.clone()) {
+        for one in stored {
             checkpoints.entry(one.statement.sequence).or_default().push(one);
+        }
+        if dropped.as_ref().is_some_and(|dropped| !verifier.is_signed(dropped)) {
+            let message = format!("The checkpoint of what was dropped: {}.", FaultReason::Forged.in_words());
+            return Err(UseCaseError::conflict("notWhole", message));
         }
         for row in &over {
             if let Err(fault) = step(&mut verifier, row, &checkpoints) {

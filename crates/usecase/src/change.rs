@@ -51,7 +51,7 @@ fn change(before: Option<&AuditView>, after: Option<&AuditView>) -> Value {
     let none = AuditView::default();
     let (from, to) = (before.unwrap_or(&none), after.unwrap_or(&none));
     let members = if after.is_some() { &to.0 } else { &from.0 };
-    let differing = || members.iter().filter(|member| from.value(member.name) != to.value(member.name));
+    let differing = || members.iter().filter(move |member| from.value(member.name) != to.value(member.name));
     let told = |view: Option<&AuditView>| {
         let view = view?;
         let shown = differing().filter(|member| member.is_shown);

@@ -165,9 +165,8 @@ impl Verifier {
             .filter(|newest| newest.statement.kind == CheckpointKind::Head)
             .map_or(0, |newest| newest.statement.sequence);
         if told < self.reached {
-            let sequence = told.max(self.vouched) + 1;
-            let through = self.reached.max(sequence);
-            return Err(Fault { sequence, through, event: None, reason: FaultReason::Unsigned });
+            let sequence = told.max(self.vouched).min(self.reached - 1) + 1;
+            return Err(Fault { sequence, through: self.reached, event: None, reason: FaultReason::Unsigned });
         }
         Ok(())
     }

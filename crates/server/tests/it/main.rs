@@ -10,6 +10,7 @@
 mod abandoned;
 mod access;
 mod all_runs;
+mod audit_chain;
 mod audit_trail;
 mod calls;
 mod camunda7;

@@ -108,7 +108,7 @@ async fn whatever_is_done_to_a_stored_chain_is_named() {
         sql(&db, "CREATE TABLE kept_checkpoints AS SELECT * FROM audit_checkpoints").await;
         let is_sqlite = db.postgres().is_none();
         let either = |sqlite: &'static str, postgres: &'static str| if is_sqlite { sqlite } else { postgres };
-        let nothing = either("zeroblob(16)", "'00000000-0000-0000-0000-000000000001'");
+        let nothing = either("zeroblob(16)", "'00000000-0000-0000-0000-000000000063'");
         let flip = |column: &str, value: &str| {
             format!("UPDATE audit_events SET {column} = {value} WHERE sequence = 3")
         };
@@ -140,7 +140,7 @@ async fn whatever_is_done_to_a_stored_chain_is_named() {
             ("DELETE FROM audit_events; DELETE FROM audit_checkpoints".to_owned(), (1, Truncated)),
             ("UPDATE audit_checkpoints SET sequence = 5".to_owned(), (5, Forged)),
             ("UPDATE audit_checkpoints SET key_id = 'other'".to_owned(), (6, Forged)),
-            ("DELETE FROM audit_checkpoints".to_owned(), (1, Unsigned)),
+            ("DELETE FROM audit_checkpoints".to_owned(), (6, Unsigned)),
         ];
         for column in [
             "actor_kind",

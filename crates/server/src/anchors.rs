@@ -103,7 +103,7 @@ impl Anchors {
                 Ok(true) => good.push(checkpoint),
                 Ok(false) => tracing::error!(
                     %trail,
-                    sequence = before.map(|before| before.statement.sequence),
+                    sequence = before.as_ref().map(|before| before.statement.sequence),
                     "the audit trail was cut off or written anew: it lacks a record that a checkpoint tells of"
                 ),
                 // The next checkpoint of the trail comes here again.

@@ -6,12 +6,17 @@ use diesel_async::RunQueryDsl;
 use heddle_identity::chain::{AuditRecord, ChainRow, Checkpoint, CheckpointKind, Content, Hash, Statement};
 use heddle_identity::ports::{AuditChainStore, ChainLink};
 use heddle_kernel::{EventId, TenantId};
-use heddle_store::schema::{
-    AuditCheckpointRow, AuditRow, AuditSeal, AuditSeals, audit_checkpoints, audit_events,
-};
-use heddle_store::{AsConn, Conn, Error, Id, StoreError, lock, read, write_tx};
+use heddle_store::schema::{AuditCheckpointRow, AuditRow, AuditSeal, audit_checkpoints, audit_events};
+use heddle_store::{AsConn, Conn, Error, Id, StoreError, change_many, lock, read, write_tx};
 
 use crate::IdentityStore;
+
+change_many! {
+    /// Places of audit events in their chains.
+    pub(crate) AuditSeals of AuditSeal on audit_events
+    where (organization: Id as organization_id, event: Id as id)
+    set (sequence: Option<i64>, hash: Option<Vec<u8>>)
+}
 
 /// Records between two checkpoints that stay: of those in between only the newest does.
 const BLOCK: i64 = 1_000;
@@ -43,12 +48,12 @@ macro_rules! each_event {
                             rows.push($unreadable(key, why.to_string()));
                         }
                         Err(diesel::result::Error::NotFound) => {}
-                        Err(error) => return Err(error.into()),
+                        Err(error) => return Err(heddle_store::Error::from(error)),
                     }
                 }
                 rows
             }
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(heddle_store::Error::from(error)),
         }
     }};
 }

@@ -4,8 +4,8 @@
 
 use std::borrow::Cow;
 
+use crate::row;
 use crate::types::{At, Id, Json};
-use crate::{change_many, row};
 
 row! {
     /// An audit event. Its place in the chain is written when it is sealed.
@@ -29,13 +29,6 @@ row! {
         each sequence: [Nullable<BigInt>] Option<i64>,
         each hash: [Nullable<Binary>] Option<Vec<u8>>,
     }
-}
-
-change_many! {
-    /// Places of audit events in their chains.
-    pub AuditSeals of AuditSeal on audit_events
-    where (organization: Id as organization_id, event: Id as id)
-    set (sequence: Option<i64>, hash: Option<Vec<u8>>)
 }
 
 row! {

@@ -166,7 +166,12 @@ impl Verifier {
             .map_or(0, |newest| newest.statement.sequence);
         if told < self.reached {
             let sequence = told.max(self.vouched).min(self.reached - 1) + 1;
-            return Err(Fault { sequence, through: self.reached, event: None, reason: FaultReason::Unsigned });
+            return Err(Fault {
+                sequence,
+                through: self.reached,
+                event: None,
+                reason: FaultReason::Unsigned,
+            });
         }
         Ok(())
     }

@@ -49,7 +49,10 @@ fn name(trail: TenantId) -> String {
 
 fn public_key(config: &Config, kept: Kept<'_>) -> Result<PublicKey, StartError> {
     if let Some(text) = kept.public_key {
-        return text.trim().parse::<PublicKey>().map_err(|error| StartError::Refused(format!("--public-key: {error}")));
+        return text
+            .trim()
+            .parse::<PublicKey>()
+            .map_err(|error| StartError::Refused(format!("--public-key: {error}")));
     }
     let path = config.data_dir.join(KEY_FILE);
     let missing = || {

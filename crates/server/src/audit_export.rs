@@ -21,6 +21,7 @@ use tokio::time::Instant;
 use crate::app::App;
 use crate::audit_view::{checkpoint, event};
 use crate::edge::Places;
+use crate::edge::answer::PIECE;
 use crate::failure::Failure;
 use crate::reply::{Content, HandlerResult, Response};
 
@@ -146,8 +147,8 @@ impl Lines {
                 }
                 self.next_check = Instant::now() + self.app.edge.limits().stream_check;
             }
-            if let Some(line) = self.waiting.pop_front() {
-                return Some((Ok(line), self));
+            if let Some(piece) = self.piece() {
+                return Some((Ok(piece), self));
             }
             if matches!(self.place, Place::End) || *self.stop.borrow() {
                 return None;
@@ -158,6 +159,15 @@ impl Lines {
                 return None;
             }
         }
+    }
+
+    /// Next bytes that wait to be handed over.
+    fn piece(&mut self) -> Option<Bytes> {
+        let front = self.waiting.front_mut()?;
+        if front.len() > PIECE {
+            return Some(front.split_to(PIECE));
+        }
+        self.waiting.pop_front()
     }
 
     /// Takes what comes next.

@@ -1,4 +1,4 @@
-//! What a change did, as its audit event tells it: members with their values before and after it, and of those whose
+//! Changes, as their audit events tell them: members with their values before and after it, and of those whose
 //! values are a person's or a secret's the names alone.
 
 use serde::Serialize;

@@ -44,7 +44,7 @@ pub struct Statement {
 /// A signed statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// What is stated.
+    /// The statement.
     pub statement: Statement,
     /// Id of the key that signed it.
     pub key_id: String,

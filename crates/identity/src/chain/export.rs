@@ -23,7 +23,7 @@ pub struct ExportFault {
     pub reason: FaultReason,
 }
 
-/// What an exported trail was found to hold.
+/// Content of an exported trail that was found whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExportFindings {
     /// The organisation; [`INSTALLATION_TRAIL`] for the installation's own trail.

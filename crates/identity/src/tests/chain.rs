@@ -61,7 +61,7 @@ fn told(row: &ChainRow) -> Checkpoint {
     key().sign(Statement { tenant: ACME, kind, sequence: row.sequence.unwrap(), hash, dropped: 0, at })
 }
 
-/// What a verification finds, as the use case makes it: records in the order of their numbers, with the checkpoints.
+/// Result of a verification, as the use case makes it: records in the order of their numbers, with the checkpoints.
 fn verify(rows: &[ChainRow], checkpoints: &[Checkpoint], before: Option<&Checkpoint>) -> Result<i64, Fault> {
     let mut by_number: BTreeMap<i64, Vec<&Checkpoint>> = BTreeMap::new();
     for one in checkpoints {

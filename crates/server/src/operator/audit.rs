@@ -20,7 +20,7 @@ use crate::data_dir::{self, DataDirError, KEY_FILE};
 use crate::error::StartError;
 use crate::stores;
 
-/// What is known apart from the trails: the key that signs checkpoints, and checkpoints that were kept.
+/// Knowledge from elsewhere than the trails: the key that signs checkpoints, and checkpoints that were kept.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Kept<'a> {
     /// The public key in lower-case hex; that of the data directory's key file without one.

@@ -2,7 +2,9 @@
 
 use heddle_usecase::{AuditView, Audited};
 
-use crate::records::{DeadLetter, HumanTask, Workflow};
+use heddle_kernel::Revision;
+
+use crate::records::{DeadLetter, HumanTask, Run, RunState, Workflow};
 
 impl Audited for Workflow {
     fn view(&self) -> AuditView {
@@ -16,6 +18,30 @@ impl Audited for Workflow {
             .shown("draftRevision", self.draft_revision)
             .shown("publishedVersion", self.published_version)
             .shown("publishedHash", &self.published_hash)
+            .shown("revision", self.revision)
+    }
+}
+
+/// Standing of a run, by which a decision on it is told; its history has the rest.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RunStanding {
+    state: RunState,
+    has_incident: bool,
+    revision: Revision,
+}
+
+impl RunStanding {
+    /// The standing of a run.
+    pub(crate) const fn of(run: &Run) -> Self {
+        Self { state: run.state, has_incident: run.has_incident, revision: run.revision }
+    }
+}
+
+impl Audited for RunStanding {
+    fn view(&self) -> AuditView {
+        AuditView::default()
+            .shown("state", self.state)
+            .shown("hasIncident", self.has_incident)
             .shown("revision", self.revision)
     }
 }

@@ -1,8 +1,7 @@
 //! Members by which audit events tell changes. Definitions are told by their hashes.
 
-use heddle_usecase::{AuditView, Audited};
-
 use heddle_kernel::Revision;
+use heddle_usecase::{AuditView, Audited};
 
 use crate::records::{DeadLetter, HumanTask, Run, RunState, Workflow};
 

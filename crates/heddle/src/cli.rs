@@ -1,6 +1,7 @@
 //! The command line. Each group of commands has its own file.
 
 mod access;
+mod audit;
 mod connection;
 mod group;
 mod people;
@@ -16,6 +17,7 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 pub(crate) use access::{AccessCommand, ExplainAccess};
+pub(crate) use audit::{AuditCommand, VerifyAudit};
 pub(crate) use connection::{
     ConnectionCommand, ForgetKey, KeyCommand, ListConnections, RotateKey, TestConnection,
 };
@@ -112,6 +114,7 @@ impl Cli {
             | Command::Access { .. }
             | Command::Connection { .. }
             | Command::Key { .. }
+            | Command::Audit { .. }
             | Command::Backup(_)
             | Command::Restore(_)
             | Command::Decision { .. }
@@ -212,6 +215,11 @@ pub(crate) enum Command {
     Key {
         #[command(subcommand)]
         command: KeyCommand,
+    },
+    /// The audit trail.
+    Audit {
+        #[command(subcommand)]
+        command: AuditCommand,
     },
     /// Copy the SQLite database to a file, also while a server runs, and check the copy.
     Backup(BackUp),

@@ -272,6 +272,16 @@ const KEYS: &[Key] = &[
         show: |config| config.job_lapses.to_string(),
     },
     Key {
+        name: "audit_retention_days",
+        help: "Days after which audit events are dropped, behind a signed checkpoint, up to 36500; 0 keeps them.",
+        secret: false,
+        set: |config, text| {
+            config.audit_retention_days = number(text, 0, 36_500)?;
+            Ok(())
+        },
+        show: |config| config.audit_retention_days.to_string(),
+    },
+    Key {
         name: "budgets",
         help: "Budgets of steps and runs that differ from the defaults, name=number with commas.",
         secret: false,

@@ -135,7 +135,8 @@ impl Identity {
             }
         }
         let created = self.new_token(context, context.user_id(), new)?;
-        self.ports.sessions.insert_token(&created.record, &record(&created)).await?;
+        let journal = record(&created).changing(None, Some(&created));
+        self.ports.sessions.insert_token(&created.record, &journal).await?;
         Ok(created)
     }
 
@@ -157,7 +158,7 @@ impl Identity {
         let new = NewApiToken { organization: Some(context.tenant()), ..new };
         let created = self.new_token(context, service.id, new)?;
         // What the account has, and that it is in use, is still so when the token is written.
-        let journal = resting(record(&created), seen_here(context));
+        let journal = resting(record(&created).changing(None, Some(&created)), seen_here(context));
         self.ports.sessions.insert_token(&created.record, &journal).await?;
         Ok(created)
     }

@@ -92,7 +92,7 @@ impl Identity {
             }
             Effect::Deny => self.may_deny(context, &row).await?,
         }
-        let journal = resting(record(&row), seen_here(context));
+        let journal = resting(record(&row), seen_here(context)).changing(None, Some(&row));
         match self.ports.directory.insert_grant(&row, &journal).await {
             Err(StoreError::NotFound) => Err(UseCaseError::invalid(
                 "principal.id",
@@ -154,7 +154,7 @@ impl Identity {
             covers(context, &rule_of(&row))?;
             lifts(context, &rule_of(&row))?;
         }
-        let journal = resting(journal.clone(), seen_here(context));
+        let journal = resting(journal.clone(), seen_here(context)).changing(Some(&row), None);
         Ok(self.ports.directory.delete_grant(context.tenant(), id, &journal).await?)
     }
 }

@@ -9,6 +9,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::{Digest as _, Sha256};
 
 use crate::UseCaseError;
+use crate::chain::CheckpointKey;
 use crate::records::InstallationState;
 
 /// The key's length in bytes.
@@ -118,6 +119,14 @@ impl InstallationKey {
     pub(crate) fn is_sealed(&self, state: &InstallationState) -> bool {
         use subtle::ConstantTimeEq as _;
         self.seal(state).is_ok_and(|seal| seal.as_bytes().ct_eq(state.seal.as_bytes()).into())
+    }
+
+    /// The key that signs checkpoints of the audit trail.
+    ///
+    /// # Errors
+    /// `Internal` when the key can't be used.
+    pub fn checkpoints(&self) -> Result<CheckpointKey, UseCaseError> {
+        Ok(CheckpointKey::of_seed(derived(&self.secret, b"heddle/audit-checkpoints/v1")?))
     }
 
     pub(crate) fn signing(&self) -> Result<SigningKey, UseCaseError> {

@@ -7,8 +7,10 @@
 mod access;
 mod api_tokens;
 mod audit;
+pub mod audit_chain;
 pub mod authorization;
 pub mod blocklist;
+pub mod chain;
 mod compiled;
 mod device;
 mod grants;
@@ -35,6 +37,7 @@ mod tests;
 pub mod throttle;
 mod ticket;
 pub mod token;
+mod told;
 mod totp;
 mod tries;
 mod unlock;

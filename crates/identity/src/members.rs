@@ -126,7 +126,8 @@ impl Identity {
         if user == context.user_id() {
             not_longer(present.as_ref().and_then(|member| member.membership.expires_at), &wanted.expires_at)?;
         }
-        let expected = present.as_ref().map(|member| member.membership.revision);
+        let before = present.as_ref().map(|member| member.membership.clone());
+        let expected = before.as_ref().map(|membership| membership.revision);
         match expected {
             Some(expected) => check_revision(wanted.revision, expected)?,
             None if wanted.revision.is_some() => {
@@ -138,6 +139,7 @@ impl Identity {
         }
         let member = self.member_to_be(context, user, present, holdings, wanted.expires_at).await?;
         let journal = resting(record(&member), seen_here(context));
+        let journal = journal.changing(before.as_ref(), Some(&member.membership));
         changed(self.ports.directory.set_member(&member.membership, expected, &journal).await?)?;
         Ok(member)
     }
@@ -285,6 +287,7 @@ impl Identity {
         self.lifts_groups(context, &groups).await?;
         self.lifts_own_denies(context, user).await?;
         let (seen, journal) = (member.membership.revision, resting(journal.clone(), seen_here(context)));
+        let journal = journal.changing(Some(&member.membership), None);
         changed(self.ports.directory.remove_member(context.tenant(), user, seen, &journal).await?)
     }
 }

@@ -135,7 +135,8 @@ impl Identity {
             created_at: context.now(),
             updated_at: context.now(),
         };
-        self.ports.directory.insert_role(&role, &record(&role)).await?;
+        let journal = record(&role).changing(None, Some(&role));
+        self.ports.directory.insert_role(&role, &journal).await?;
         Ok(role)
     }
 
@@ -183,7 +184,7 @@ impl Identity {
         }
         role.revision = seen.next();
         role.updated_at = context.now();
-        let journal = resting(record(&role), seen_here(context));
+        let journal = resting(record(&role), seen_here(context)).changing(Some(&whole), Some(&role));
         self.ports.directory.update_role(&role, seen, &journal).await?;
         Ok(role)
     }
@@ -212,7 +213,7 @@ impl Identity {
         }
         check_revision(revision, role.revision)?;
         self.lifts_roles(context, std::slice::from_ref(&role)).await?;
-        let journal = resting(journal.clone(), seen_here(context));
+        let journal = resting(journal.clone(), seen_here(context)).changing(Some(&role), None);
         changed(self.ports.directory.delete_role(context.tenant(), id, role.revision, &journal).await?)
     }
 }

@@ -155,7 +155,7 @@ impl Identity {
         let account = NewUser { user: user.clone(), membership };
         let limit = self.limit(Limit::Users);
         let rights = if roles.is_empty() { RightsSeen::default() } else { seen_here(context) };
-        let journal = resting(record(&user), rights);
+        let journal = resting(record(&user), rights).changing(None, Some(&user));
         let made = self.ports.directory.insert_user(&account, limit, &journal).await;
         capped(made.map_err(|error| taken(error, &user.email))?, Limit::Users.as_str(), limit)?;
         Ok(user)
@@ -239,7 +239,7 @@ impl Identity {
         }
         user.revision = seen.next();
         user.updated_at = context.now();
-        let journal = resting(record(&user), rights);
+        let journal = resting(record(&user), rights).changing(Some(&before), Some(&user));
         let done = self.ports.directory.update_user(&user, seen, &journal).await;
         changed(done.map_err(|error| taken(error, &user.email))?)?;
         Ok(user)
@@ -269,7 +269,7 @@ impl Identity {
         }
         let rights = self.outranks_elsewhere(context, id).await?;
         self.lifts_own_denies(context, id).await?;
-        let journal = resting(journal.clone(), rights);
+        let journal = resting(journal.clone(), rights).changing(Some(&user), None);
         changed(self.ports.directory.delete_user(user.home, id, user.revision, &journal).await?)
     }
 }

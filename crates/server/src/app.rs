@@ -13,6 +13,7 @@ use heddle_workflows::definitions::Definitions;
 use heddle_workflows::runs::Runs;
 use tokio::sync::watch;
 
+use crate::audit_keeper::AuditKeeper;
 use crate::config::Config;
 use crate::denials::Denials;
 use crate::edge::Edge;
@@ -55,6 +56,8 @@ pub struct App {
     pub ids: RandomIds,
     /// Refusals on their way to the audit log.
     pub denials: Denials,
+    /// The audit trail's chains, and what keeps them.
+    pub audit: Arc<AuditKeeper>,
     /// Counts and rates of the edge.
     pub(crate) edge: Edge,
     /// Last try to write, of the readiness.

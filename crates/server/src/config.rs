@@ -112,6 +112,8 @@ pub struct Config {
     pub step_limit: Duration,
     /// Times in a row that the lock of a job may run out before the job is set aside.
     pub job_lapses: u32,
+    /// Days after which audit events are dropped; 0 keeps them for ever.
+    pub audit_retention_days: u32,
 }
 
 impl Default for Config {
@@ -149,6 +151,7 @@ impl Default for Config {
             quotas: Quotas::DEFAULT,
             step_limit: heddle_workflows::runs::PATIENCE,
             job_lapses: heddle_workflows::runs::DEFAULT_LAPSES,
+            audit_retention_days: 0,
         }
     }
 }

@@ -2,8 +2,12 @@
 
 mod accept;
 pub mod acting;
+mod anchors;
 pub mod app;
 mod audit;
+mod audit_export;
+pub mod audit_keeper;
+mod audit_view;
 mod bind;
 mod call;
 mod command_line;

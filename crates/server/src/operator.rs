@@ -1,12 +1,14 @@
 //! Operations of the command line that are no call of the API: a look at everything, migrations, and what a first start
 //! shows.
 
+mod audit;
 mod backup;
 mod beginning;
 mod decisions;
 mod doctor;
 mod summary;
 
+pub use audit::{Kept, VerifiedTrail, verify_copy, verify_export};
 pub use backup::{Copied, KeyFiles, back_up, restore};
 pub use beginning::Beginning;
 pub use decisions::decision_findings;

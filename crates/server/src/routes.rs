@@ -141,6 +141,7 @@ pub(crate) fn handler(id: OperationId) -> Handler {
         Id::GetGrant => bind::<ops::GetGrant>(roles::get_grant),
         Id::DeleteGrant => bind::<ops::DeleteGrant>(roles::delete_grant),
         Id::ListAuditEvents => bind::<ops::ListAuditEvents>(audit::events),
+        Id::VerifyAuditEvents => bind::<ops::VerifyAuditEvents>(audit::verify),
         Id::ListInstallationAuditEvents => {
             bind::<ops::ListInstallationAuditEvents>(audit::installation_events)
         }

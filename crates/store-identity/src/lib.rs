@@ -3,6 +3,7 @@
 mod access;
 mod audit;
 mod cache;
+mod chain;
 mod directory;
 mod factors;
 mod installation;

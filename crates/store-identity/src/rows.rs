@@ -10,8 +10,8 @@ use heddle_store::{At, Error, Id, document};
 use uuid::Uuid;
 
 use crate::schema::{
-    FactorRow, GrantDbRow, GroupRow, InstallationRow, MemberRow, OrganizationRow, RoleRow, SessionRow, ThrottleRow,
-    TokenRow, UserRow,
+    FactorRow, GrantDbRow, GroupRow, InstallationRow, MemberRow, OrganizationRow, RoleRow, SessionRow,
+    ThrottleRow, TokenRow, UserRow,
 };
 use crate::words::{EffectWord, PrincipalKindWord, SecondFactorWord, UserKindWord, UserStateWord};
 

@@ -29,8 +29,8 @@ use heddle_usecase::Journal;
 
 use crate::IdentityStore;
 use crate::cache::write;
-use crate::rights::bump_resting;
 use crate::factors;
+use crate::rights::bump_resting;
 use crate::tombstones::{actor, deleted_at};
 
 /// A deleted token is remembered for its user, not for an organisation: a repeat does not name one.

@@ -227,6 +227,14 @@ macro_rules! administration_rows {
                 path(NoPath) query(audit::AuditListQuery) body(-)
                 output(ListOrLines audit::AuditEvent)
                 success[200] errors[400 401 403 423 500 503];
+            VerifyAuditEvents Get "/api/audit-events/verify"
+                Platform Audit Preview "Verify the chain of the audit trail, part by part"
+                security(AuditList list) entitlement(-) role(-)
+                audit(-)
+                idempotent(yes) remediation(no) ifmatch(no)
+                path(NoPath) query(audit::AuditVerifyQuery) body(-)
+                output(Data audit::AuditVerification)
+                success[200] errors[400 401 403 423 500 503];
             ListInstallationAuditEvents Get "/api/installation/audit-events"
                 Platform Audit Preview "List the audit events that belong to no organisation, newest first"
                 security(InstallationAuditList list) entitlement(-) role(-)

@@ -114,6 +114,7 @@ pub(crate) const QUERIES: &[(OperationId, ReadQuery)] = &[
     (OperationId::ListGrants, query::<ops::ListGrants>),
     (OperationId::ListMembers, query::<ops::ListMembers>),
     (OperationId::ListAuditEvents, query::<ops::ListAuditEvents>),
+    (OperationId::VerifyAuditEvents, query::<ops::VerifyAuditEvents>),
     (OperationId::ListInstallationAuditEvents, query::<ops::ListInstallationAuditEvents>),
     (OperationId::ListJobs, query::<ops::ListJobs>),
     (OperationId::ListDeadLetters, query::<ops::ListDeadLetters>),

@@ -65,6 +65,14 @@ impl Client {
         self.call(Method::GET, path, None).await
     }
 
+    /// `data` of the answer to GET with a query.
+    ///
+    /// # Errors
+    /// [`Refusal`], [`Unreachable`].
+    pub(crate) async fn get_with(&self, path: &str, query: &Query) -> Result<Value> {
+        self.get(&format!("{path}{}", query.0)).await
+    }
+
     /// `data` of the answer to POST.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! The commands: each reads its options, calls the service, and prints.
 
 mod access;
+mod audit;
 pub(crate) mod backup;
 mod connection;
 pub(crate) mod decision;
@@ -30,9 +31,9 @@ use serde_json::{Map, Value, json};
 use tracing_subscriber::EnvFilter;
 
 use crate::cli::{
-    AccessCommand, Cli, Command, ConnectionCommand, CreateUser, DeadLetterCommand, EventCommand, GroupCommand,
-    JobCommand, KeyCommand, LicenceCommand, Place, RunCommand, TaskCommand, TokenCommand, UserCommand,
-    WorkflowCommand,
+    AccessCommand, AuditCommand, Cli, Command, ConnectionCommand, CreateUser, DeadLetterCommand,
+    EventCommand, GroupCommand, JobCommand, KeyCommand, LicenceCommand, Place, RunCommand, TaskCommand,
+    TokenCommand, UserCommand, VerifyAudit, WorkflowCommand,
 };
 use crate::client::{Client, Need};
 use crate::config::{Effective, Row};
@@ -100,6 +101,9 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
         Command::Access { command } => block_on(rights(config, command, json)),
         Command::Connection { command } => block_on(connections(config, command, json)),
         Command::Key { command } => block_on(keys(config, command, json)),
+        Command::Audit { command: AuditCommand::Verify(options) } => {
+            block_on(audit_verify(config, options, json))
+        }
         Command::Decision { .. } | Command::Man(_) | Command::Completions { .. } => Ok(()),
     }
 }
@@ -275,6 +279,18 @@ async fn keys(config: Config, command: KeyCommand, json: bool) -> Result<()> {
         KeyCommand::Forget(options) => key::forget(client, options, json).await,
     };
     with(config, &Place::default(), Need::Installation, work).await
+}
+
+async fn audit_verify(config: Config, options: VerifyAudit, json: bool) -> Result<()> {
+    if options.file.is_some() || options.database.is_some() {
+        return audit::elsewhere(&config, &options, json).await;
+    }
+    if options.public_key.is_some() || options.anchors.is_some() {
+        let message = "--public-key and --anchors go with --file or --database: an installation has its own";
+        return Err(Failure::Configuration(message.to_owned()).into());
+    }
+    let work = async |client: &Client| audit::verify(client, json).await;
+    with(config, &options.place, Need::Account, work).await
 }
 
 async fn workflows(config: Config, command: WorkflowCommand, json: bool) -> Result<()> {

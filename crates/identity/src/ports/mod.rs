@@ -9,12 +9,14 @@
 //!   organisation*, `Duplicate` with the name of the constraint for a unique value that is taken.
 
 mod access;
+mod chain;
 mod directory;
 mod factors;
 mod installation;
 mod sessions;
 
 pub use access::{Access, AccessStore, Credential, TenantAccess, TokenKind};
+pub use chain::{AuditChainStore, ChainLink};
 pub use directory::{
     Change, Dependents, DirectoryStore, GrantFilter, GroupChange, LimitOutcome, MemberFilter,
     NewOrganization, NewUser, Tombstone, UserFilter,

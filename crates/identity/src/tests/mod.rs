@@ -1,6 +1,7 @@
 //! The use cases over mocked storage.
 
 mod access;
+mod chain;
 mod licence;
 mod people;
 mod rights;

@@ -4,7 +4,10 @@ use heddle_api::operations::{Operation, ops};
 use heddle_api::{ErrorCode, wire};
 use heddle_identity::MARK_SECONDS;
 use heddle_identity::records::{ApiToken, OwnOrganization, Session};
-use heddle_identity::{CodeRequired, CreatedToken, NewApiToken, RemovalProof, SetUpRequest, SignIn, SignInAnswer, SignInCode, SignedIn};
+use heddle_identity::{
+    CodeRequired, CreatedToken, NewApiToken, RemovalProof, SetUpRequest, SignIn, SignInAnswer, SignInCode,
+    SignedIn,
+};
 use heddle_kernel::{SessionId, TenantId, UserId};
 use heddle_policy::licence::LicenceState;
 use heddle_policy::{RequestContext, SessionKind};

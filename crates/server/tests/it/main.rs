@@ -11,6 +11,7 @@ mod abandoned;
 mod access;
 mod all_runs;
 mod asvs_identity;
+mod audit_chain;
 mod audit_trail;
 mod calls;
 mod camunda7;

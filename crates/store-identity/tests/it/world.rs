@@ -5,7 +5,8 @@ use heddle_identity::ports::{
     NewUser, SessionStore, SetUp, TokenKind,
 };
 use heddle_identity::records::{
-    ApiToken, GrantPrincipal, GrantRow, InstallationState, Membership, Organization, Role, RoleEnds, SecondFactor, Session, User, UserKind, UserState,
+    ApiToken, GrantPrincipal, GrantRow, InstallationState, Membership, Organization, Role, RoleEnds,
+    SecondFactor, Session, User, UserKind, UserState,
 };
 use heddle_kernel::{
     EventId, GrantId, PageRequest, Revision, RoleId, SessionId, TenantId, Timestamp, TokenId, UserId,

@@ -125,7 +125,7 @@ impl Definitions {
     ) -> Result<Published, UseCaseError> {
         let id = authorized.id();
         let mut view = self.store.get(context.tenant(), id, context.user_id()).await?;
-        let before = view.workflow.revision;
+        let (before, whole) = (view.workflow.revision, view.workflow.clone());
         check_revision(request.revision, before)?;
         if view.workflow.state == WorkflowState::Archived {
             return Err(UseCaseError::conflict("archived", "The workflow is archived; take it out first."));
@@ -172,7 +172,7 @@ impl Definitions {
         let processes = CompiledVersion::new(&definition, Meaning::NOW).processes;
         let bindings = bindings(&view.workflow, version.number, &processes, context.now());
         let published = Published { view, version, diagnostics };
-        let journal = record(&published);
+        let journal = record(&published).changing(Some(&whole), Some(&published.view.workflow));
         let write = PublishWrite {
             workflow: &published.view.workflow,
             expected: before,

@@ -227,17 +227,20 @@ impl Runs {
             let sent = Sent { outcome, values: &completion.values, base: "values" };
             let Settled { outcome, values } = settled(&open, form.as_deref(), sent)?;
             let task_id = task.id;
-            *chosen.lock() = Some(done(task, context));
+            *chosen.lock() = Some((task.clone(), done(task, context)));
             let comment = completion.comment.clone();
             Ok(Some(Command::CompleteTask { task_id, outcome, values, comment }))
         };
         let missing = || UseCaseError::Internal("a completion without a task".to_owned());
         let paired = |run: &Run| match chosen.lock().clone() {
-            Some(task) => record(&(task, run.clone())),
+            Some((before, task)) => {
+                let journal = record(&(task.clone(), run.clone()));
+                journal.changing(Some(&before), Some(&task))
+            }
             None => heddle_usecase::Journal::default(),
         };
         let run = self.advance(authorized.key(), by, choose, &paired).await?;
-        let task = chosen.lock().take().ok_or_else(missing)?;
+        let (_, task) = chosen.lock().take().ok_or_else(missing)?;
         Ok((task, run))
     }
 
@@ -279,13 +282,18 @@ impl Runs {
             let mut open = plan::human_task(run, open);
             let assignee = assignee(context, &open, &assignment)?;
             let same = assignee == open.assignee;
+            let before = open.clone();
             open.assignee.clone_from(&assignee);
-            *chosen.lock() = Some(open);
+            *chosen.lock() = Some((before, open));
             Ok((!same).then_some(Command::AssignTask { task_id: task, assignee }))
         };
-        let paired = |_: &Run| chosen.lock().as_ref().map(record).unwrap_or_default();
+        let paired = |_: &Run| match chosen.lock().as_ref() {
+            Some((before, task)) => record(task).changing(Some(before), Some(task)),
+            None => heddle_usecase::Journal::default(),
+        };
         self.advance(authorized.key(), by, choose, &paired).await?;
-        chosen.into_inner().ok_or_else(|| UseCaseError::Internal("an assignment without a task".to_owned()))
+        let missing = || UseCaseError::Internal("an assignment without a task".to_owned());
+        chosen.into_inner().map(|(_, task)| task).ok_or_else(missing)
     }
 }
 

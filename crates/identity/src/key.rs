@@ -21,6 +21,7 @@ pub struct InstallationKey {
     pair: KeyPair,
     calls: [u8; 32],
     devices: [u8; 32],
+    sign_ins: [u8; 32],
 }
 
 impl fmt::Debug for InstallationKey {
@@ -44,7 +45,8 @@ impl InstallationKey {
         let seed = derived(&secret, b"heddle/licence-signing/v1")?;
         let calls = derived(&secret, b"heddle/idempotent-calls/v1")?;
         let devices = derived(&secret, b"heddle/known-devices/v1")?;
-        Ok(Self { pair: KeyPair::from_seed(Seed::new(seed)), secret, calls, devices })
+        let sign_ins = derived(&secret, b"heddle/provider-sign-ins/v1")?;
+        Ok(Self { pair: KeyPair::from_seed(Seed::new(seed)), secret, calls, devices, sign_ins })
     }
 
     /// Code of a call that is remembered for its repeats: HMAC-SHA-256 over its parts, in lower-case hex. Whoever reads
@@ -62,6 +64,14 @@ impl InstallationKey {
     /// As [`Self::call_code`].
     pub(crate) fn device_code(&self, parts: &[&[u8]]) -> Result<String, UseCaseError> {
         code(&self.devices, parts)
+    }
+
+    /// Code of a sign-in by a provider: HMAC-SHA-256 over its parts, in lower-case hex.
+    ///
+    /// # Errors
+    /// As [`Self::call_code`].
+    pub(crate) fn sign_in_code(&self, parts: &[&[u8]]) -> Result<String, UseCaseError> {
+        code(&self.sign_ins, parts)
     }
 
     /// The installation's id. Another key is another installation.

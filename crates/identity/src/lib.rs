@@ -10,6 +10,7 @@ mod audit;
 pub mod blocklist;
 mod compiled;
 mod device;
+mod federation;
 mod grants;
 mod identity;
 pub mod key;
@@ -39,6 +40,10 @@ mod validate;
 pub use access::Authenticated;
 pub use api_tokens::{CreatedToken, NewApiToken};
 pub use device::MARK_SECONDS;
+pub use federation::{
+    BegunSignIn, Federation, FederationError, PlaceRules, ProvenPerson, ProviderRules, ProviderSignedIn,
+    ResumedSignIn, RulesError, SIGN_IN_SECONDS, Visit,
+};
 pub use grants::NewGrant;
 pub use identity::{Identity, Ports, Settings, Tools};
 pub use key::InstallationKey;

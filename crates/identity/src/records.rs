@@ -239,6 +239,30 @@ pub struct Session {
     pub client_ip: Option<String>,
     /// Client that opened it: the `User-Agent` header, cut to 300 characters.
     pub user_agent: Option<String>,
+    /// Provider by which the person signed in; none for a password.
+    pub provider: Option<String>,
+}
+
+/// A person's id at a provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExternalIdentity {
+    /// Name of the provider.
+    pub provider: String,
+    /// Issuer of the provider: under one name there may be another provider some day.
+    pub issuer: String,
+    /// The person's id there.
+    pub subject: String,
+}
+
+/// Role that a member has by the groups that a provider tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MappedRole {
+    /// The organisation.
+    pub tenant: TenantId,
+    /// The role.
+    pub role: RoleId,
+    /// Name of the provider.
+    pub provider: String,
 }
 
 /// An API token. The token itself is nowhere kept.

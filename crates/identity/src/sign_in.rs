@@ -13,7 +13,7 @@ use crate::tries::{self, Tries};
 use crate::{Identity, UseCaseError, device, password, token, validate};
 
 /// The longest `User-Agent` that is kept, in characters.
-const USER_AGENT_MAX: usize = 300;
+pub(crate) const USER_AGENT_MAX: usize = 300;
 
 /// Most times that a session is tried to be opened while the account changes.
 const OPENINGS: usize = 4;
@@ -138,6 +138,7 @@ impl Identity {
             expires_at: now.plus_seconds(self.settings.absolute_seconds),
             client_ip: request.client_ip.clone(),
             user_agent: sent.user_agent.as_ref().map(|agent| agent.chars().take(USER_AGENT_MAX).collect()),
+            provider: None,
         };
         let event = Event {
             tenant: Some(tenant),

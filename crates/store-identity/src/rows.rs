@@ -1,16 +1,16 @@
 //! Conversions of rows to and from records.
 
 use heddle_identity::records::{
-    ApiToken, GrantPrincipal, GrantRow, InstallationState, Membership, Organization, Role, Session, Throttle,
-    User,
+    ApiToken, ExternalIdentity, GrantPrincipal, GrantRow, InstallationState, MappedRole, Membership,
+    Organization, Role, Session, Throttle, User,
 };
 use heddle_kernel::{Revision, RoleId};
 use heddle_store::{At, Error, Id, document};
 use uuid::Uuid;
 
 use crate::schema::{
-    GrantDbRow, InstallationRow, MemberRow, OrganizationRow, RoleRow, SessionRow, ThrottleRow, TokenRow,
-    UserRow,
+    ExternalIdentityRow, GrantDbRow, InstallationRow, MappedRoleRow, MemberRow, OrganizationRow, RoleRow,
+    SessionRow, ThrottleRow, TokenRow, UserRow,
 };
 use crate::words::{EffectWord, PrincipalKindWord, UserStateWord};
 
@@ -196,6 +196,7 @@ impl From<&Session> for SessionRow {
             expires_at: record.expires_at.into(),
             client_ip: record.client_ip.clone(),
             user_agent: record.user_agent.clone(),
+            provider: record.provider.clone(),
         }
     }
 }
@@ -212,7 +213,27 @@ impl From<SessionRow> for Session {
             expires_at: row.expires_at.into(),
             client_ip: row.client_ip,
             user_agent: row.user_agent,
+            provider: row.provider,
         }
+    }
+}
+
+impl ExternalIdentityRow {
+    pub(crate) fn of(record: &ExternalIdentity, user: Id, created_at: At) -> Self {
+        let ExternalIdentity { provider, issuer, subject } = record.clone();
+        Self { provider, issuer, subject, user_id: user, created_at }
+    }
+}
+
+impl From<ExternalIdentityRow> for ExternalIdentity {
+    fn from(row: ExternalIdentityRow) -> Self {
+        Self { provider: row.provider, issuer: row.issuer, subject: row.subject }
+    }
+}
+
+impl From<MappedRoleRow> for MappedRole {
+    fn from(row: MappedRoleRow) -> Self {
+        Self { tenant: row.organization_id.into(), role: row.role_id.into(), provider: row.provider }
     }
 }
 

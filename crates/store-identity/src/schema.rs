@@ -6,8 +6,12 @@ use heddle_store::{At, Id, Migration, migrations, row};
 use crate::words::{EffectWord, PrincipalKindWord, UserStateWord};
 
 /// The migrations of identity's tables.
-pub const MIGRATIONS: &[Migration] =
-    migrations!["20261121000100_identity", "20261122000551_identity_search", "20261123000300_identity_nodes"];
+pub const MIGRATIONS: &[Migration] = migrations![
+    "20261121000100_identity",
+    "20261122000551_identity_search",
+    "20261123000300_identity_nodes",
+    "20261124000600_identity_providers"
+];
 
 row! {
     /// An organisation: the tenant.
@@ -114,6 +118,36 @@ row! {
         once  expires_at: [DbInstant] At,
         once  client_ip: [Nullable<Text>] Option<String>,
         once  user_agent: [Nullable<Text>] Option<String>,
+        once  provider: [Nullable<Text>] Option<String>,
+    }
+}
+
+row! {
+    /// A person's id at a provider.
+    pub(crate) external_identities (provider, issuer, subject) => ExternalIdentityRow {
+        key  provider: [Text] String,
+        key  issuer: [Text] String,
+        key  subject: [Text] String,
+        once user_id: [DbUuid] Id,
+        once created_at: [DbInstant] At,
+    }
+}
+
+row! {
+    /// A role that a member has by the groups of a provider.
+    pub(crate) mapped_roles (user_id, organization_id, role_id, provider) => MappedRoleRow {
+        key  user_id: [DbUuid] Id,
+        key  organization_id: [DbUuid] Id,
+        key  role_id: [DbUuid] Id,
+        key  provider: [Text] String,
+    }
+}
+
+row! {
+    /// A sign-in by a provider that was taken.
+    pub(crate) taken_sign_ins (state_sha256) => TakenSignInRow {
+        key  state_sha256: [Text] String,
+        once until: [DbInstant] At,
     }
 }
 

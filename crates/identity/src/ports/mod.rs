@@ -10,6 +10,7 @@
 
 mod access;
 mod directory;
+mod federation;
 mod installation;
 mod sessions;
 
@@ -18,11 +19,12 @@ pub use directory::{
     Change, Dependents, DirectoryStore, GrantFilter, LimitOutcome, NewOrganization, NewUser, Tombstone,
     UserFilter,
 };
+pub use federation::{FederationStore, MappedMembership, ProviderAccount, ProviderOutcome, ProviderSession};
 pub use installation::{AuditEvent, AuditFilter, InstallationStore, LimitCounter, SetUp};
 pub use sessions::{Attempt, NewSession, PasswordChange, SessionStore};
 
 #[cfg(any(test, feature = "mock"))]
 pub use self::{
-    access::MockAccessStore, directory::MockDirectoryStore, installation::MockInstallationStore,
-    sessions::MockSessionStore,
+    access::MockAccessStore, directory::MockDirectoryStore, federation::MockFederationStore,
+    installation::MockInstallationStore, sessions::MockSessionStore,
 };

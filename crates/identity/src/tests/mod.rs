@@ -1,6 +1,7 @@
 //! The use cases over mocked storage.
 
 mod access;
+mod federation;
 mod licence;
 mod people;
 mod rights;
@@ -124,6 +125,7 @@ pub(crate) fn session(number: u128) -> Session {
         expires_at: START.plus_seconds(12 * 3600),
         client_ip: None,
         user_agent: None,
+        provider: None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Organisations, users, members, roles and grants.
 
+mod federation;
 mod grants;
 mod members;
 mod organizations;

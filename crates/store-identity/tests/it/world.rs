@@ -137,6 +137,7 @@ pub(crate) fn session(n: u128, user_id: UserId) -> Session {
         expires_at: NOW.plus_seconds(3600),
         client_ip: None,
         user_agent: Some("curl".to_owned()),
+        provider: None,
     }
 }
 

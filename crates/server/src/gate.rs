@@ -213,6 +213,8 @@ pub(crate) fn meta(spec: &OperationSpec, incoming: &Incoming) -> Result<Meta, Fa
         user_agent: headers.user_agent.clone(),
         token: headers.presented.token().map(str::to_owned),
         device: headers.device.clone(),
+        sign_in: headers.sign_in.clone(),
+        host: headers.presented.host.clone(),
     })
 }
 

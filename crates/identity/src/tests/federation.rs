@@ -193,9 +193,10 @@ async fn link_with(
 
 #[tokio::test]
 async fn an_account_is_linked_by_its_address_only_where_nothing_is_won_by_it() {
+    const OF_ADMINISTRATORS: [&[&str]; 2] = [&["owner"], &["administrator"]];
     let elsewhere = TenantId(Uuid::from_u128(7777));
     assert_eq!(link(rules(), &["viewer"], tenant()).await, "linked");
-    for roles in [&["owner"][..], &["administrator"]] {
+    for roles in OF_ADMINISTRATORS {
         assert_eq!(link(rules(), roles, tenant()).await, "accountOfAdministrator");
         let open = ProviderRules { link_administrators: true, ..rules() };
         assert_eq!(link(open, roles, tenant()).await, "linked");

@@ -43,6 +43,7 @@ mod raw;
 mod rights;
 mod runs;
 mod samples;
+mod sign_ins;
 mod single_rules;
 mod streams;
 mod tls;

@@ -135,9 +135,9 @@ row! {
 
 row! {
     /// A role that a member has by the groups of a provider.
-    pub(crate) mapped_roles (user_id, organization_id, role_id, provider) => MappedRoleRow {
-        key  user_id: [DbUuid] Id,
+    pub(crate) mapped_roles (organization_id, user_id, role_id, provider) => MappedRoleRow {
         key  organization_id: [DbUuid] Id,
+        key  user_id: [DbUuid] Id,
         key  role_id: [DbUuid] Id,
         key  provider: [Text] String,
     }

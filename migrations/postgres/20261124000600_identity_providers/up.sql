@@ -15,17 +15,17 @@ CREATE TABLE external_identities (
 
 -- Roles that a member has by the groups of a provider; the roles themselves stand in role_bindings
 CREATE TABLE mapped_roles (
-    user_id uuid NOT NULL,
     organization_id uuid NOT NULL,
+    user_id uuid NOT NULL,
     role_id uuid NOT NULL,
     provider text COLLATE "C" NOT NULL,
-    PRIMARY KEY (user_id, organization_id, role_id, provider),
+    PRIMARY KEY (organization_id, user_id, role_id, provider),
     FOREIGN KEY (organization_id, user_id) REFERENCES members (organization_id, user_id) ON DELETE CASCADE,
     FOREIGN KEY (organization_id, role_id) REFERENCES roles (organization_id, id) ON DELETE CASCADE
 );
--- A role, a member or an organisation that goes takes these with it
+-- A sign-in reads those of its user; a role that goes takes these with it
+CREATE INDEX mapped_roles_by_user ON mapped_roles (user_id);
 CREATE INDEX mapped_roles_by_role ON mapped_roles (organization_id, role_id);
-CREATE INDEX mapped_roles_by_member ON mapped_roles (organization_id, user_id);
 
 -- Sign-ins by a provider that were taken: each can be once
 CREATE TABLE taken_sign_ins (

@@ -9,6 +9,7 @@ mod connections;
 mod crash;
 mod licence;
 mod npm;
+mod oidc;
 mod pip;
 mod prepare;
 mod random;
@@ -41,6 +42,8 @@ enum Runner {
     Clients(clients::Options),
     /// Tests connections of every type against services as people run them.
     Connections(connections::Options),
+    /// Signs in by a provider of npm, in a process of its own.
+    Oidc(oidc::Options),
     /// Measures a started server.
     #[command(subcommand)]
     Bench(bench::Subject),
@@ -68,6 +71,7 @@ async fn run(runner: Runner) -> anyhow::Result<bool> {
         Runner::Attack(options) => attack::run(options).await,
         Runner::Clients(options) => clients::run(options).await,
         Runner::Connections(options) => connections::run(options).await,
+        Runner::Oidc(options) => oidc::run(options).await,
         Runner::Bench(subject) => bench::run(subject).await,
         Runner::Schemathesis(options) => schemathesis::run(options).await,
     }

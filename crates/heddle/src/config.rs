@@ -3,6 +3,7 @@
 
 mod edge;
 mod outside;
+mod sign_ins;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -50,7 +51,7 @@ pub(crate) struct Key {
 
 /// Every key.
 fn keys() -> impl Iterator<Item = &'static Key> {
-    KEYS.iter().chain(edge::KEYS).chain(outside::KEYS)
+    KEYS.iter().chain(edge::KEYS).chain(outside::KEYS).chain(sign_ins::KEYS)
 }
 
 const KEYS: &[Key] = &[

@@ -23,6 +23,7 @@ pub struct InstallationKey {
     calls: [u8; 32],
     devices: [u8; 32],
     tickets: [u8; 32],
+    sign_ins: [u8; 32],
 }
 
 impl fmt::Debug for InstallationKey {
@@ -47,7 +48,8 @@ impl InstallationKey {
         let calls = derived(&secret, b"heddle/idempotent-calls/v1")?;
         let devices = derived(&secret, b"heddle/known-devices/v1")?;
         let tickets = derived(&secret, b"heddle/sign-in-tickets/v1")?;
-        Ok(Self { pair: KeyPair::from_seed(Seed::new(seed)), secret, calls, devices, tickets })
+        let sign_ins = derived(&secret, b"heddle/provider-sign-ins/v1")?;
+        Ok(Self { pair: KeyPair::from_seed(Seed::new(seed)), secret, calls, devices, tickets, sign_ins })
     }
 
     /// Code of a call that is remembered for its repeats: HMAC-SHA-256 over its parts, in lower-case hex. Whoever reads
@@ -73,6 +75,14 @@ impl InstallationKey {
     /// As [`Self::call_code`].
     pub(crate) fn ticket_code(&self, parts: &[&[u8]]) -> Result<String, UseCaseError> {
         code(&self.tickets, parts)
+    }
+
+    /// Code of a sign-in by a provider: HMAC-SHA-256 over its parts, in lower-case hex.
+    ///
+    /// # Errors
+    /// As [`Self::call_code`].
+    pub(crate) fn sign_in_code(&self, parts: &[&[u8]]) -> Result<String, UseCaseError> {
+        code(&self.sign_ins, parts)
     }
 
     /// The installation's id. Another key is another installation.

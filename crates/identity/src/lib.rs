@@ -13,6 +13,7 @@ pub mod blocklist;
 pub mod chain;
 mod compiled;
 mod device;
+mod federation;
 mod grants;
 mod groups;
 mod identity;
@@ -47,6 +48,10 @@ mod validate;
 pub use access::Authenticated;
 pub use api_tokens::{CreatedToken, NewApiToken};
 pub use device::MARK_SECONDS;
+pub use federation::{
+    BegunSignIn, Federation, FederationError, PlaceRules, ProvenPerson, ProviderRules, ProviderSignedIn,
+    ResumedSignIn, RulesError, SIGN_IN_SECONDS, Visit,
+};
 pub use grants::NewGrant;
 pub use groups::{NewGroup, PatchGroup};
 pub use identity::{Identity, Ports, Settings, Tools};

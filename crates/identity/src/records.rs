@@ -326,6 +326,30 @@ pub struct Session {
     pub user_agent: Option<String>,
     /// Proof that it was opened with beside the password; none for an account without a second factor.
     pub second_factor: Option<SecondFactor>,
+    /// Provider by which the person signed in; none for a password.
+    pub provider: Option<String>,
+}
+
+/// A person's id at a provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExternalIdentity {
+    /// Name of the provider.
+    pub provider: String,
+    /// Issuer of the provider: under one name there may be another provider some day.
+    pub issuer: String,
+    /// The person's id there.
+    pub subject: String,
+}
+
+/// Role that a member has by the groups that a provider tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MappedRole {
+    /// The organisation.
+    pub tenant: TenantId,
+    /// The role.
+    pub role: RoleId,
+    /// Name of the provider.
+    pub provider: String,
 }
 
 /// An API token. The token itself is nowhere kept.

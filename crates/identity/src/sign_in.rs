@@ -14,7 +14,7 @@ use crate::token::{SESSION_PREFIX, Token};
 use crate::{Identity, UseCaseError, device, password, ticket, token, tries, validate};
 
 /// The longest `User-Agent` that is kept, in characters.
-const USER_AGENT_MAX: usize = 300;
+pub(crate) const USER_AGENT_MAX: usize = 300;
 
 /// Most times that a session is tried to be opened while the account changes.
 const OPENINGS: usize = 4;
@@ -229,6 +229,7 @@ impl Identity {
             client_ip: request.client_ip.clone(),
             user_agent: wanted.user_agent.map(|agent| agent.chars().take(USER_AGENT_MAX).collect()),
             second_factor: proven.factor.as_ref().map(FactorProof::kind),
+            provider: None,
         };
         let event = Event {
             tenant: Some(tenant),

@@ -19,6 +19,7 @@ use crate::denials::Denials;
 use crate::edge::Edge;
 use crate::keyring::InstallationKeyring;
 use crate::last_write::LastWrite;
+use crate::sign_ins::SignIns;
 
 /// The composed service.
 pub struct App {
@@ -28,6 +29,8 @@ pub struct App {
     pub db: Db,
     /// Accounts, sessions, rights, licence, audit.
     pub identity: Arc<Identity>,
+    /// Sign-in by providers.
+    pub(crate) sign_ins: SignIns,
     /// Workflow definitions.
     pub definitions: Definitions,
     /// Connections to services outside.

@@ -132,7 +132,7 @@ impl Asked<'_> {
         if let (Some(outsider), Some(members)) = (outsider, details.as_object_mut()) {
             members.insert("organizationId".to_owned(), json!(outsider.snapshot.tenant().to_string()));
         }
-        let signs_in = self.spec.id == OperationId::SignIn;
+        let signs_in = matches!(self.spec.id, OperationId::SignIn | OperationId::FinishOidcSignIn);
         app.denials.push(AuditEntry {
             id: EventId(app.ids.next(self.facts.now)),
             tenant: caller.and_then(Authenticated::tenant),

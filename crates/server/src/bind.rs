@@ -291,10 +291,10 @@ impl<O: Operation<Access = Self>> Admit<O> for Public {
 
     async fn admit<H: Handles<PublicCall<O>>>(handler: H, request: Request<O>) -> HandlerResult {
         let (spec, incoming) = (O::ID.spec(), request.incoming);
-        // No public operation has parameters; a query that is none of its own is refused nevertheless.
-        decode_query::<O>(&incoming.query)?;
         let (app, facts) = (Arc::clone(&request.app), incoming.facts.clone());
         let call = PublicCall::<O> {
+            path: decode_path::<O>(|name| parameter(&incoming.path, name))?,
+            query: decode_query::<O>(&incoming.query)?,
             meta: gate::meta(spec, &incoming)?,
             body: gate::body::<O>(spec, &incoming)?,
             facts: incoming.facts,

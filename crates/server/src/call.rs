@@ -107,6 +107,10 @@ pub(crate) struct Meta {
     pub token: Option<String>,
     /// Mark of the device that the caller came with.
     pub device: Option<String>,
+    /// Sign-in by a provider that was begun in the caller's browser.
+    pub sign_in: Option<String>,
+    /// `Host`.
+    pub host: Option<String>,
 }
 
 /// A call of an operation that a permission guards.
@@ -265,6 +269,10 @@ pub(crate) struct PublicCall<O: Operation> {
     pub app: Arc<App>,
     /// The request.
     pub facts: RequestFacts,
+    /// The path's parameters.
+    pub path: O::Path,
+    /// The query.
+    pub query: O::Query,
     /// The body.
     pub body: O::Body,
     /// The rest.

@@ -38,6 +38,7 @@ use crate::identity::{self, FirstStart};
 use crate::last_write::LastWrite;
 use crate::outside::Outside;
 use crate::people::People;
+use crate::sign_ins::SignIns;
 use crate::{licensed, stores};
 
 /// Bytes of runs that were committed last, which are kept for their next step.
@@ -110,13 +111,14 @@ impl Composition {
         let denials = Denials::start(store.clone());
         let identity =
             Arc::new(identity::open(&config, &store, &denials, key, &clock, outside.keyring.clone())?);
+        let sign_ins = SignIns::open(&config, &identity, &store, &outside.egress)?;
         let chain = AuditChain::new(store, &InstallationKey::new(key)?, clock.clone())?;
         let anchors = Anchors::open(&config.data_dir);
         let audit =
             Arc::new(AuditKeeper::new(chain, anchors, Arc::clone(&clock), config.audit_retention_days));
         let (stop, stopped) = watch::channel(false);
         let compute = Arc::new(ComputePool::start(ComputeOptions::default()).map_err(StartError::Threads)?);
-        let parts = Parts { db, denials, identity, audit, clock, compute, outside, stop: stopped };
+        let parts = Parts { db, denials, identity, audit, sign_ins, clock, compute, outside, stop: stopped };
         let app = compose(config, parts);
         let mut core = Self { app, first: FirstStart::default(), data, stop, tasks: Vec::new(), node: None };
         core.first = identity::first_start(&core.app).await?;
@@ -194,6 +196,7 @@ struct Parts {
     denials: Denials,
     identity: Arc<Identity>,
     audit: Arc<AuditKeeper>,
+    sign_ins: SignIns,
     clock: Arc<ServerClock>,
     compute: Arc<ComputePool>,
     outside: Outside,
@@ -241,7 +244,7 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
     let quotas = licensed::quotas(&config, &parts.identity);
     let hub = Arc::new(EventNotifier::default());
     let ports = run_ports(&config, &parts, &quotas, &hub);
-    let Parts { db, denials, identity, audit, clock, compute, outside, stop } = parts;
+    let Parts { db, denials, identity, audit, sign_ins, clock, compute, outside, stop } = parts;
     let shared = db.postgres().is_some();
     let (workflows, store) = (Arc::clone(&ports.workflows), Arc::clone(&ports.runs));
     let (ids, models, directory) =
@@ -281,6 +284,7 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
         config,
         db,
         identity,
+        sign_ins,
         definitions,
         connections: outside.connections,
         webhooks: outside.webhooks,

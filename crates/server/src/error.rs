@@ -38,6 +38,9 @@ pub enum StartError {
     /// A setting of the way out that can't be used.
     #[error("{0}")]
     Egress(String),
+    /// A setting of sign-in by providers that can't be used.
+    #[error("{0}")]
+    SignIn(String),
     /// As many servers run on the database as the licence allows.
     #[error(
         "the licence allows {licensed} servers on this database, and {used} run: stop one, or install a licence for \

@@ -214,6 +214,8 @@ pub(crate) fn meta(spec: &OperationSpec, incoming: &Incoming) -> Result<Meta, Fa
         host: headers.presented.host.clone(),
         token: headers.presented.token().map(str::to_owned),
         device: headers.device.clone(),
+        sign_in: headers.sign_in.clone(),
+        host: headers.presented.host.clone(),
     })
 }
 

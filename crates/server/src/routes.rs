@@ -6,8 +6,8 @@ use heddle_api::operations::{OperationId, ops};
 use crate::bind::{Handler, bind};
 use crate::handlers::{
     accounts, audit, authorization, camunda7, camunda8, case_events, conformance, connections, dead_letters,
-    decisions, directory, groups, jobs, licence, platform, roles, runs, sessions, tasks, transform, webhooks,
-    workflows,
+    decisions, directory, groups, jobs, licence, platform, roles, runs, sessions, sign_ins, tasks, transform,
+    webhooks, workflows,
 };
 use crate::{organization_stream, stream};
 
@@ -96,6 +96,8 @@ pub(crate) fn handler(id: OperationId) -> Handler {
 
         Id::SetUpInstallation => bind::<ops::SetUpInstallation>(sessions::set_up),
         Id::SignIn => bind::<ops::SignIn>(sessions::sign_in),
+        Id::StartOidcSignIn => bind::<ops::StartOidcSignIn>(sign_ins::start),
+        Id::FinishOidcSignIn => bind::<ops::FinishOidcSignIn>(sign_ins::finish),
         Id::SignOut => bind::<ops::SignOut>(sessions::sign_out),
         Id::GetSession => bind::<ops::GetSession>(sessions::current),
         Id::ListSessions => bind::<ops::ListSessions>(sessions::list),

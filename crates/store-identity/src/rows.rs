@@ -2,16 +2,16 @@
 
 use heddle_identity::ports::{Factor, SealedFactor};
 use heddle_identity::records::{
-    ApiToken, GrantPrincipal, GrantRow, Group, GroupRole, InstallationState, Membership, Organization, Role,
-    RoleEnds, Session, Throttle, User,
+    ApiToken, ExternalIdentity, GrantPrincipal, GrantRow, Group, GroupRole, InstallationState, MappedRole,
+    Membership, Organization, Role, RoleEnds, Session, Throttle, User,
 };
 use heddle_kernel::{GroupId, Revision, RoleId};
 use heddle_store::{At, Error, Id, document};
 use uuid::Uuid;
 
 use crate::schema::{
-    FactorRow, GrantDbRow, GroupRow, InstallationRow, MemberRow, OrganizationRow, RoleRow, SessionRow,
-    ThrottleRow, TokenRow, UserRow,
+    ExternalIdentityRow, FactorRow, GrantDbRow, GroupRow, InstallationRow, MappedRoleRow, MemberRow,
+    OrganizationRow, RoleRow, SessionRow, ThrottleRow, TokenRow, UserRow,
 };
 use crate::words::{EffectWord, PrincipalKindWord, SecondFactorWord, UserKindWord, UserStateWord};
 
@@ -242,6 +242,7 @@ impl From<&Session> for SessionRow {
             client_ip: record.client_ip.clone(),
             user_agent: record.user_agent.clone(),
             second_factor: record.second_factor.map(SecondFactorWord),
+            provider: record.provider.clone(),
         }
     }
 }
@@ -259,7 +260,27 @@ impl From<SessionRow> for Session {
             client_ip: row.client_ip,
             user_agent: row.user_agent,
             second_factor: row.second_factor.map(|word| word.0),
+            provider: row.provider,
         }
+    }
+}
+
+impl ExternalIdentityRow {
+    pub(crate) fn of(record: &ExternalIdentity, user: Id, created_at: At) -> Self {
+        let ExternalIdentity { provider, issuer, subject } = record.clone();
+        Self { provider, issuer, subject, user_id: user, created_at }
+    }
+}
+
+impl From<ExternalIdentityRow> for ExternalIdentity {
+    fn from(row: ExternalIdentityRow) -> Self {
+        Self { provider: row.provider, issuer: row.issuer, subject: row.subject }
+    }
+}
+
+impl From<MappedRoleRow> for MappedRole {
+    fn from(row: MappedRoleRow) -> Self {
+        Self { tenant: row.organization_id.into(), role: row.role_id.into(), provider: row.provider }
     }
 }
 

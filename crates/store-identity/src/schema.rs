@@ -12,6 +12,7 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "20261123000300_identity_nodes",
     "20261124000400_identity_groups",
     "20261124000500_identity_second_factor",
+    "20261124000600_identity_providers",
 ];
 
 row! {
@@ -156,6 +157,36 @@ row! {
         once  client_ip: [Nullable<Text>] Option<String>,
         once  user_agent: [Nullable<Text>] Option<String>,
         once  second_factor: [Nullable<Text>] Option<SecondFactorWord>,
+        once  provider: [Nullable<Text>] Option<String>,
+    }
+}
+
+row! {
+    /// A person's id at a provider.
+    pub(crate) external_identities (provider, issuer, subject) => ExternalIdentityRow {
+        key  provider: [Text] String,
+        key  issuer: [Text] String,
+        key  subject: [Text] String,
+        once user_id: [DbUuid] Id,
+        once created_at: [DbInstant] At,
+    }
+}
+
+row! {
+    /// A role that a member has by the groups of a provider.
+    pub(crate) mapped_roles (organization_id, user_id, role_id, provider) => MappedRoleRow {
+        key  organization_id: [DbUuid] Id,
+        key  user_id: [DbUuid] Id,
+        key  role_id: [DbUuid] Id,
+        key  provider: [Text] String,
+    }
+}
+
+row! {
+    /// A sign-in by a provider that was taken.
+    pub(crate) taken_sign_ins (state_sha256) => TakenSignInRow {
+        key  state_sha256: [Text] String,
+        once until: [DbInstant] At,
     }
 }
 

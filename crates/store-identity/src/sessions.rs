@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 
 use crate::schema::{
     OrganizationRow, SessionRow, ThrottleChange, ThrottleRow, TokenRow, UserRow, api_tokens, group_members,
-    group_roles, members, organizations, role_bindings, roles, sessions, sign_in_throttle as throttle, users,
+    group_roles, members, organizations, role_bindings, roles, sessions, sign_in_throttle as throttle,
+    taken_sign_ins, users,
 };
 use async_trait::async_trait;
 use diesel::{
@@ -392,6 +393,9 @@ impl SessionStore for IdentityStore {
             rows +=
                 diesel::delete(throttle::table.filter(throttle::last_at.lt(before))).execute(conn).await?;
             rows += trim(conn, MOST_BUCKETS).await?;
+            rows += diesel::delete(taken_sign_ins::table.filter(taken_sign_ins::until.lt(before)))
+                .execute(conn)
+                .await?;
             let ended = tombstones::table
                 .filter(tombstones::organization_id.eq(Id::from(INSTALLATION)))
                 .filter(tombstones::kind.like(search::beginning(ENDED)).escape('\\'))

@@ -19,6 +19,22 @@ macro_rules! authentication_rows {
                 path(NoPath) query(NoQuery) body(Json CREDENTIALS_LIMIT sessions::SignIn)
                 output(Data sessions::SignInResult)
                 success[200] errors[400 401 429 500 503];
+            StartOidcSignIn Get "/api/auth/oidc/{provider}/start"
+                Platform Authentication Preview "Begin a sign-in by a provider (OpenID Connect)"
+                security(public) entitlement(-) role(-)
+                audit(-)
+                idempotent(yes) remediation(yes) ifmatch(no)
+                path(sessions::ProviderPath) query(sessions::StartOidcQuery) body(-)
+                output(-)
+                success[302] errors[400 404 500 503];
+            FinishOidcSignIn Get "/api/auth/oidc/{provider}/callback"
+                Platform Authentication Preview "Finish a sign-in by a provider, which leads the browser here"
+                security(public) entitlement(-) role(-)
+                audit("session.created")
+                idempotent(no) remediation(yes) ifmatch(no)
+                path(sessions::ProviderPath) query(sessions::FinishOidcQuery) body(-)
+                output(-)
+                success[302] errors[400 401 404 500 503];
             SignOut Post "/api/auth/sign-out"
                 Platform Authentication Preview "End the own session"
                 security(session) entitlement(-) role(-)

@@ -421,6 +421,12 @@ impl OperationSpec {
         matches!(self.id, OperationId::CreateApiToken | OperationId::EnrolTotp)
     }
 
+    /// Whether parameters that are not known are ignored: a provider of sign-ins adds its own (RFC 6749, 4.1.2).
+    #[must_use]
+    pub const fn ignores_unknown_parameters(&self) -> bool {
+        matches!(self.id, OperationId::FinishOidcSignIn)
+    }
+
     /// Source of the id of the thing, if the row is about one.
     #[must_use]
     pub fn selector(&self) -> Selector {

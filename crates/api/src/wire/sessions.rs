@@ -23,6 +23,9 @@ path_params! {
     /// Path of a session.
     SessionPath { session_id "sessionId": SessionId }
 
+    /// Path of a provider of sign-ins.
+    ProviderPath { provider "provider": String }
+
     /// Path of an API token.
     TokenPath { token_id "tokenId": TokenId }
 }
@@ -108,6 +111,29 @@ request! {
         code: Option<String>,
     }
 
+    /// The beginning of a sign-in by a provider.
+    struct StartOidcQuery {
+        /// Path of this service to which the browser is led in the end; `/` when absent.
+        #[schema(min_length = 1, max_length = 1000)]
+        return_to: Option<String>,
+    }
+
+    /// What a provider gives the browser to bring. Members that are not known are ignored (RFC 6749, 4.1.2).
+    struct FinishOidcQuery {
+        /// The text that this service gave the provider.
+        #[schema(min_length = 1, max_length = 512)]
+        state: Option<String>,
+        /// The code for which the provider gives its tokens.
+        #[schema(min_length = 1, max_length = 4096)]
+        code: Option<String>,
+        /// The provider's issuer (RFC 9207).
+        #[schema(min_length = 1, max_length = 2048)]
+        iss: Option<String>,
+        /// The provider's reason not to sign the person in.
+        #[schema(min_length = 1, max_length = 200)]
+        error: Option<String>,
+    }
+
     /// A new password; it ends all other sessions.
     #[schema(examples(json!({"currentPassword": "correct horse battery", "newPassword": "staple battery horse"})))]
     struct ChangePassword {
@@ -174,7 +200,7 @@ response! {
     struct Session {
         /// Stable identifier.
         id: String,
-        /// Method of the user's sign-in: `password`.
+        /// Method of the user's sign-in: `password`, or `oidc:` and the name of the provider.
         auth_method: String,
         /// The address it was made from.
         #[schema(required = true)]

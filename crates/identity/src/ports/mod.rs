@@ -12,6 +12,7 @@ mod access;
 mod chain;
 mod directory;
 mod factors;
+mod federation;
 mod installation;
 mod sessions;
 
@@ -25,11 +26,13 @@ pub use factors::{
     Enrolment, Factor, FactorAtHome, FactorPlace, FactorProof, FactorSealer, FactorStore, Removal,
     SealedFactor,
 };
+pub use federation::{FederationStore, MappedMembership, ProviderAccount, ProviderOutcome, ProviderSession};
 pub use installation::{AuditEvent, AuditFilter, InstallationStore, LimitCounter, SetUp};
 pub use sessions::{Attempt, NewSession, PasswordChange, SessionStore};
 
 #[cfg(any(test, feature = "mock"))]
 pub use self::{
     access::MockAccessStore, directory::MockDirectoryStore, factors::MockFactorSealer,
-    factors::MockFactorStore, installation::MockInstallationStore, sessions::MockSessionStore,
+    factors::MockFactorStore, federation::MockFederationStore, installation::MockInstallationStore,
+    sessions::MockSessionStore,
 };

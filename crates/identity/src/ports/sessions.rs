@@ -121,6 +121,7 @@ pub trait SessionStore: Send + Sync {
     /// Deletes an API token of this user. `NotFound` when there is and was none; a repeat is fine.
     async fn delete_token(&self, user: UserId, id: TokenId, journal: &Journal) -> Result<(), StoreError>;
 
-    /// Removes sessions and tokens that ended, and throttles last used, before then; says how many.
+    /// Removes sessions and tokens that ended, throttles last used, and taken sign-ins by providers whose time was over,
+    /// before then; says how many.
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError>;
 }

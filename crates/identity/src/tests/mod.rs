@@ -2,6 +2,7 @@
 
 mod access;
 mod chain;
+mod federation;
 mod licence;
 mod people;
 mod rights;
@@ -138,6 +139,7 @@ pub(crate) fn session(number: u128) -> Session {
         client_ip: None,
         user_agent: None,
         second_factor: None,
+        provider: None,
     }
 }
 

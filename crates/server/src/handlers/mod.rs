@@ -21,6 +21,7 @@ pub(crate) mod roles;
 pub(crate) mod run_view;
 pub(crate) mod runs;
 pub(crate) mod sessions;
+pub(crate) mod sign_ins;
 pub(crate) mod tasks;
 pub(crate) mod transform;
 pub(crate) mod webhooks;

@@ -345,7 +345,10 @@ fn tenant(text: Option<&str>) -> Result<Option<TenantId>, Failure> {
 fn session(session: &Session, own: Option<SessionId>) -> wire::sessions::Session {
     wire::sessions::Session {
         id: session.id.to_string(),
-        auth_method: "password".to_owned(),
+        auth_method: session
+            .provider
+            .as_ref()
+            .map_or_else(|| "password".to_owned(), |provider| format!("oidc:{provider}")),
         second_factor: session.second_factor.map(second_factor),
         ip: session.client_ip.clone(),
         user_agent: session.user_agent.clone(),

@@ -8,7 +8,11 @@ window.onload = () => {
     { name: "Accounts, rights, work list, licence, audit", url: "/openapi-platform.json" },
     { name: "For workers and clients of other products", url: "/openapi-compatibility.json" },
   ];
+  // Providers by which people sign in: names, and names for people.
+  const providers = [/* providers */];
   let token = null;
+  // Whoever comes back from a provider has a session in a cookie, which this page can't read and may send.
+  const byProvider = new URLSearchParams(window.location.search).has("signed-in");
 
   // Members that say nothing to a reader of this page, and the cookie, which a page can't send by hand.
   const hidden = new Set(["x-lifecycle", "x-history"]);
@@ -70,7 +74,7 @@ window.onload = () => {
     filter: true,
     docExpansion: "none",
     requestInterceptor: (request) => {
-      request.credentials = "omit";
+      request.credentials = byProvider && token === null ? "same-origin" : "omit";
       return request;
     },
     defaultModelsExpandDepth: -1,
@@ -158,5 +162,21 @@ window.onload = () => {
       button.disabled = false;
     }
   });
+  const way = (name) => `/api/auth/oidc/${name}/start?returnTo=${encodeURIComponent("/docs?signed-in=1")}`;
+  for (const provider of providers) {
+    form.append(element("a", { href: way(provider.name), textContent: `Sign in by ${provider.displayName}` }));
+  }
+  if (byProvider) {
+    fetch("/api/auth/session", { credentials: "same-origin" })
+      .then(async (answer) => {
+        const body = await answer.json();
+        told.textContent = answer.ok
+          ? `Signed in as ${body.data.user.email}, by a cookie of this service.`
+          : body.error.message;
+      })
+      .catch((error) => {
+        told.textContent = `The service does not answer: ${error.message}`;
+      });
+  }
   document.body.prepend(form);
 };

@@ -49,6 +49,7 @@ mod rights;
 mod runs;
 mod samples;
 mod second_factor;
+mod sign_ins;
 mod single_rules;
 mod streams;
 mod tls;

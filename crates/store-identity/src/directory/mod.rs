@@ -1,5 +1,6 @@
 //! Organisations, users, members, groups, roles and grants.
 
+mod federation;
 mod grants;
 mod groups;
 mod members;

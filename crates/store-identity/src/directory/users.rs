@@ -112,7 +112,7 @@ pub(super) async fn insert(
 }
 
 /// Home and all organisations with a membership, in one order for everybody: they are locked one by one.
-async fn organizations_of<C: AsConn>(
+pub(super) async fn organizations_of<C: AsConn>(
     conn: &mut C,
     home: TenantId,
     user: UserId,

@@ -142,6 +142,7 @@ pub(crate) fn session(n: u128, user_id: UserId) -> Session {
         client_ip: None,
         user_agent: Some("curl".to_owned()),
         second_factor: n.is_multiple_of(2).then_some(SecondFactor::Totp),
+        provider: None,
     }
 }
 

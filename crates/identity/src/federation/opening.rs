@@ -10,7 +10,7 @@ use super::rules::{Next, Present, ProviderRules, is_owner};
 use super::{Federation, FederationError, ProvenPerson, ProviderSignedIn, Visit, refused};
 use crate::audit::{Event, acting};
 use crate::ports::{MappedMembership, ProviderAccount, ProviderOutcome, ProviderSession};
-use crate::records::{MappedRole, Membership, Role, Session, User};
+use crate::records::{MappedRole, Membership, Role, RoleEnds, Session, User};
 use crate::sign_in::USER_AGENT_MAX;
 use crate::token::{self, SESSION_PREFIX, Token};
 
@@ -293,6 +293,8 @@ fn mapped(
             user_id: user.id,
             roles: next.roles,
             expires_at: None,
+            role_ends: RoleEnds::default(),
+            groups: Vec::new(),
             revision: Revision::FIRST,
             created_at: now,
             updated_at: now,

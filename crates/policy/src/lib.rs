@@ -11,6 +11,7 @@ mod decision;
 pub mod facts;
 mod filter;
 pub mod licence;
+mod ownership;
 pub mod permission;
 pub mod resource;
 mod rule_id;
@@ -30,6 +31,7 @@ pub use decision::{
 };
 pub use facts::{Effect, Facts, GrantFacts, PermissionSet, ResourceRule, RoleFacts, RoleRules, Source};
 pub use filter::{AccessFilter, Extent};
+pub use ownership::{OWN, Ownership, Person};
 pub use permission::{Action, Permission, ResourceType};
 pub use resource::{Key, PlaceOf, Resource, Within};
 pub use rule_id::{RuleId, StoredSelector};

@@ -1,7 +1,8 @@
 //! The decision: what a caller has, indexed by type and action.
 //!
-//! With the selectors limited to `*` and an id, a decision and a list have one closed form:
-//! `(all if an allow '*' applies, else the listed ids) - (all if a deny '*' applies, else the denied ids)`.
+//! With the selectors limited to `*`, `own` and an id, a decision and a list have one closed form:
+//! `(all if an allow '*' applies, else the listed ids and, if an allow 'own' applies, one's own)
+//! - (all if a deny '*' applies, else the denied ids and, if a deny 'own' applies, one's own)`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
@@ -19,6 +20,7 @@ use crate::decision::{
 };
 use crate::facts::{ANY, Effect, Facts, ResourceRule, RoleRules, Source};
 use crate::filter::{AccessFilter, Extent};
+use crate::ownership::{Ownership, Person};
 use crate::permission::{Action, Permission, ResourceType, WITHOUT_READ};
 use crate::resource::{Key, Place as _, PlaceOf, Resource, ResourceId as _};
 use crate::rule_id::{RuleId, StoredSelector};
@@ -27,13 +29,16 @@ use crate::rule_id::{RuleId, StoredSelector};
 struct Bucket {
     allow_all: Vec<DeterminingRule>,
     allow: BTreeMap<RuleId, Vec<DeterminingRule>>,
+    allow_own: Vec<DeterminingRule>,
     deny_all: Vec<DeterminingRule>,
+    deny_own: Vec<DeterminingRule>,
     deny: BTreeMap<RuleId, Vec<DeterminingRule>>,
 }
 
 #[derive(Debug)]
 struct Inner {
     user_id: UserId,
+    person: Arc<Person>,
     tenant: TenantId,
     active: bool,
     member: bool,
@@ -59,6 +64,7 @@ impl Snapshot {
         let ends = facts.grants.iter().map(|grant| grant.expires_at).chain([facts.member_until]);
         let mut inner = Inner {
             user_id: facts.user_id,
+            person: Arc::new(Person::new(facts.user_id, &facts.email, &facts.groups)),
             tenant: facts.tenant,
             active: facts.active,
             member: facts.member && !ended(facts.member_until),
@@ -91,6 +97,12 @@ impl Snapshot {
     #[must_use]
     pub fn user_id(&self) -> UserId {
         self.0.user_id
+    }
+
+    /// The same user as things name them.
+    #[must_use]
+    pub fn person(&self) -> &Person {
+        &self.0.person
     }
 
     /// The organisation.
@@ -170,15 +182,43 @@ impl Snapshot {
         self.authorize_key(Key::of_claimed(self.tenant(), id, place))
     }
 
-    /// Decides whether the caller may do `C` to a thing that was found; one of another organisation never.
+    /// Whether a rule about the caller's own things may decide whether they may do `C` to one: then it is looked up first.
+    #[must_use]
+    pub fn asks_ownership<C: Capability>(&self) -> bool {
+        let (resource, action) = (<C::On as Resource>::TYPE, C::ACTION);
+        resource.has_own()
+            && (self.buckets(resource, giving(resource, &action)).any(|bucket| !bucket.allow_own.is_empty())
+                || self.buckets(resource, taking(&action)).any(|bucket| !bucket.deny_own.is_empty()))
+    }
+
+    /// The key of one thing in the place that is claimed for it, of which nothing is decided yet.
+    #[must_use]
+    pub fn claimed<R: Resource>(&self, id: R::Id, place: PlaceOf<R>) -> Key<R> {
+        Key::of_claimed(self.tenant(), id, place)
+    }
+
+    /// Decides whether the caller may do `C` to a thing that was found; one of another organisation never. A rule about
+    /// the caller's own things gives nothing here, and takes all: [`Self::authorize_owned`] knows more.
     ///
     /// # Errors
     /// With the reason and the rules that counted.
     pub fn authorize_key<C: Capability>(&self, key: Key<C::On>) -> Result<Authorized<C>, DenialError> {
+        self.authorize_owned(key, Ownership::Unknown)
+    }
+
+    /// Decides whether the caller may do `C` to a thing that is or is not their own; one of another organisation never.
+    ///
+    /// # Errors
+    /// With the reason and the rules that counted.
+    pub fn authorize_owned<C: Capability>(
+        &self,
+        key: Key<C::On>,
+        ownership: Ownership,
+    ) -> Result<Authorized<C>, DenialError> {
         if key.tenant() != self.tenant() {
             return Err(DenialError { reason: Reason::NotAMember, via: Vec::new() });
         }
-        let target = Target { id: Some(key.id().rule_id()), parents: key.place().parents() };
+        let target = Target { id: Some(key.id().rule_id()), parents: key.place().parents(), ownership };
         let via = self.granted(&Asked::of::<C>(C::ACTION), &target)?;
         Ok(Authorized { key, via })
     }
@@ -188,11 +228,15 @@ impl Snapshot {
     ///
     /// # Errors
     /// With the reason and the rules that counted.
-    pub fn authorize_named<C: Capability>(&self, key: Key<C::On>) -> Result<Authorized<C>, DenialError> {
+    pub fn authorize_named<C: Capability>(
+        &self,
+        key: Key<C::On>,
+        ownership: Ownership,
+    ) -> Result<Authorized<C>, DenialError> {
         if key.tenant() != self.tenant() {
             return Err(DenialError { reason: Reason::NotAMember, via: Vec::new() });
         }
-        let target = Target { id: Some(key.id().rule_id()), parents: key.place().parents() };
+        let target = Target { id: Some(key.id().rule_id()), parents: key.place().parents(), ownership };
         let Decision { reason, via, .. } = self.judge(&Asked::of::<C>(C::ACTION), &target);
         if matches!(reason, Reason::Granted | Reason::ResourceActionNotGranted) {
             return Ok(Authorized { key, via });
@@ -216,13 +260,14 @@ impl Snapshot {
         &self,
         place: PlaceOf<C::On>,
     ) -> Result<AuthorizedListWithin<C>, DenialError> {
-        let list = self.listed(&Target { id: None, parents: place.parents() })?;
+        let list = self.listed(&Target { parents: place.parents(), ..Target::all() })?;
         Ok(AuthorizedListWithin { list, place })
     }
 
     fn listed<C: Lists>(&self, target: &Target) -> Result<AuthorizedList<C>, DenialError> {
         let via = self.granted(&Asked::of::<C>(Action::List), target)?;
-        let filter = AccessFilter::of(self.extent(<C::On as Resource>::TYPE, Action::List));
+        let extent = self.extent(<C::On as Resource>::TYPE, Action::List);
+        let filter = AccessFilter::of_person(extent, &self.0.person);
         Ok(AuthorizedList { filter, via })
     }
 
@@ -234,7 +279,8 @@ impl Snapshot {
     pub fn authorize_some<C: Capability>(&self) -> Result<AccessFilter<C::On>, DenialError> {
         let asked = Asked { some: true, ..Asked::of::<C>(C::ACTION) };
         self.granted(&asked, &Target::all())?;
-        Ok(AccessFilter::of(self.extent(<C::On as Resource>::TYPE, C::ACTION)))
+        let extent = self.extent(<C::On as Resource>::TYPE, C::ACTION);
+        Ok(AccessFilter::of_person(extent, &self.0.person))
     }
 
     /// Decides whether the caller may do `C` to some thing of the kind, which a use case finds within the filter.
@@ -316,18 +362,22 @@ impl Snapshot {
         let (mut listed, mut denied, mut denied_within) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for bucket in self.buckets(resource, giving(resource, &action)) {
             extent.all |= !bucket.allow_all.is_empty();
+            extent.own |= !bucket.allow_own.is_empty();
             listed.extend(bucket.allow.keys());
         }
         for bucket in self.buckets(resource, taking(&action)) {
             extent.deny_all |= !bucket.deny_all.is_empty();
+            extent.denied_own |= !bucket.deny_own.is_empty();
             denied.extend(bucket.deny.keys());
         }
         for parent in resource.ancestors() {
             for bucket in self.buckets(parent, taking(&action)) {
-                extent.deny_all |= !bucket.deny_all.is_empty();
+                // Of what stands within nobody knows whose it is: one's own is not told apart there.
+                extent.deny_all |= !bucket.deny_all.is_empty() || !bucket.deny_own.is_empty();
                 denied_within.extend(bucket.deny.keys().map(|id| (parent, id)));
             }
         }
+        extent.own &= !extent.all;
         if !extent.all {
             extent.listed = listed.into_iter().cloned().collect();
         }
@@ -404,8 +454,11 @@ impl Snapshot {
             for action in Action::ALL.iter().filter(wanted) {
                 let extent = self.extent(*resource, *action);
                 let has = match &selector {
-                    StoredSelector::All | StoredSelector::Unreadable => extent.is_everything(),
-                    StoredSelector::One(id) => extent.permits(id, &Target::all().parents),
+                    // What is somebody else's own is not the caller's.
+                    StoredSelector::All | StoredSelector::Own | StoredSelector::Unreadable => {
+                        extent.is_everything()
+                    }
+                    StoredSelector::One(id) => extent.permits(id, &Target::all().parents, Ownership::Unknown),
                 };
                 if !has || !self.is_member() {
                     return Err(PrivilegeEscalation::Action {
@@ -434,6 +487,9 @@ impl Snapshot {
         let mut found = BTreeSet::new();
         for bucket in self.buckets(asked.resource, taking(&asked.action)) {
             found.extend(&bucket.deny_all);
+            if target.id.is_some() && target.ownership.takes() {
+                found.extend(&bucket.deny_own);
+            }
             found.extend(asked.selectors(target).filter_map(|id| bucket.deny.get(id)).flatten());
         }
         for (kind, id) in target.parents.iter().flatten() {
@@ -441,10 +497,12 @@ impl Snapshot {
                 found.extend(bucket.deny.get(id).into_iter().flatten());
             }
         }
-        // A deny on all of the parent type holds whether or not the parent is named.
+        // A deny on all of the parent type holds whether or not the parent is named; and so does one on one's own of it,
+        // since nobody knows here whose the parent is.
         for parent in asked.resource.ancestors() {
             for bucket in self.buckets(parent, taking(&asked.action)) {
                 found.extend(&bucket.deny_all);
+                found.extend(&bucket.deny_own);
             }
         }
         found.into_iter().cloned().collect()
@@ -457,6 +515,9 @@ impl Snapshot {
             match &target.id {
                 Some(_) => {
                     found.extend(asked.selectors(target).filter_map(|id| bucket.allow.get(id)).flatten());
+                    if target.ownership.gives() {
+                        found.extend(&bucket.allow_own);
+                    }
                 }
                 // Some id is listed that no deny takes away: enough for a list.
                 None if asked.some => {
@@ -466,6 +527,10 @@ impl Snapshot {
                     };
                     let left = bucket.allow.iter().filter(|(id, _)| !is_denied(id));
                     found.extend(left.flat_map(|(_, via)| via));
+                    let mut taking = self.buckets(asked.resource, taking(&asked.action));
+                    if taking.all(|bucket| bucket.deny_own.is_empty()) {
+                        found.extend(&bucket.allow_own);
+                    }
                 }
                 None => {}
             }
@@ -549,12 +614,13 @@ impl Inner {
             return;
         }
         let bucket = self.buckets.entry((kind, action)).or_default();
-        let (all, some) = match via.effect {
-            Effect::Allow => (&mut bucket.allow_all, &mut bucket.allow),
-            Effect::Deny => (&mut bucket.deny_all, &mut bucket.deny),
+        let (all, own, some) = match via.effect {
+            Effect::Allow => (&mut bucket.allow_all, &mut bucket.allow_own, &mut bucket.allow),
+            Effect::Deny => (&mut bucket.deny_all, &mut bucket.deny_own, &mut bucket.deny),
         };
         match (StoredSelector::read(kind, reach.selector), via.effect) {
             (StoredSelector::All, _) | (StoredSelector::Unreadable, Effect::Deny) => all.push(via.clone()),
+            (StoredSelector::Own, _) => own.push(via.clone()),
             (StoredSelector::One(id), _) => some.entry(id).or_default().push(via.clone()),
             (StoredSelector::Unreadable, Effect::Allow) => {}
         }

@@ -3,9 +3,9 @@
 use heddle_kernel::{RequestId, RunId, SessionId, TenantId, Timestamp, UserId, WorkflowId};
 use heddle_policy::capability::{RunList, RunRead, WorkflowRead};
 use heddle_policy::{
-    Action, DeterminingRule, Effect, Facts, GrantFacts, Key, OwnReason, Permission, PermissionSet, Principal,
-    Question, Reason, RequestContext, RequestFacts, ResourceType, RoleRules, SessionKind, Snapshot, Source,
-    Target, Within, system_roles,
+    Action, DeterminingRule, Effect, Facts, GrantFacts, Key, OWN, OwnReason, Ownership, Permission,
+    PermissionSet, Principal, Question, Reason, RequestContext, RequestFacts, ResourceType, RoleRules,
+    SessionKind, Snapshot, Source, Target, Within, system_roles,
 };
 use proptest::prelude::*;
 use uuid::Uuid;
@@ -49,7 +49,12 @@ fn any_effect() -> impl Strategy<Value = Effect> {
 fn any_grant(effect: impl Strategy<Value = Effect>) -> impl Strategy<Value = GrantFacts> {
     let resource = prop_oneof![4 => prop::sample::select(&TYPES[..]), 1 => Just("*")];
     let action = prop_oneof![4 => prop::sample::select(&DONE[..]), 1 => Just("*")];
-    let selector = prop_oneof![6 => prop::sample::select(&IDS[..]), 2 => Just("*"), 1 => Just(MISSPELT)];
+    let selector = prop_oneof![
+        6 => prop::sample::select(&IDS[..]),
+        2 => Just("*"),
+        2 => Just(OWN),
+        1 => Just(MISSPELT),
+    ];
     let end = prop_oneof![6 => Just(None), 1 => Just(Some(Timestamp::from_micros(5)))];
     (any_source(), resource, action, selector, effect, end).prop_map(
         |(source, resource, action, selector, effect, end)| GrantFacts {
@@ -62,7 +67,7 @@ fn any_grant(effect: impl Strategy<Value = Effect>) -> impl Strategy<Value = Gra
 fn any_world() -> impl Strategy<Value = Facts> {
     let grants = prop::collection::vec(any_grant(any_effect()), 0..10);
     let narrow = prop::option::of(Just(vec!["runs.view".to_owned()]));
-    let roles = prop::sample::subsequence(vec!["operator", "viewer", "librarian", "worker"], 0..3);
+    let roles = prop::sample::subsequence(vec!["operator", "viewer", "librarian", "requester"], 0..3);
     let taken = prop::sample::subsequence(vec!["runs.view".to_owned(), "workflows.run".to_owned()], 0..2);
     (grants, narrow, roles, taken).prop_map(|(grants, narrow_to, roles, taken)| {
         let world = roles.into_iter().fold(facts(), Facts::with_system_role);
@@ -80,6 +85,9 @@ fn each_question(mut ask: impl FnMut(&Question<'_>)) {
     for resource in TYPES {
         let mut targets = vec![Target::all()];
         targets.extend(IDS.map(|id| Target::one(rule_id(id))));
+        for whose in [Ownership::Own, Ownership::Other] {
+            targets.extend(IDS.map(|id| Target::one(rule_id(id)).owned(whose)));
+        }
         if let Some(parent) = kind(resource).parent() {
             targets.extend(IDS.map(|id| Target::one(rule_id(IDS[0])).within(parent, rule_id(id))));
         }
@@ -133,15 +141,17 @@ proptest! {
                         Some(_) => IDS.map(Some).into_iter().chain([None]).collect(),
                         None => vec![None],
                     };
-                    for parent in parents {
-                        let mut target = Target::one(rule_id(id));
+                    let whose = [Ownership::Unknown, Ownership::Own, Ownership::Other];
+                    let places = parents.into_iter().flat_map(|parent| whose.map(|whose| (parent, whose)));
+                    for (parent, whose) in places {
+                        let mut target = Target::one(rule_id(id)).owned(whose);
                         if let (Some(above), Some(parent)) = (kind(resource).parent(), parent) {
                             target = target.within(above, rule_id(parent));
                         }
                         let lists = action == "list";
                         let question = Question { permissions: &[], resource, action, lists, target: &target };
                         let decision = snapshot.decide(&question);
-                        let permitted = extent.permits(&rule_id(id), &target.parents);
+                        let permitted = extent.permits(&rule_id(id), &target.parents, whose);
                         prop_assert_eq!(permitted, decision.allowed(), "{:?} {:?}", question, extent);
                     }
                 }
@@ -156,8 +166,9 @@ proptest! {
         for resource in ResourceType::ALL {
             for action in Action::ALL {
                 let listed = effective.resources.iter().find(|one| one.resource == *resource && one.action == *action);
-                for id in IDS.iter().chain(&[NOBODY]) {
-                    let target = Target::one(rule_id(id));
+                let whose = [Ownership::Unknown, Ownership::Own, Ownership::Other];
+                for (id, whose) in IDS.iter().chain(&[NOBODY]).flat_map(|id| whose.map(|whose| (id, whose))) {
+                    let target = Target::one(rule_id(id)).owned(whose);
                     let question = Question {
                         permissions: &[],
                         resource: resource.as_str(),
@@ -165,7 +176,7 @@ proptest! {
                         lists: *action == Action::List,
                         target: &target,
                     };
-                    let says = listed.is_some_and(|one| one.reach.permits(&rule_id(id), &target.parents));
+                    let says = listed.is_some_and(|one| one.reach.permits(&rule_id(id), &target.parents, whose));
                     prop_assert_eq!(says, snapshot.decide(&question).allowed(), "{:?}", question);
                 }
             }
@@ -319,7 +330,9 @@ fn nobody_covers_more_than_he_has() {
     for role in system_roles::SYSTEM_ROLES.iter().filter(|role| role.name != "owner") {
         assert!(of("administrator").covers(&role.rules()).is_ok(), "{}", role.name);
         assert!(of(role.name).covers(&rules("owner")).is_err(), "{}", role.name);
-        assert!(of(role.name).covers(&role.rules()).is_ok(), "{}", role.name);
+        // What is somebody else's own is not theirs to give.
+        let own = role.rules().resources.iter().any(|rule| rule.selector == OWN);
+        assert_eq!(of(role.name).covers(&role.rules()).is_ok(), !own, "{}", role.name);
     }
     let held_back = facts().with_system_role("owner").with_grant(grant(
         Source::User,

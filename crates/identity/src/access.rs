@@ -178,17 +178,22 @@ fn compile(access: &Access, now: Timestamp) -> CompiledRight {
     facts.narrow_to = narrow.cloned();
     // A token that is bound to an organisation is nobody in all others.
     facts.member &= bound.is_none_or(|bound| bound == access.tenant);
-    let roles = access.standing.roles.iter();
     CompiledRight {
         tenant: access.tenant,
         state: access.user.state,
         standing: Arc::clone(&access.standing),
         bound,
         narrow: narrow.cloned(),
+        email: access.user.email.clone(),
         made_at: now,
         snapshot: Snapshot::new(&facts, now),
-        groups: roles.flat_map(|role| [role.name.clone(), role.id.to_string()]).collect(),
+        groups: facts.groups,
     }
+}
+
+/// Names and ids of the groups and roles of somebody, by which a task may name them.
+fn groups_of(standing: &TenantAccess) -> Vec<String> {
+    standing.roles.iter().flat_map(|role| [role.name.clone(), role.id.to_string()]).collect()
 }
 
 fn authenticated(access: Access, right: &CompiledRight) -> Authenticated {
@@ -217,6 +222,8 @@ pub(crate) fn rights_of(user: &User, tenant: TenantId, standing: &TenantAccess, 
 fn facts_of(user: &User, tenant: TenantId, standing: &TenantAccess) -> Facts {
     Facts {
         user_id: user.id,
+        email: user.email.clone(),
+        groups: groups_of(standing),
         tenant,
         active: user.state == UserState::Active,
         member: standing.membership.is_some(),

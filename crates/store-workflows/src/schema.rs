@@ -25,7 +25,8 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "20261122001500_workflows_job_states",
     "20261122001510_workflows_names",
     "20261122001520_workflows_commit_offset",
-    "20261123000210_workflows_errands_counted"
+    "20261123000210_workflows_errands_counted",
+    "20261124000300_workflows_own"
 ];
 
 row! {

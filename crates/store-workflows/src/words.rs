@@ -36,6 +36,16 @@ literals! {
 }
 
 literals! {
+    /// Kind of those who have to do with a task whoever it is for.
+    pub(crate) enum Involved {
+        /// Starter of its run.
+        Starter = "starter",
+        /// User who completed it.
+        Completer = "completer",
+    }
+}
+
+literals! {
     /// Standing of those who may take a task.
     pub(crate) enum Standing {
         /// The task is open and nobody's.

@@ -15,8 +15,8 @@ mod sessions;
 
 pub use access::{Access, AccessStore, Credential, TenantAccess, TokenKind};
 pub use directory::{
-    Change, Dependents, DirectoryStore, GrantFilter, LimitOutcome, NewOrganization, NewUser, Tombstone,
-    UserFilter,
+    Change, Dependents, DirectoryStore, GrantFilter, LimitOutcome, NameTaken, NewOrganization, NewUser,
+    Tombstone, UserFilter,
 };
 pub use installation::{AuditEvent, AuditFilter, InstallationStore, LimitCounter, SetUp};
 pub use sessions::{Attempt, NewSession, PasswordChange, SessionStore};

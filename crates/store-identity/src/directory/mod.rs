@@ -10,7 +10,8 @@ mod users;
 
 use async_trait::async_trait;
 use heddle_identity::ports::{
-    Change, DirectoryStore, GrantFilter, LimitOutcome, NewOrganization, NewUser, Tombstone, UserFilter,
+    Change, DirectoryStore, GrantFilter, LimitOutcome, NameTaken, NewOrganization, NewUser, Tombstone,
+    UserFilter,
 };
 use heddle_identity::records::{GrantRow, Member, Membership, Organization, Role, User};
 use heddle_kernel::{GrantId, Page, PageRequest, Revision, RoleId, TenantId, UserId};
@@ -215,6 +216,10 @@ impl DirectoryStore for IdentityStore {
         limit: u32,
     ) -> Result<Vec<GrantRow>, StoreError> {
         selectors::grants_about_one(self, after, limit).await
+    }
+
+    async fn lacking_role(&self, name: &str) -> Result<Vec<(TenantId, NameTaken)>, StoreError> {
+        roles::lacking(self, name).await
     }
 
     async fn own_roles(&self) -> Result<Vec<Role>, StoreError> {

@@ -7,12 +7,14 @@ mod inbox;
 mod jobs;
 pub(crate) use inbox::is_kept;
 mod list;
+mod own;
 mod purge;
 pub(crate) use purge::remove_runs;
 mod tasks;
 mod waits;
 mod work_list;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::schema::runs;
@@ -21,7 +23,7 @@ use diesel::{ExpressionMethods, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_engine::State;
 use heddle_kernel::{EventId, Page, PageRequest, RunId, TaskId, TenantId, Timestamp, WorkflowId};
-use heddle_policy::{AccessFilter, Key, resource};
+use heddle_policy::{AccessFilter, Key, Person, resource};
 use heddle_store::document::encode;
 use heddle_store::tombstone::{self, Tombstone};
 use heddle_store::{Db, Id, read};
@@ -123,6 +125,15 @@ impl RunStore for SqlRunStore {
             Ok(row)
         })?;
         self.record(key.tenant(), row).await
+    }
+
+    async fn own_among(
+        &self,
+        tenant: TenantId,
+        person: &Person,
+        runs: &[RunId],
+    ) -> Result<HashSet<RunId>, StoreError> {
+        own::of(&self.db, tenant, person, runs).await
     }
 
     async fn load(&self, tenant: TenantId, run: RunId) -> Result<Run, StoreError> {

@@ -1,8 +1,10 @@
 //! The port of runs in memory.
 
+use std::collections::HashSet;
+
 use async_trait::async_trait;
 use heddle_kernel::{EventId, Page, PageRequest, RunId, TaskId, TenantId, Timestamp, WorkflowId};
-use heddle_policy::{AccessFilter, Key, resource};
+use heddle_policy::{AccessFilter, Key, Person, resource};
 use heddle_usecase::{Journal, StoreError};
 
 use super::memory::{Memory, Tables};
@@ -10,7 +12,7 @@ use crate::ports::{
     EventSlice, FeedPosition, FeedRead, MatchedSubscription, RunFilter, RunStore, TaskFilter, Transaction,
 };
 use crate::records::{
-    BindingKind, CalledRun, HumanTask, InboxEvent, InboxState, Run, StartBinding, WorkflowState,
+    BindingKind, CalledRun, HumanTask, InboxEvent, InboxState, Run, StartBinding, TaskState, WorkflowState,
 };
 
 impl Tables {
@@ -55,6 +57,31 @@ impl RunStore for Memory {
         let tables = self.0.lock();
         let run = tables.run_of(key.tenant(), key.id())?;
         if run.key() == *key { Ok(run.clone()) } else { Err(StoreError::NotFound) }
+    }
+
+    async fn own_among(
+        &self,
+        tenant: TenantId,
+        person: &Person,
+        runs: &[RunId],
+    ) -> Result<HashSet<RunId>, StoreError> {
+        let tables = self.0.lock();
+        let is_named = |name: &String| person.names.contains(&name.to_ascii_lowercase());
+        let is_own = |task: &HumanTask| match (task.state, &task.assignee) {
+            (TaskState::Open, Some(name)) => is_named(name),
+            (TaskState::Open, None) => {
+                task.candidate_users.iter().any(is_named)
+                    || task.candidate_groups.iter().any(|group| person.groups.contains(group))
+            }
+            (TaskState::Completed | TaskState::Cancelled, _) => task.completed_by == Some(person.id),
+        };
+        let own = runs.iter().copied().filter(|id| {
+            tables.run_of(tenant, *id).is_ok_and(|run| {
+                run.created_by == Some(person.id)
+                    || tables.tasks.iter().any(|task| task.run == *id && is_own(task))
+            })
+        });
+        Ok(own.collect())
     }
 
     async fn load(&self, tenant: TenantId, run: RunId) -> Result<Run, StoreError> {

@@ -24,7 +24,8 @@ pub(crate) fn may_send(context: &RequestContext, workflows: Option<&[WorkflowId]
         return if every { Ok(()) } else { refusal("workflows", message) };
     };
     // Runs that are listed one by one, or are one's own, are not all runs of a workflow.
-    let all_runs = runs.iter().all(|runs| runs.all() && runs.denied().is_empty() && runs.denied_own().is_none());
+    let all_runs =
+        runs.iter().all(|runs| runs.all() && runs.denied().is_empty() && runs.denied_own().is_none());
     let denied: Vec<WorkflowId> =
         runs.iter().flat_map(AccessFilter::denied_within::<resource::Workflow>).collect();
     for (at, id) in workflows.iter().enumerate() {

@@ -65,7 +65,9 @@ pub(crate) fn rule(problems: &mut Problems, field: &str, rule: &ResourceRule) {
             true => {
                 "An id of the type in its one spelling (an UUID with hyphens and small letters), `own`, or `*`."
             }
-            false => "An id of the type in its one spelling (an UUID with hyphens and small letters), or `*`.",
+            false => {
+                "An id of the type in its one spelling (an UUID with hyphens and small letters), or `*`."
+            }
         };
         problems.add(&at("resourceId"), "wrongFormat", message);
     }

@@ -70,13 +70,15 @@ pub(super) async fn lacking(
     name: &str,
 ) -> Result<Vec<(TenantId, NameTaken)>, StoreError> {
     read!(&store.db, |conn| {
-        let all: Vec<Id> = organizations::table.order(organizations::id).select(organizations::id).load(conn).await?;
+        let all: Vec<Id> =
+            organizations::table.order(organizations::id).select(organizations::id).load(conn).await?;
         let named: Vec<(Id, bool)> = roles::table
             .filter(roles::name.eq(name))
             .select((roles::organization_id, roles::system))
             .load(conn)
             .await?;
-        let of = |id: Id| named.iter().find(|(organization, _)| *organization == id).map(|(_, system)| *system);
+        let of =
+            |id: Id| named.iter().find(|(organization, _)| *organization == id).map(|(_, system)| *system);
         let lacking = all.into_iter().filter_map(|id| match of(id) {
             Some(true) => None,
             Some(false) => Some((TenantId::from(id), NameTaken::ByOwnRole)),

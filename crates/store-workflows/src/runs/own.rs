@@ -3,7 +3,7 @@
 //! Their list is put together of streams that each stand in an index in the order of the list: the runs that they
 //! started, and for each name and group of theirs the runs whose tasks mean it. The first of each are the first of all.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{RunId, TenantId};
@@ -13,7 +13,7 @@ use heddle_usecase::StoreError;
 use heddle_workflows::ports::{RunFilter, RunSort};
 use heddle_workflows::records::RunState;
 
-use crate::schema::runs;
+use crate::schema::{RunHead, runs};
 use crate::words::CandidateKind;
 
 /// Most streams of one statement.
@@ -99,6 +99,13 @@ impl Wanted<'_> {
         }
         found.truncate(usize::try_from(self.limit).unwrap_or(usize::MAX));
         found.into_iter().map(|(id, _)| id).collect()
+    }
+
+    /// Rows of the part in its order.
+    pub(super) fn in_order<B, C>(mut rows: Vec<(RunHead, B, C)>, ids: &[Id]) -> Vec<(RunHead, B, C)> {
+        let places: HashMap<Id, usize> = ids.iter().copied().zip(0..).collect();
+        rows.sort_by_key(|(head, ..)| places.get(&head.id).copied());
+        rows
     }
 
     const fn is_descending(&self) -> bool {

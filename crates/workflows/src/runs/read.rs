@@ -7,8 +7,8 @@ use heddle_bpmn_graph::Graph;
 use heddle_kernel::{Cursor, Page, PageRequest, RunId, TenantId};
 use heddle_policy::capability::{RunList, RunRead, WorkflowRun};
 use heddle_policy::{
-    Authorized, AuthorizedList, AuthorizedListWithin, Capability, Key, Ownership, RequestContext, Snapshot, Within,
-    resource,
+    Authorized, AuthorizedList, AuthorizedListWithin, Capability, Key, Ownership, RequestContext, Snapshot,
+    Within, resource,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -167,7 +167,8 @@ impl Runs {
             false => None,
         };
         called.retain(|child| {
-            let ownership = own.as_ref().map_or(Ownership::Unknown, |own| Ownership::of(own.contains(&child.id)));
+            let ownership =
+                own.as_ref().map_or(Ownership::Unknown, |own| Ownership::of(own.contains(&child.id)));
             let key = Key::of_stored(caller.tenant(), child.id, Within::of(child.workflow));
             caller.authorize_owned::<RunRead>(key, ownership).is_ok()
         });

@@ -38,6 +38,7 @@ mod models;
 mod on_time;
 mod options;
 mod outage;
+mod own;
 mod quotas;
 mod raw;
 mod rights;

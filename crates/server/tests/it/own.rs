@@ -112,12 +112,14 @@ async fn an_employee_sees_what_they_started_are_given_or_completed_and_nothing_e
         let done = format!("/api/human-tasks/{their_task}/complete");
         let _ = deputy.post(&done, json!({})).await.expect(200);
         assert_eq!(runs(&boss, &leave).await, set(&[&mine, &other]));
-        closed(&boss, &leave, &theirs, &their_task).await;
+        let gone = format!("/api/workflows/{leave}/runs/{theirs}");
+        let _ = boss.get(&gone).await.refused(403, "denied");
+        let _ = boss.post(&done, json!({})).await.refused(403, "denied");
         assert_eq!(runs(&deputy, &leave).await, set(&[&mine, &theirs, &other]), "completed by them");
         assert_eq!(tasks(&deputy, "state=completed").await, set(&[&their_task]));
 
         // What comes next is the employee's; given away it is seen by whom it was given to, as long as it is theirs.
-        let _ = boss.decide(&leave, &mine, json!({ "decision": "approve" })).await.expect(200);
+        let _ = boss.complete(&leave, &mine, "approve", json!({})).await.expect(200);
         let inform = tasks(&emp, &format!("runId={mine}")).await;
         assert_eq!(inform.len(), 1);
         let inform = inform.first().unwrap().clone();

@@ -219,7 +219,10 @@ impl Snapshot {
             return Err(DenialError { reason: Reason::NotAMember, via: Vec::new() });
         }
         let target = Target { id: Some(key.id().rule_id()), parents: key.place().parents(), ownership };
-        let via = self.granted(&Asked::of::<C>(C::ACTION), &target)?;
+        let asked = Asked::of::<C>(C::ACTION);
+        let via = self.granted(&asked, &target)?;
+        let rests_on_it = ownership.gives() && self.granted(&asked, &target.owned(Ownership::Other)).is_err();
+        let key = key.resting_on(rests_on_it.then(|| Arc::clone(&self.0.person)));
         Ok(Authorized { key, via })
     }
 

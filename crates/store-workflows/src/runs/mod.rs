@@ -122,6 +122,14 @@ impl RunStore for SqlRunStore {
                 .select(RunDbRow::as_select())
                 .first(conn)
                 .await?;
+            // Looked up behind the row: what was read is not newer than whose it is.
+            if let Some(person) = key.owner() {
+                let own = own::among(key.tenant(), person, &[row.id]);
+                let own: Vec<(Id,)> = own.load(conn).await?;
+                if own.is_empty() {
+                    return Err(StoreError::NotFound.into());
+                }
+            }
             Ok(row)
         })?;
         self.record(key.tenant(), row).await

@@ -299,7 +299,7 @@ pub trait RunStore: Send + Sync {
     fn pack(&self, _state: &State) -> Result<Option<Vec<u8>>, StoreError> {
         Ok(None)
     }
-    /// A run with its state; `NotFound` also when it is not of the workflow that the key claims.
+    /// A run with its state; `NotFound` also when it is not of the workflow that the key claims, or no longer its owner's.
     async fn find(&self, key: &Key<resource::Run>) -> Result<Run, StoreError>;
     /// Which of these runs are a person's own: they started it, an open task of it is theirs or nobody's with them, a
     /// group or a role of theirs among its candidates, or they completed a task of it.

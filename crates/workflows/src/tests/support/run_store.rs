@@ -24,6 +24,21 @@ impl Tables {
         self.tasks.iter().find(|task| task.id == id && task.tenant == tenant).ok_or(StoreError::NotFound)
     }
 
+    /// Whether a run is a person's own.
+    fn is_own(&self, run: &Run, person: &Person) -> bool {
+        let is_named = |name: &String| person.names.contains(&name.to_ascii_lowercase());
+        let is_theirs = |task: &HumanTask| match (task.state, &task.assignee) {
+            (TaskState::Open, Some(name)) => is_named(name),
+            (TaskState::Open, None) => {
+                task.candidate_users.iter().any(is_named)
+                    || task.candidate_groups.iter().any(|group| person.groups.contains(group))
+            }
+            (TaskState::Completed | TaskState::Cancelled, _) => task.completed_by == Some(person.id),
+        };
+        run.created_by == Some(person.id)
+            || self.tasks.iter().any(|task| task.run == run.id && is_theirs(task))
+    }
+
     pub(crate) fn listening(
         &self,
         kind: BindingKind,
@@ -56,7 +71,8 @@ impl RunStore for Memory {
     async fn find(&self, key: &Key<resource::Run>) -> Result<Run, StoreError> {
         let tables = self.0.lock();
         let run = tables.run_of(key.tenant(), key.id())?;
-        if run.key() == *key { Ok(run.clone()) } else { Err(StoreError::NotFound) }
+        let is_theirs = key.owner().is_none_or(|person| tables.is_own(run, person));
+        if run.key() == *key && is_theirs { Ok(run.clone()) } else { Err(StoreError::NotFound) }
     }
 
     async fn own_among(
@@ -66,22 +82,8 @@ impl RunStore for Memory {
         runs: &[RunId],
     ) -> Result<HashSet<RunId>, StoreError> {
         let tables = self.0.lock();
-        let is_named = |name: &String| person.names.contains(&name.to_ascii_lowercase());
-        let is_own = |task: &HumanTask| match (task.state, &task.assignee) {
-            (TaskState::Open, Some(name)) => is_named(name),
-            (TaskState::Open, None) => {
-                task.candidate_users.iter().any(is_named)
-                    || task.candidate_groups.iter().any(|group| person.groups.contains(group))
-            }
-            (TaskState::Completed | TaskState::Cancelled, _) => task.completed_by == Some(person.id),
-        };
-        let own = runs.iter().copied().filter(|id| {
-            tables.run_of(tenant, *id).is_ok_and(|run| {
-                run.created_by == Some(person.id)
-                    || tables.tasks.iter().any(|task| task.run == *id && is_own(task))
-            })
-        });
-        Ok(own.collect())
+        let is_own = |id: &RunId| tables.run_of(tenant, *id).is_ok_and(|run| tables.is_own(run, person));
+        Ok(runs.iter().copied().filter(is_own).collect())
     }
 
     async fn load(&self, tenant: TenantId, run: RunId) -> Result<Run, StoreError> {

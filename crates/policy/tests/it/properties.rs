@@ -354,3 +354,41 @@ fn nobody_covers_more_than_he_has() {
     assert!(held_back.covers_denies(&deny).is_err());
     assert!(of("owner").covers_denies(&deny).is_ok());
 }
+
+#[test]
+fn a_proof_that_rests_on_whose_the_thing_is_says_so() {
+    let key = || Key::of_stored(facts().tenant, run(R1), Within::of(workflow(W1)));
+    let of = |world: Facts| Snapshot::new(&Facts { email: "Ada@Example.com".to_owned(), ..world }, NOW);
+    let requester = of(facts().with_system_role("requester"));
+    assert!(requester.asks_ownership::<RunRead>() && !requester.asks_ownership::<WorkflowRead>());
+    for unknown in [Ownership::Unknown, Ownership::Other] {
+        let denial = requester.authorize_owned::<RunRead>(key(), unknown).unwrap_err();
+        assert_eq!(denial.reason, Reason::ResourceActionNotGranted);
+    }
+    let proof = requester.authorize_owned::<RunRead>(key(), Ownership::Own).unwrap();
+    let owner = proof.key().owner().unwrap();
+    assert_eq!((owner.id, &owner.names[1]), (facts().user_id, &"ada@example.com".to_owned()));
+    let list = requester.authorize_list::<RunList>().unwrap();
+    assert!(list.filter().own().is_some() && list.filter().denied_own().is_none());
+
+    let viewer = of(facts().with_system_role("viewer"));
+    assert!(!viewer.asks_ownership::<RunRead>());
+    let proof = viewer.authorize_owned::<RunRead>(key(), Ownership::Own).unwrap();
+    assert_eq!(proof.key().owner(), None);
+
+    // A deny of one's own is passed by nothing else that gives, nor by nobody having looked.
+    let deny = grant(Source::Everyone, ("run", "*", OWN), Effect::Deny);
+    for world in [facts().with_system_role("owner"), facts().with_system_role("requester")] {
+        let held = of(world.with_grant(deny.clone()));
+        for whose in [Ownership::Own, Ownership::Unknown] {
+            assert!(held.authorize_owned::<RunRead>(key(), whose).is_err());
+            assert!(held.authorize_named::<RunRead>(key(), whose).is_err());
+        }
+    }
+    let held = of(facts().with_system_role("owner").with_grant(deny));
+    assert!(held.authorize_owned::<RunRead>(key(), Ownership::Other).is_ok());
+    assert!(held.authorize_list::<RunList>().unwrap().filter().denied_own().is_some());
+    // Nobody knows whose run a job is of: none is given.
+    assert!(held.extent(ResourceType::Job, Action::Activate).is_empty());
+    assert!(held.covers(&system_roles::find("requester").unwrap().rules()).is_err());
+}

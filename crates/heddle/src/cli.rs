@@ -1,5 +1,6 @@
 //! The command line. Each group of commands has its own file.
 
+mod access;
 mod connection;
 mod people;
 mod place;
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+pub(crate) use access::{AccessCommand, ExplainAccess};
 pub(crate) use connection::{ConnectionCommand, KeyCommand, ListConnections, RotateKey, TestConnection};
 pub(crate) use people::{
     CreateToken, CreateUser, DeleteToken, InviteUsers, LicenceCommand, ListUsers, OneUser, SetPassword,
@@ -102,6 +104,7 @@ impl Cli {
             | Command::Job { .. }
             | Command::Event { .. }
             | Command::DeadLetter { .. }
+            | Command::Access { .. }
             | Command::Connection { .. }
             | Command::Key { .. }
             | Command::Backup(_)
@@ -184,6 +187,11 @@ pub(crate) enum Command {
     DeadLetter {
         #[command(subcommand)]
         command: DeadLetterCommand,
+    },
+    /// Rights: who may do what.
+    Access {
+        #[command(subcommand)]
+        command: AccessCommand,
     },
     /// Connections to services outside.
     Connection {

@@ -218,6 +218,25 @@ pub(crate) fn rights_of(user: &User, tenant: TenantId, standing: &TenantAccess, 
     Snapshot::new(&facts_of(user, tenant, standing), now)
 }
 
+/// Rights of who is nobody in the organisation of a request: none.
+pub(crate) fn rights_of_nobody(context: &RequestContext, id: UserId) -> Snapshot {
+    let facts = Facts {
+        user_id: id,
+        email: String::new(),
+        groups: Vec::new(),
+        tenant: context.tenant(),
+        active: true,
+        member: false,
+        member_until: None,
+        revision: context.snapshot().revision(),
+        roles: Vec::new(),
+        grants: Vec::new(),
+        narrow_to: None,
+        limited: false,
+    };
+    Snapshot::new(&facts, context.now())
+}
+
 /// Facts about a user in an organisation, in the words of the decision.
 fn facts_of(user: &User, tenant: TenantId, standing: &TenantAccess) -> Facts {
     Facts {

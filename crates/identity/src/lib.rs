@@ -7,6 +7,7 @@
 mod access;
 mod api_tokens;
 mod audit;
+pub mod authorization;
 pub mod blocklist;
 mod compiled;
 mod device;

@@ -135,4 +135,7 @@ capabilities! {
     GrantDelete: [GrantsManage] Grant / Delete;
     AuditList: [AuditView] AuditEvent / List lists;
     InstallationAuditList: [LicenceManage] AuditEvent / List lists;
+    AccessCheck: [AuthorizationCheck] Authorization / Check;
+    AccessEvaluate: [AuthorizationCheck AuthorizationInspect] Authorization / Check;
+    AccessView: [AuthorizationView] Authorization / View;
 }

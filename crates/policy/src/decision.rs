@@ -136,6 +136,15 @@ impl Decision {
     }
 }
 
+/// A thing within which all is denied.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DeniedPlace {
+    /// The type.
+    pub resource: ResourceType,
+    /// The thing's id.
+    pub id: RuleId,
+}
+
 /// A refusal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("refused: {}", reason.code())]

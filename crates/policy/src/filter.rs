@@ -1,5 +1,6 @@
 //! Extent of an action, in the closed form that a query can filter by.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -48,8 +49,16 @@ impl Extent {
     /// Whether surely nothing is reached.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        let nothing_own = !self.own || self.denied_own;
-        self.deny_all || (!self.all && nothing_own && self.listed.iter().all(|id| self.denied.contains(id)))
+        let some_own = self.own && !self.denied_own;
+        if self.deny_all || self.all || some_own {
+            return self.deny_all;
+        }
+        if self.denied.is_empty() {
+            return self.listed.is_empty();
+        }
+        // Both may have thousands.
+        let denied: HashSet<&RuleId> = self.denied.iter().collect();
+        self.listed.iter().all(|id| denied.contains(id))
     }
 
     /// Whether everything is reached.

@@ -7,10 +7,15 @@
 mod access;
 pub mod capability;
 mod context;
+mod covers;
 mod decision;
+mod explain;
 pub mod facts;
 mod filter;
+mod implied;
+mod index;
 pub mod licence;
+mod listing;
 mod ownership;
 pub mod permission;
 pub mod resource;
@@ -26,11 +31,13 @@ pub use access::{
 pub use capability::Capability;
 pub use context::{OwnReason, Principal, RequestContext, RequestFacts, SessionKind};
 pub use decision::{
-    ActionFilter, Decision, DenialError, DeterminingRule, Effective, PrivilegeEscalation, Question, Reason,
-    Target,
+    ActionFilter, Decision, DenialError, DeniedPlace, DeterminingRule, Effective, PrivilegeEscalation,
+    Question, Reason, Target,
 };
+pub use explain::{Explained, Step};
 pub use facts::{Effect, Facts, GrantFacts, PermissionSet, ResourceRule, RoleFacts, RoleRules, Source};
 pub use filter::{AccessFilter, Extent};
+pub use listing::{ListedAction, Listing, ListingPlace, Scope, UnknownPlace};
 pub use ownership::{OWN, Ownership, Person};
 pub use permission::{Action, Permission, ResourceType};
 pub use resource::{Key, PlaceOf, Resource, Within};

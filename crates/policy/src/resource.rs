@@ -221,6 +221,7 @@ macro_rules! resources {
 resources! {
     ApiToken TokenId;
     AuditEvent EventId;
+    Authorization RuleId;
     Case RuleId in CaseType;
     CaseType RuleId;
     Connection ConnectionId;

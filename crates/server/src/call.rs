@@ -101,6 +101,8 @@ pub(crate) struct Meta {
     pub last_position: Option<FeedPosition>,
     /// `User-Agent`.
     pub user_agent: Option<String>,
+    /// `Host`: the address that the caller knows the service by.
+    pub host: Option<String>,
     /// The token that the caller came with.
     pub token: Option<String>,
     /// Mark of the device that the caller came with.

@@ -5,8 +5,9 @@ use heddle_api::operations::{OperationId, ops};
 
 use crate::bind::{Handler, bind};
 use crate::handlers::{
-    accounts, audit, camunda7, camunda8, case_events, conformance, connections, dead_letters, decisions,
-    directory, jobs, licence, platform, roles, runs, sessions, tasks, transform, webhooks, workflows,
+    accounts, audit, authorization, camunda7, camunda8, case_events, conformance, connections, dead_letters,
+    decisions, directory, jobs, licence, platform, roles, runs, sessions, tasks, transform, webhooks,
+    workflows,
 };
 use crate::{organization_stream, stream};
 
@@ -136,6 +137,12 @@ pub(crate) fn handler(id: OperationId) -> Handler {
         Id::ListInstallationAuditEvents => {
             bind::<ops::ListInstallationAuditEvents>(audit::installation_events)
         }
+
+        Id::CheckAccess => bind::<ops::CheckAccess>(authorization::check),
+        Id::GetEffectiveAccess => bind::<ops::GetEffectiveAccess>(authorization::effective),
+        Id::GetAuthzenConfiguration => bind::<ops::GetAuthzenConfiguration>(authorization::configuration),
+        Id::EvaluateAccess => bind::<ops::EvaluateAccess>(authorization::evaluate),
+        Id::EvaluateAccesses => bind::<ops::EvaluateAccesses>(authorization::evaluate_all),
 
         Id::FetchExternalTasks => bind::<ops::FetchExternalTasks>(camunda7::fetch),
         Id::CompleteExternalTask => bind::<ops::CompleteExternalTask>(camunda7::complete),

@@ -23,12 +23,16 @@ const GUARDED: &[Guarded] = &[
         callers: &[
             ("crates/identity/src/access.rs", "what a caller may, from the facts that were read for them"),
             ("crates/policy/src/context.rs", "the installation acts by itself, with a reason"),
+            ("crates/policy/examples/bench-policy.rs", "decisions that are measured, on nothing"),
         ],
     },
     Guarded {
         of: "Facts",
         by: "member",
-        callers: &[("crates/policy/src/context.rs", "the installation acts by itself, with a reason")],
+        callers: &[
+            ("crates/policy/src/context.rs", "the installation acts by itself, with a reason"),
+            ("crates/policy/examples/bench-policy.rs", "decisions that are measured, on nothing"),
+        ],
     },
     Guarded {
         of: "RequestContext",

@@ -206,11 +206,12 @@ fn what_is_open_to_anybody_is_little_and_known() {
         OperationId::GetContractDocument,
         OperationId::GetPlatformDocument,
         OperationId::GetDocs,
+        OperationId::GetAuthzenConfiguration,
     ];
     assert_eq!(public, expected.into_iter().collect());
     for id in ids(|id| id.spec().remediation) {
         let area = id.spec().area;
-        let open = [Area::Health, Area::Authentication, Area::Licence, Area::Platform];
+        let open = [Area::Health, Area::Authentication, Area::Licence, Area::Platform, Area::Authorization];
         assert!(open.contains(&area), "{id:?} is open while the licence is to be put right");
     }
 }

@@ -1,5 +1,6 @@
 //! The commands: each reads its options, calls the service, and prints.
 
+mod access;
 pub(crate) mod backup;
 mod connection;
 pub(crate) mod decision;
@@ -28,8 +29,9 @@ use serde_json::{Map, Value, json};
 use tracing_subscriber::EnvFilter;
 
 use crate::cli::{
-    Cli, Command, ConnectionCommand, CreateUser, DeadLetterCommand, EventCommand, JobCommand, KeyCommand,
-    LicenceCommand, Place, RotateKey, RunCommand, TaskCommand, TokenCommand, UserCommand, WorkflowCommand,
+    AccessCommand, Cli, Command, ConnectionCommand, CreateUser, DeadLetterCommand, EventCommand, JobCommand,
+    KeyCommand, LicenceCommand, Place, RotateKey, RunCommand, TaskCommand, TokenCommand, UserCommand,
+    WorkflowCommand,
 };
 use crate::client::{Client, Need};
 use crate::config::{Effective, Row};
@@ -93,6 +95,7 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
         Command::Job { command } => block_on(jobs(config, command, json)),
         Command::Event { command } => block_on(events(config, command, json)),
         Command::DeadLetter { command } => block_on(letters(config, command, json)),
+        Command::Access { command } => block_on(rights(config, command, json)),
         Command::Connection { command } => block_on(connections(config, command, json)),
         Command::Key { command: KeyCommand::Rotate(options) } => block_on(rotate(config, options, json)),
         Command::Decision { .. } | Command::Man(_) | Command::Completions { .. } => Ok(()),
@@ -210,6 +213,12 @@ async fn licences(config: Config, command: LicenceCommand, json: bool) -> Result
             with(config, place, need, work).await
         }
     }
+}
+
+async fn rights(config: Config, command: AccessCommand, json: bool) -> Result<()> {
+    let AccessCommand::Explain(options) = &command;
+    let work = async |client: &Client| access::explain(client, options, json).await;
+    with(config, &options.place, Need::Account, work).await
 }
 
 async fn connections(config: Config, command: ConnectionCommand, json: bool) -> Result<()> {

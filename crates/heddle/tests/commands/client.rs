@@ -58,6 +58,7 @@ impl Way<'_> {
             let exported = self.json(&["workflow", "export", slug, "--format", format]);
             assert!(exported["content"].as_str().unwrap().contains(word), "{format}");
         }
+        self.explain_access(slug);
         self.run_and_work(slug);
         self.work_as_a_worker();
         self.manage_people(&mail);
@@ -74,6 +75,20 @@ impl Way<'_> {
         assert_eq!(self.json(&["workflow", "archive", slug])["state"], "archived");
         assert_eq!(self.json(&["workflow", "delete", slug])["deleted"], true);
         assert_eq!(code(&self.run(&["workflow", "get", slug])), 3);
+    }
+
+    fn explain_access(&self, slug: &str) {
+        let thing = format!("workflow/{slug}");
+        for user in ["me", ADMINISTRATOR] {
+            let told = self.json(&["access", "explain", user, "delete", &thing]);
+            assert_eq!((&told["decision"], &told["context"]["reason"]), (&json!(true), &json!("GRANTED")));
+            assert_eq!(told["context"]["permission"], "workflows.manage", "{told}");
+            assert!(told["context"]["steps"].as_array().unwrap().iter().all(|step| step["passed"] == true));
+        }
+        let refused = self.run(&["access", "explain", "me", "fly", &thing]);
+        assert_eq!(code(&refused), 1, "{}", told(&refused));
+        assert!(String::from_utf8_lossy(&refused.stdout).starts_with("denied: UNKNOWN_ACTION"));
+        assert_eq!(code(&self.run(&["access", "explain", "nobody@nowhere.test", "read", "workflow"])), 3);
     }
 
     fn run_and_work(&self, slug: &str) {

@@ -24,9 +24,9 @@ fn workflow(text: &str) -> WorkflowId {
     text.parse().unwrap()
 }
 
-const TYPES: [&str; 5] = ["run", "workflow", "document", "vector-database", "member"];
-const DONE: [&str; 4] = ["read", "list", "cancel", "query"];
-const IDS: [&str; 4] = [
+pub(crate) const TYPES: [&str; 5] = ["run", "workflow", "document", "vector-database", "member"];
+pub(crate) const DONE: [&str; 4] = ["read", "list", "cancel", "query"];
+pub(crate) const IDS: [&str; 4] = [
     "00000000-0000-7000-8000-000000000001",
     "00000000-0000-7000-8000-000000000002",
     "00000000-0000-7000-8000-000000000003",
@@ -42,11 +42,11 @@ fn any_source() -> impl Strategy<Value = Source> {
     ]
 }
 
-fn any_effect() -> impl Strategy<Value = Effect> {
+pub(crate) fn any_effect() -> impl Strategy<Value = Effect> {
     prop_oneof![3 => Just(Effect::Allow), 1 => Just(Effect::Deny)]
 }
 
-fn any_grant(effect: impl Strategy<Value = Effect>) -> impl Strategy<Value = GrantFacts> {
+pub(crate) fn any_grant(effect: impl Strategy<Value = Effect>) -> impl Strategy<Value = GrantFacts> {
     let resource = prop_oneof![4 => prop::sample::select(&TYPES[..]), 1 => Just("*")];
     let action = prop_oneof![4 => prop::sample::select(&DONE[..]), 1 => Just("*")];
     let selector = prop_oneof![
@@ -64,7 +64,7 @@ fn any_grant(effect: impl Strategy<Value = Effect>) -> impl Strategy<Value = Gra
     )
 }
 
-fn any_world() -> impl Strategy<Value = Facts> {
+pub(crate) fn any_world() -> impl Strategy<Value = Facts> {
     let grants = prop::collection::vec(any_grant(any_effect()), 0..10);
     let narrow = prop::option::of(Just(vec!["runs.view".to_owned()]));
     let roles = prop::sample::subsequence(vec!["operator", "viewer", "librarian", "requester"], 0..3);
@@ -80,7 +80,7 @@ fn any_world() -> impl Strategy<Value = Facts> {
     })
 }
 
-fn each_question(mut ask: impl FnMut(&Question<'_>)) {
+pub(crate) fn each_question(mut ask: impl FnMut(&Question<'_>)) {
     let permissions: [&[Permission]; 2] = [&[], &[Permission::RunsView, Permission::WorkflowsRun]];
     for resource in TYPES {
         let mut targets = vec![Target::all()];
@@ -108,7 +108,11 @@ proptest! {
     fn decisions_are_the_specification_s(world in any_world()) {
         let snapshot = Snapshot::new(&world, NOW);
         each_question(|question| {
-            assert_eq!(snapshot.decide(question).reason, answer(&world, question), "{question:?}");
+            let decision = snapshot.decide(question);
+            assert_eq!(decision.reason, answer(&world, question), "{question:?}");
+            assert_eq!(snapshot.verdict(question), decision.reason, "{question:?}");
+            let rests = matches!(decision.reason, Reason::Granted | Reason::ExplicitDeny);
+            assert_eq!(rests, !decision.via.is_empty(), "{question:?}: {decision:?}");
         });
     }
 
@@ -241,7 +245,10 @@ fn denials_and_grants_say_why() {
     assert!(runs.filter().permits(&key(w2)) && !runs.filter().permits(&key(w1)));
     let granted = snapshot.authorize_one::<WorkflowRead>(w2, ()).unwrap();
     assert_eq!((granted.id(), granted.tenant()), (w2, facts().tenant));
-    assert_eq!(granted.via()[0].source, Source::Role("viewer".to_owned()));
+    let target = Target::one(rule_id(W2));
+    let question =
+        Question { permissions: &[], resource: "workflow", action: "read", lists: false, target: &target };
+    assert_eq!(snapshot.decide(&question).via[0].source, Source::Role("viewer".to_owned()));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 pub(crate) mod accounts;
 pub(crate) mod audit;
+pub(crate) mod authorization;
 pub(crate) mod camunda7;
 pub(crate) mod camunda8;
 pub(crate) mod case_events;

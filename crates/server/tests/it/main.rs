@@ -14,6 +14,7 @@ mod audit_trail;
 mod calls;
 mod camunda7;
 mod camunda8;
+mod check_access;
 mod choreography;
 mod connections;
 mod contract;

@@ -83,6 +83,11 @@ pub(crate) fn body(id: OperationId) -> Value {
             json!({ "name": "sample", "connectionId": NOBODY, "eventTypes": ["*"] })
         }
         Id::UpdateWebhook => json!({ "paused": true }),
+        Id::CheckAccess => json!({ "action": "read", "resource": { "type": "workflow" } }),
+        Id::EvaluateAccess | Id::EvaluateAccesses => json!({
+            "subject": { "type": "user", "id": NOBODY }, "action": { "name": "read" },
+            "resource": { "type": "workflow", "id": NOBODY },
+        }),
         Id::AdvanceTestClock => json!({ "advance": "PT1S" }),
         Id::FetchExternalTasks => json!({ "workerId": "w", "maxTasks": 1 }),
         Id::CompleteExternalTask | Id::FailExternalTask => json!({ "workerId": "w" }),

@@ -173,7 +173,7 @@ impl Identity {
 
 fn compile(access: &Access, now: Timestamp) -> CompiledRight {
     let (bound, narrow) = limits_of(&access.credential);
-    let mut facts = facts_of(&access.user, access.tenant, &access.standing);
+    let mut facts = facts_of(&access.user, access.tenant, &access.standing, now);
     facts.limited = narrow.is_some() || bound.is_some();
     facts.narrow_to = narrow.cloned();
     // A token that is bound to an organisation is nobody in all others.
@@ -184,9 +184,10 @@ fn compile(access: &Access, now: Timestamp) -> CompiledRight {
         standing: Arc::clone(&access.standing),
         bound,
         narrow: narrow.cloned(),
+        email: access.user.email.clone(),
         made_at: now,
         snapshot: Snapshot::new(&facts, now),
-        groups: access.standing.candidate_of(now),
+        groups: facts.groups,
     }
 }
 
@@ -212,13 +213,15 @@ fn authenticated(access: Access, right: &CompiledRight) -> Authenticated {
 
 /// Rights of a user in an organisation, from what was read there: those of a whole account, of no narrowed token.
 pub(crate) fn rights_of(user: &User, tenant: TenantId, standing: &TenantAccess, now: Timestamp) -> Snapshot {
-    Snapshot::new(&facts_of(user, tenant, standing), now)
+    Snapshot::new(&facts_of(user, tenant, standing, now), now)
 }
 
 /// Rights of who is nobody in the organisation of a request: none.
 pub(crate) fn rights_of_nobody(context: &RequestContext, id: UserId) -> Snapshot {
     let facts = Facts {
         user_id: id,
+        email: String::new(),
+        groups: Vec::new(),
         tenant: context.tenant(),
         active: true,
         member: false,
@@ -233,9 +236,11 @@ pub(crate) fn rights_of_nobody(context: &RequestContext, id: UserId) -> Snapshot
 }
 
 /// Facts about a user in an organisation, in the words of the decision.
-fn facts_of(user: &User, tenant: TenantId, standing: &TenantAccess) -> Facts {
+fn facts_of(user: &User, tenant: TenantId, standing: &TenantAccess, now: Timestamp) -> Facts {
     Facts {
         user_id: user.id,
+        email: user.email.clone(),
+        groups: standing.candidate_of(now),
         tenant,
         active: user.state == UserState::Active,
         member: standing.membership.is_some(),

@@ -9,7 +9,7 @@ use heddle_policy::licence::Entitlement;
 use heddle_policy::resource::Authorization;
 use heddle_policy::{
     Action, AuthorizedKind, Capability, Decision, DeniedPlace, Explained, ListedAction, ListingPlace,
-    Permission, Question, Reason, RequestContext, ResourceType, RuleId, Snapshot, Target,
+    Ownership, Permission, Question, Reason, RequestContext, ResourceType, RuleId, Snapshot, Target,
 };
 use heddle_usecase::{Problem, Problems};
 use serde_json::json;
@@ -106,6 +106,8 @@ pub struct AccessAnswer {
     pub decision: Decision,
     /// Things within which it is denied nevertheless, when it is allowed and the question names no place.
     pub unless_within: Vec<DeniedPlace>,
+    /// Ownership of the thing with which it would be allowed that is denied, for nobody looked whose it is.
+    pub granted_if: Option<Ownership>,
     /// Every step, when they were asked for.
     pub steps: Option<Vec<Explained>>,
     /// State of the organisation's rights that was looked at.
@@ -313,8 +315,9 @@ impl<'a> ReadQuestion<'a> {
             (Some((kind, action)), Reason::Granted) => snapshot.denied_places(kind, action, &self.target),
             (Some(_) | None, _) => Vec::new(),
         };
+        let granted_if = snapshot.granted_if(&question);
         let steps = explain.then(|| snapshot.explain(&question));
-        AccessAnswer { decision, unless_within, steps, revision: snapshot.revision() }
+        AccessAnswer { decision, unless_within, granted_if, steps, revision: snapshot.revision() }
     }
 }
 

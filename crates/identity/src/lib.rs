@@ -33,6 +33,7 @@ mod selectors;
 mod sessions;
 mod setup;
 mod sign_in;
+mod system_roles;
 #[cfg(test)]
 mod tests;
 pub mod throttle;

@@ -281,18 +281,8 @@ impl Identity {
     /// A new organisation with its system roles and its owner.
     pub(crate) fn founding(&self, organization: Organization, owner: UserId) -> NewOrganization {
         let (tenant, now) = (organization.id, organization.created_at);
-        let role = |known: &heddle_policy::system_roles::SystemRole| Role {
-            tenant,
-            id: heddle_kernel::RoleId(self.new_id(now)),
-            name: known.name.to_owned(),
-            description: Some(known.description.to_owned()),
-            system: true,
-            rules: known.rules(),
-            revision: Revision::FIRST,
-            created_at: now,
-            updated_at: now,
-        };
-        let roles: Vec<Role> = SYSTEM_ROLES.iter().map(role).collect();
+        let roles: Vec<Role> =
+            SYSTEM_ROLES.iter().map(|known| self.system_role(known, tenant, now)).collect();
         let owner = Membership {
             tenant,
             user_id: owner,

@@ -2,6 +2,7 @@
 
 use crate::facts::{Effect, Source};
 use crate::filter::Extent;
+use crate::ownership::Ownership;
 use crate::permission::{Action, Permission, ResourceType};
 use crate::resource::Parents;
 use crate::rule_id::RuleId;
@@ -62,6 +63,8 @@ pub struct Target {
     pub id: Option<RuleId>,
     /// Things that it stands within, the nearest first.
     pub parents: Parents,
+    /// Whether the thing is the caller's own.
+    pub ownership: Ownership,
 }
 
 impl Target {
@@ -75,6 +78,13 @@ impl Target {
     #[must_use]
     pub fn one(id: RuleId) -> Self {
         Self { id: Some(id), ..Self::default() }
+    }
+
+    /// With what is known of whose it is.
+    #[must_use]
+    pub const fn owned(mut self, ownership: Ownership) -> Self {
+        self.ownership = ownership;
+        self
     }
 
     /// Within a thing of another kind.
@@ -158,7 +168,7 @@ pub enum PrivilegeEscalation {
         resource: ResourceType,
         /// The action.
         action: Action,
-        /// One id, or `*`.
+        /// One id, `*` or `own`.
         selector: String,
     },
 }

@@ -4,7 +4,7 @@ use heddle_kernel::literals;
 
 use crate::decision::{DeterminingRule, Question, Reason};
 use crate::permission::{Action, Permission, ResourceType};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Snapshot, told};
 
 literals! {
     /// Step of a decision.
@@ -21,6 +21,8 @@ literals! {
         Permission = "permission",
         /// A grant gives the action on the thing.
         ResourceAction = "resourceAction",
+        /// Rules about one's own things decide nothing here, or it is known whose the thing is.
+        Ownership = "ownership",
     }
 }
 
@@ -73,7 +75,23 @@ impl Snapshot {
             via: weighed.allows,
             ..Explained::without_rules(Step::ResourceAction, refused)
         });
+        steps.extend(self.about_ownership(question));
         steps
+    }
+
+    /// The step about whose one thing is; none where no rule asks for that. It refuses where another step does only since
+    /// nobody looked, permissions apart.
+    fn about_ownership(&self, question: &Question<'_>) -> Option<Explained> {
+        question.target.id.as_ref()?;
+        let (resource, action) = (ResourceType::parse(question.resource)?, Action::parse(question.action)?);
+        let action = if question.lists { Action::List } else { action };
+        let via = told(self.about_own(resource, action));
+        if via.is_empty() {
+            return None;
+        }
+        let by_rules = Question { permissions: &[], ..*question };
+        let refused = self.granted_if(&by_rules).map(|_| self.verdict(&by_rules));
+        Some(Explained { via, ..Explained::without_rules(Step::Ownership, refused) })
     }
 
     /// The step about permissions; none where the question asks for none.

@@ -90,7 +90,7 @@ pub struct ResourceRule {
     pub resource: String,
     /// The actions; `*` for all.
     pub actions: Vec<String>,
-    /// One id, or `*`.
+    /// One id, `*`, or `own` where things of the type may be the caller's own.
     #[serde(default = "any")]
     pub selector: String,
     /// Gives or takes.
@@ -181,7 +181,7 @@ pub struct GrantFacts {
     pub resource: String,
     /// The action, or `*`.
     pub action: String,
-    /// One id, or `*`.
+    /// One id, `*`, or `own` where things of the type may be the caller's own.
     pub selector: String,
     /// Gives or takes.
     pub effect: Effect,
@@ -194,6 +194,10 @@ pub struct GrantFacts {
 pub struct Facts {
     /// The caller.
     pub user_id: UserId,
+    /// E-mail address of the caller, by which a task may name them.
+    pub email: String,
+    /// Names and ids of the groups and roles by which a task may name the caller.
+    pub groups: Vec<String>,
     /// The organisation.
     pub tenant: TenantId,
     /// Whether the caller's account is in use.
@@ -221,6 +225,8 @@ impl Facts {
     pub const fn member(user_id: UserId, tenant: TenantId) -> Self {
         Self {
             user_id,
+            email: String::new(),
+            groups: Vec::new(),
             tenant,
             active: true,
             member: true,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decision::{DeniedPlace, DeterminingRule, Question, Reason, Target};
 use crate::filter::Extent;
+use crate::ownership::Ownership;
 use crate::permission::{Action, ResourceType};
 use crate::resource::Parents;
 use crate::rule_id::RuleId;
@@ -14,7 +15,7 @@ use crate::snapshot::Snapshot;
 pub enum Scope {
     /// Everything, but for what is excepted.
     All,
-    /// The things that are listed, but for what is excepted.
+    /// The things that are listed and, where it is said, what is one's own, but for what is excepted.
     Listed,
     /// Nothing, for denies take away all that is allowed.
     Nothing,
@@ -39,8 +40,12 @@ pub struct ListedAction {
     pub scope: Scope,
     /// The things that are allowed, when they are listed.
     pub ids: Vec<RuleId>,
+    /// What is one's own is allowed beside them; not said when all is.
+    pub own: bool,
     /// The things that are excepted.
     pub except: Vec<RuleId>,
+    /// What is one's own is excepted.
+    pub except_own: bool,
     /// The things within which everything is excepted.
     pub except_within: Vec<DeniedPlace>,
     /// Whether the next page goes on with this action.
@@ -48,9 +53,9 @@ pub struct ListedAction {
 }
 
 impl ListedAction {
-    /// Whether a thing in this place is reached. By-place types (jobs) may also be named by what they stand within.
+    /// Whether a thing in this place is reached, by what is known of whose it is. By-place types (jobs) may also be named by what they stand within.
     #[must_use]
-    pub fn permits(&self, id: &RuleId, parents: &Parents) -> bool {
+    pub fn permits(&self, id: &RuleId, parents: &Parents, ownership: Ownership) -> bool {
         let above = || {
             let by_place = self.resource.is_selected_by_place();
             parents.iter().flatten().map(|(_, above)| above).filter(move |_| by_place)
@@ -58,13 +63,16 @@ impl ListedAction {
         let among = |ids: &[RuleId]| ids.contains(id) || above().any(|above| ids.contains(above));
         let allowed = match self.scope {
             Scope::All => true,
-            Scope::Listed => among(&self.ids),
+            Scope::Listed => among(&self.ids) || (self.own && ownership.gives()),
             Scope::Nothing => false,
         };
         let stands_within = |place: &DeniedPlace| {
             parents.iter().flatten().any(|(kind, id)| *kind == place.resource && *id == place.id)
         };
-        allowed && !among(&self.except) && !self.except_within.iter().any(stands_within)
+        allowed
+            && !among(&self.except)
+            && !(self.except_own && ownership.takes())
+            && !self.except_within.iter().any(stands_within)
     }
 }
 
@@ -149,25 +157,32 @@ impl Start {
     }
 }
 
-/// Reach of an action as entries that can be parted.
+/// Reach of an action: what is told on each of its pages, and entries that can be parted.
 struct Reach {
     scope: Scope,
+    own: bool,
+    except_own: bool,
     entries: Vec<Entry>,
 }
 
 impl Reach {
+    const fn without_entries(scope: Scope) -> Self {
+        Self { scope, own: false, except_own: false, entries: Vec::new() }
+    }
+
     /// None for what nothing gives.
     fn of(extent: Extent) -> Option<Self> {
-        if !extent.all && extent.listed.is_empty() {
+        if !extent.all && !extent.own && extent.listed.is_empty() {
             return None;
         }
         if extent.is_empty() {
-            return Some(Self { scope: Scope::Nothing, entries: Vec::new() });
+            return Some(Self::without_entries(Scope::Nothing));
         }
-        let Extent { all, listed, denied, denied_within, by_place, .. } = extent;
+        let Extent { all, listed, own, denied, denied_own, denied_within, by_place, .. } = extent;
         let within =
             denied_within.into_iter().map(|(resource, id)| Entry::Within(DeniedPlace { resource, id }));
-        let entries = match (all, by_place) {
+        let own = own && !denied_own;
+        let entries: Vec<Entry> = match (all, by_place) {
             (true, _) => denied.into_iter().map(Entry::Excepted).chain(within).collect(),
             (false, true) => {
                 let listed = listed.into_iter().map(Entry::Allowed);
@@ -176,10 +191,21 @@ impl Reach {
             (false, false) => {
                 // Both are in order.
                 let left = listed.into_iter().filter(|id| denied.binary_search(id).is_err());
-                left.map(Entry::Allowed).chain(within).collect()
+                let mut entries: Vec<Entry> = left.map(Entry::Allowed).collect();
+                // What is one's own may be denied by its id as well.
+                if own {
+                    entries.extend(denied.into_iter().map(Entry::Excepted));
+                }
+                entries.extend(within);
+                entries
             }
         };
-        Some(Self { scope: if all { Scope::All } else { Scope::Listed }, entries })
+        Some(Self {
+            scope: if all { Scope::All } else { Scope::Listed },
+            own,
+            except_own: denied_own,
+            entries,
+        })
     }
 }
 
@@ -223,7 +249,8 @@ impl Snapshot {
             if more {
                 listing.next = Some(pair.place(page.last()));
             }
-            listing.actions.push(pair.listed(reach.scope, page, more));
+            let reach = Reach { entries: page, ..reach };
+            listing.actions.push(pair.listed(reach, more));
             if more {
                 break;
             }
@@ -231,7 +258,8 @@ impl Snapshot {
         Ok(listing)
     }
 
-    /// Actions that may be done to one thing, and those that a deny takes: the same answer for each as a decision's.
+    /// Actions that may be done to one thing, and those that a deny takes: the same answer for each as a decision's. Where
+    /// nobody looked whose the thing is, those that hang on that alone say so.
     #[must_use]
     pub fn listing_of_one(&self, kind: ResourceType, target: &Target) -> Vec<ListedAction> {
         let decided = Action::ALL.iter().filter_map(|action| {
@@ -242,25 +270,34 @@ impl Snapshot {
                 lists: false,
                 target,
             };
-            let pair = Pair { kind, action: *action };
-            match (self.verdict(&question), &target.id) {
-                (Reason::Granted, Some(id)) => {
-                    Some(pair.listed(Scope::Listed, vec![Entry::Allowed(id.clone())], false))
-                }
-                (Reason::Granted, None) => Some(pair.listed(Scope::All, Vec::new(), false)),
-                (Reason::ExplicitDeny, _) => Some(pair.listed(Scope::Nothing, Vec::new(), false)),
-                (
-                    Reason::PrincipalInactive
-                    | Reason::NotAMember
-                    | Reason::UnknownResourceType
-                    | Reason::UnknownAction
-                    | Reason::PermissionMissing
-                    | Reason::ResourceActionNotGranted,
-                    _,
-                ) => None,
-            }
+            let reach = self.reach_of_one(&question)?;
+            Some(Pair { kind, action: *action }.listed(reach, false))
         });
         decided.collect()
+    }
+
+    fn reach_of_one(&self, question: &Question<'_>) -> Option<Reach> {
+        let listed = |entries| Reach { entries, ..Reach::without_entries(Scope::Listed) };
+        let itself = || -> Vec<Entry> { question.target.id.iter().cloned().map(Entry::Allowed).collect() };
+        match self.granted_if(question) {
+            Some(Ownership::Own) => return Some(Reach { own: true, ..listed(Vec::new()) }),
+            Some(Ownership::Other) => return Some(Reach { except_own: true, ..listed(itself()) }),
+            Some(Ownership::Unknown) | None => {}
+        }
+        match (self.verdict(question), &question.target.id) {
+            (Reason::Granted, Some(_)) => Some(listed(itself())),
+            (Reason::Granted, None) => Some(Reach::without_entries(Scope::All)),
+            (Reason::ExplicitDeny, _) => Some(Reach::without_entries(Scope::Nothing)),
+            (
+                Reason::PrincipalInactive
+                | Reason::NotAMember
+                | Reason::UnknownResourceType
+                | Reason::UnknownAction
+                | Reason::PermissionMissing
+                | Reason::ResourceActionNotGranted,
+                _,
+            ) => None,
+        }
     }
 
     /// Those through whom rules about a listed action give it or take it, each once.
@@ -294,7 +331,9 @@ impl Pair {
         }
     }
 
-    fn listed(self, scope: Scope, entries: Vec<Entry>, more: bool) -> ListedAction {
+    fn listed(self, reach: Reach, more: bool) -> ListedAction {
+        let Self { kind: resource, action } = self;
+        let Reach { scope, own, except_own, entries } = reach;
         let (mut ids, mut except, mut except_within) = (Vec::new(), Vec::new(), Vec::new());
         for entry in entries {
             match entry {
@@ -303,6 +342,6 @@ impl Pair {
                 Entry::Within(place) => except_within.push(place),
             }
         }
-        ListedAction { resource: self.kind, action: self.action, scope, ids, except, except_within, more }
+        ListedAction { resource, action, scope, ids, own, except, except_own, except_within, more }
     }
 }

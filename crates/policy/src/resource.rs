@@ -1,12 +1,14 @@
 //! Kinds of things as types, so that the key of one can't stand where another's is meant.
 
 use std::fmt;
+use std::sync::Arc;
 
 use heddle_kernel::{
     ConnectionId, EventId, GrantId, GroupId, LicenceId, RoleId, RunId, SessionId, TenantId, TokenId, UserId,
     WebhookId, WorkflowId,
 };
 
+use crate::ownership::Person;
 use crate::permission::ResourceType;
 use crate::rule_id::RuleId;
 
@@ -240,22 +242,34 @@ resources! {
 
 /// Key of one thing: its organisation, its id, and where it stands. It comes from a proof, or from a row.
 ///
-/// Where a thing stands is only claimed by whoever asks for it, so what loads by a key filters by all of it.
+/// Where a thing stands is only claimed by whoever asks for it, so what loads by a key filters by all of it. That holds
+/// for whose it is as well: a proof that rests on that alone carries it on, and who loads the thing looks again.
 pub struct Key<R: Resource> {
     tenant: TenantId,
     id: R::Id,
     place: PlaceOf<R>,
+    owner: Option<Arc<Person>>,
 }
 
 impl<R: Resource> Key<R> {
     /// The key of a thing that was loaded: for stores, and for work that nobody asked for.
     #[must_use]
     pub const fn of_stored(tenant: TenantId, id: R::Id, place: PlaceOf<R>) -> Self {
-        Self { tenant, id, place }
+        Self { tenant, id, place, owner: None }
     }
 
     pub(crate) const fn of_claimed(tenant: TenantId, id: R::Id, place: PlaceOf<R>) -> Self {
-        Self { tenant, id, place }
+        Self { tenant, id, place, owner: None }
+    }
+
+    pub(crate) fn resting_on(self, owner: Option<Arc<Person>>) -> Self {
+        Self { owner, ..self }
+    }
+
+    /// The person whose own the thing must still be when it is loaded; none where nothing depends on it.
+    #[must_use]
+    pub fn owner(&self) -> Option<&Person> {
+        self.owner.as_deref()
     }
 
     /// The organisation.
@@ -287,10 +301,12 @@ impl<R: Resource<Parent = P>, P: Resource> Key<R> {
 
 impl<R: Resource> Clone for Key<R> {
     fn clone(&self) -> Self {
-        Self { tenant: self.tenant, id: self.id.clone(), place: self.place.clone() }
+        let owner = self.owner.clone();
+        Self { tenant: self.tenant, id: self.id.clone(), place: self.place.clone(), owner }
     }
 }
 
+/// Keys of the same thing in the same place.
 impl<R: Resource> PartialEq for Key<R> {
     fn eq(&self, other: &Self) -> bool {
         self.tenant == other.tenant && self.id == other.id && self.place == other.place

@@ -1,7 +1,8 @@
 //! The decision: what a caller has, indexed by type and action.
 //!
-//! With the selectors limited to `*` and an id, a decision and a list have one closed form:
-//! `(all if an allow '*' applies, else the listed ids) - (all if a deny '*' applies, else the denied ids)`.
+//! With the selectors limited to `*`, `own` and an id, a decision and a list have one closed form:
+//! `(all if an allow '*' applies, else the listed ids and, if an allow 'own' applies, one's own)
+//! - (all if a deny '*' applies, else the denied ids and, if a deny 'own' applies, one's own)`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
@@ -15,13 +16,13 @@ use crate::access::{
 };
 use crate::capability::{Capability, Lists};
 use crate::decision::{
-    ActionFilter, Decision, DenialError, DeniedPlace, DeterminingRule, Effective, PrivilegeEscalation,
-    Question, Reason, Target,
+    ActionFilter, Decision, DenialError, DeniedPlace, DeterminingRule, Effective, Question, Reason, Target,
 };
 use crate::facts::{ANY, Effect, Facts, GrantFacts, ResourceRule, RoleRules, Source};
 use crate::filter::{AccessFilter, Extent};
-use crate::implied::{counting, is_about};
+use crate::implied::counting;
 use crate::index::{PLACES, RulesById, RulesOfId, Table, place};
+use crate::ownership::{Ownership, Person};
 use crate::permission::{Action, Permission, ResourceType};
 use crate::resource::{Key, Place as _, PlaceOf, Resource, ResourceId as _};
 use crate::rule_id::{RuleId, StoredSelector};
@@ -33,12 +34,14 @@ const MOST_TOLD: usize = 100;
 struct Bucket {
     allow_all: Vec<DeterminingRule>,
     allow: RulesById,
+    allow_own: Vec<DeterminingRule>,
     deny_all: Vec<DeterminingRule>,
     deny: RulesById,
+    deny_own: Vec<DeterminingRule>,
 }
 
-/// Answers to whether some thing is left of those that are allowed one by one, each found out when it is first asked for:
-/// else a list would cost more with every grant.
+/// Answers to whether some thing is left of those that are allowed one by one or as one's own, each found out when it is
+/// first asked for: else a list would cost more with every grant.
 #[derive(Debug)]
 struct Left(Box<[AtomicU8]>);
 
@@ -71,6 +74,7 @@ impl Left {
 #[derive(Debug)]
 struct Inner {
     user_id: UserId,
+    person: Arc<Person>,
     tenant: TenantId,
     active: bool,
     member: bool,
@@ -103,6 +107,7 @@ impl Snapshot {
         let ends = ends.chain(facts.roles.iter().map(|role| role.expires_at));
         let mut inner = Inner {
             user_id: facts.user_id,
+            person: Arc::new(Person::new(facts.user_id, &facts.email, &facts.groups)),
             tenant: facts.tenant,
             active: facts.active,
             member: facts.member && !ended(facts.member_until),
@@ -136,6 +141,12 @@ impl Snapshot {
     #[must_use]
     pub fn user_id(&self) -> UserId {
         self.0.user_id
+    }
+
+    /// The same user as things name them.
+    #[must_use]
+    pub fn person(&self) -> &Person {
+        &self.0.person
     }
 
     /// The organisation.
@@ -215,16 +226,44 @@ impl Snapshot {
         self.authorize_key(Key::of_claimed(self.tenant(), id, place))
     }
 
-    /// Decides whether the caller may do `C` to a thing that was found; one of another organisation never.
+    /// Whether a rule about the caller's own things may decide whether they may do `C` to one: then it is looked up first.
+    #[must_use]
+    pub fn asks_ownership<C: Capability>(&self) -> bool {
+        self.about_own(<C::On as Resource>::TYPE, C::ACTION).next().is_some()
+    }
+
+    /// The key of one thing in the place that is claimed for it, of which nothing is decided yet.
+    #[must_use]
+    pub fn claimed<R: Resource>(&self, id: R::Id, place: PlaceOf<R>) -> Key<R> {
+        Key::of_claimed(self.tenant(), id, place)
+    }
+
+    /// Decides whether the caller may do `C` to a thing that was found; one of another organisation never. A rule about
+    /// the caller's own things gives nothing here, and takes all: [`Self::authorize_owned`] knows more.
     ///
     /// # Errors
     /// With the reason and the rules that counted.
     pub fn authorize_key<C: Capability>(&self, key: Key<C::On>) -> Result<Authorized<C>, DenialError> {
+        self.authorize_owned(key, Ownership::Unknown)
+    }
+
+    /// Decides whether the caller may do `C` to a thing that is or is not their own; one of another organisation never.
+    ///
+    /// # Errors
+    /// With the reason and the rules that counted.
+    pub fn authorize_owned<C: Capability>(
+        &self,
+        key: Key<C::On>,
+        ownership: Ownership,
+    ) -> Result<Authorized<C>, DenialError> {
         if key.tenant() != self.tenant() {
             return Err(DenialError { reason: Reason::NotAMember, via: Vec::new() });
         }
-        let target = Target { id: Some(key.id().rule_id()), parents: key.place().parents() };
-        self.granted(&Asked::of::<C>(C::ACTION), &target)?;
+        let target = Target { id: Some(key.id().rule_id()), parents: key.place().parents(), ownership };
+        let asked = Asked::of::<C>(C::ACTION);
+        self.granted(&asked, &target)?;
+        let rests_on_it = ownership.gives() && !self.weigh(&asked, &target.owned(Ownership::Other)).allowed();
+        let key = key.resting_on(rests_on_it.then(|| Arc::clone(&self.0.person)));
         Ok(Authorized { key })
     }
 
@@ -233,11 +272,15 @@ impl Snapshot {
     ///
     /// # Errors
     /// With the reason and the rules that counted.
-    pub fn authorize_named<C: Capability>(&self, key: Key<C::On>) -> Result<Authorized<C>, DenialError> {
+    pub fn authorize_named<C: Capability>(
+        &self,
+        key: Key<C::On>,
+        ownership: Ownership,
+    ) -> Result<Authorized<C>, DenialError> {
         if key.tenant() != self.tenant() {
             return Err(DenialError { reason: Reason::NotAMember, via: Vec::new() });
         }
-        let target = Target { id: Some(key.id().rule_id()), parents: key.place().parents() };
+        let target = Target { id: Some(key.id().rule_id()), parents: key.place().parents(), ownership };
         match self.granted(&Asked::of::<C>(C::ACTION), &target) {
             Ok(()) => Ok(Authorized { key }),
             Err(denial) if denial.reason == Reason::ResourceActionNotGranted => Ok(Authorized { key }),
@@ -261,13 +304,14 @@ impl Snapshot {
         &self,
         place: PlaceOf<C::On>,
     ) -> Result<AuthorizedListWithin<C>, DenialError> {
-        let list = self.listed(&Target { id: None, parents: place.parents() })?;
+        let list = self.listed(&Target { parents: place.parents(), ..Target::all() })?;
         Ok(AuthorizedListWithin { list, place })
     }
 
     fn listed<C: Lists>(&self, target: &Target) -> Result<AuthorizedList<C>, DenialError> {
         self.granted(&Asked::of::<C>(Action::List), target)?;
-        let filter = AccessFilter::of(self.extent(<C::On as Resource>::TYPE, Action::List));
+        let extent = self.extent(<C::On as Resource>::TYPE, Action::List);
+        let filter = AccessFilter::of_person(extent, &self.0.person);
         Ok(AuthorizedList { filter })
     }
 
@@ -279,7 +323,8 @@ impl Snapshot {
     pub fn authorize_some<C: Capability>(&self) -> Result<AccessFilter<C::On>, DenialError> {
         let asked = Asked { some: true, ..Asked::of::<C>(C::ACTION) };
         self.granted(&asked, &Target::all())?;
-        Ok(AccessFilter::of(self.extent(<C::On as Resource>::TYPE, C::ACTION)))
+        let extent = self.extent(<C::On as Resource>::TYPE, C::ACTION);
+        Ok(AccessFilter::of_person(extent, &self.0.person))
     }
 
     /// Decides whether the caller may do `C` to some thing of the kind, which a use case finds within the filter.
@@ -387,19 +432,23 @@ impl Snapshot {
         let (mut listed, mut denied, mut denied_within) = (Vec::new(), Vec::new(), Vec::new());
         for bucket in self.buckets(resource, counting(Effect::Allow, resource, action)) {
             extent.all |= !bucket.allow_all.is_empty();
+            extent.own |= !bucket.allow_own.is_empty();
             listed.extend(bucket.allow.ids());
         }
         let taking = counting(Effect::Deny, resource, action);
         for bucket in self.buckets(resource, taking) {
             extent.deny_all |= !bucket.deny_all.is_empty();
+            extent.denied_own |= !bucket.deny_own.is_empty();
             denied.extend(bucket.deny.ids());
         }
         for parent in resource.ancestors() {
             for bucket in self.buckets(parent, taking) {
-                extent.deny_all |= !bucket.deny_all.is_empty();
+                // Of what stands within nobody knows whose it is: one's own is not told apart there.
+                extent.deny_all |= !bucket.deny_all.is_empty() || !bucket.deny_own.is_empty();
                 denied_within.extend(bucket.deny.ids().map(|id| (parent, id)));
             }
         }
+        extent.own &= !extent.all;
         if !extent.all {
             extent.listed = in_order(listed).cloned().collect();
         }
@@ -411,12 +460,14 @@ impl Snapshot {
     /// The roles, and the others through whom rules about an action on things of a type give it to the caller or take it.
     pub(crate) fn sources(&self, resource: ResourceType, action: Action) -> Vec<DeterminingRule> {
         let given = self.buckets(resource, counting(Effect::Allow, resource, action)).flat_map(|bucket| {
-            bucket.allow_all.iter().chain(bucket.allow.all().iter().flat_map(|one| &one.rules))
+            let some = bucket.allow.all().iter().flat_map(|one| &one.rules);
+            bucket.allow_all.iter().chain(&bucket.allow_own).chain(some)
         });
         let taking = counting(Effect::Deny, resource, action);
         let kinds = std::iter::once(resource).chain(resource.ancestors());
         let taken = kinds.flat_map(|kind| self.buckets(kind, taking)).flat_map(|bucket| {
-            bucket.deny_all.iter().chain(bucket.deny.all().iter().flat_map(|one| &one.rules))
+            let some = bucket.deny.all().iter().flat_map(|one| &one.rules);
+            bucket.deny_all.iter().chain(&bucket.deny_own).chain(some)
         });
         let sources: BTreeSet<(Effect, &Source)> =
             given.chain(taken).map(|rule| (rule.effect, &rule.source)).collect();
@@ -464,65 +515,6 @@ impl Snapshot {
         }
     }
 
-    /// Whether the caller has all that these rules give.
-    ///
-    /// # Errors
-    /// With the first right that the caller lacks.
-    pub fn covers(&self, rules: &RoleRules) -> Result<(), PrivilegeEscalation> {
-        if let Some(missing) = rules.permissions.names().find(|name| !self.holds(*name)) {
-            return Err(PrivilegeEscalation::Permission(missing));
-        }
-        rules
-            .resources
-            .iter()
-            .filter(|rule| rule.effect == Effect::Allow)
-            .try_for_each(|rule| self.has_rule(rule))
-    }
-
-    /// Whether the caller would be untouched if the denies among these rules were no more: who is held back by a
-    /// deny can't lift it.
-    ///
-    /// # Errors
-    /// With the first right that the caller lacks.
-    pub fn covers_denies(&self, rules: &RoleRules) -> Result<(), PrivilegeEscalation> {
-        let mut denied = rules.denied_permissions.iter().filter_map(|name| Permission::parse(name));
-        if let Some(missing) = denied.find(|name| !self.holds(*name)) {
-            return Err(PrivilegeEscalation::Permission(missing));
-        }
-        rules
-            .resources
-            .iter()
-            .filter(|rule| rule.effect == Effect::Deny)
-            .try_for_each(|rule| self.has_rule(rule))
-    }
-
-    fn has_rule(&self, rule: &ResourceRule) -> Result<(), PrivilegeEscalation> {
-        let is_meant = |kind: &&ResourceType| rule.resource == ANY || rule.resource == kind.as_str();
-        let selector = StoredSelector::read(ResourceType::parse(&rule.resource), &rule.selector);
-        for resource in ResourceType::ALL.iter().filter(is_meant) {
-            let concerns = |name: &str, action: Action| {
-                let named = Action::parse(name);
-                name == ANY || named.is_some_and(|named| is_about(rule.effect, *resource, named, action))
-            };
-            let wanted = |action: &&Action| rule.actions.iter().any(|name| concerns(name, **action));
-            for action in Action::ALL.iter().filter(wanted) {
-                let extent = self.extent(*resource, *action);
-                let has = match &selector {
-                    StoredSelector::All | StoredSelector::Unreadable => extent.is_everything(),
-                    StoredSelector::One(id) => extent.permits(id, &Target::all().parents),
-                };
-                if !has || !self.is_member() {
-                    return Err(PrivilegeEscalation::Action {
-                        resource: *resource,
-                        action: *action,
-                        selector: rule.selector.clone(),
-                    });
-                }
-            }
-        }
-        Ok(())
-    }
-
     fn buckets<'a>(
         &'a self,
         resource: ResourceType,
@@ -541,19 +533,21 @@ impl Snapshot {
         target: &'a Target,
     ) -> impl Iterator<Item = &'a DeterminingRule> {
         let actions = counting(Effect::Deny, asked.resource, asked.action);
-        let own = self.buckets(asked.resource, actions).flat_map(move |bucket| {
+        let takes_own = target.id.is_some() && target.ownership.takes();
+        let about_kind = self.buckets(asked.resource, actions).flat_map(move |bucket| {
             let one = asked.selectors(target).flat_map(move |id| bucket.deny.get(id));
-            bucket.deny_all.iter().chain(one)
+            let own = bucket.deny_own.iter().filter(move |_| takes_own);
+            bucket.deny_all.iter().chain(own).chain(one)
         });
         let above = target.parents.iter().flatten().flat_map(move |(kind, id)| {
             self.buckets(*kind, actions).flat_map(move |bucket| bucket.deny.get(id))
         });
-        // A deny on all of the parent type holds whether or not the parent is named.
-        let kinds = asked
-            .resource
-            .ancestors()
-            .flat_map(move |parent| self.buckets(parent, actions).flat_map(|bucket| &bucket.deny_all));
-        own.chain(above).chain(kinds)
+        // A deny on all of the parent type holds whether or not the parent is named; and so does one on one's own of it,
+        // since nobody knows here whose the parent is.
+        let kinds = asked.resource.ancestors().flat_map(move |parent| {
+            self.buckets(parent, actions).flat_map(|bucket| bucket.deny_all.iter().chain(&bucket.deny_own))
+        });
+        about_kind.chain(above).chain(kinds)
     }
 
     /// The allows that apply to all of the kind, and to the thing, where one is named.
@@ -563,10 +557,12 @@ impl Snapshot {
         target: &'a Target,
     ) -> impl Iterator<Item = &'a DeterminingRule> {
         let actions = counting(Effect::Allow, asked.resource, asked.action);
+        let gives_own = target.id.is_some() && target.ownership.gives();
         self.buckets(asked.resource, actions).flat_map(move |bucket| {
             let named = target.id.iter().flat_map(move |_| asked.selectors(target));
             let one = named.flat_map(move |id| bucket.allow.get(id));
-            bucket.allow_all.iter().chain(one)
+            let own = bucket.allow_own.iter().filter(move |_| gives_own);
+            bucket.allow_all.iter().chain(own).chain(one)
         })
     }
 
@@ -580,15 +576,56 @@ impl Snapshot {
         })
     }
 
+    /// The allows of one's own, unless a deny takes that away.
+    fn left_own(&self, asked: &Asked<'_>) -> impl Iterator<Item = &DeterminingRule> {
+        let taking = counting(Effect::Deny, asked.resource, asked.action);
+        let giving = counting(Effect::Allow, asked.resource, asked.action);
+        let is_left = self.buckets(asked.resource, taking).all(|bucket| bucket.deny_own.is_empty());
+        self.buckets(asked.resource, giving).filter(move |_| is_left).flat_map(|bucket| &bucket.allow_own)
+    }
+
+    /// The rules about the caller's own things that may decide about an action on one thing of a type.
+    pub(crate) fn about_own(
+        &self,
+        resource: ResourceType,
+        action: Action,
+    ) -> impl Iterator<Item = &DeterminingRule> {
+        let taking = self.buckets(resource, counting(Effect::Deny, resource, action));
+        let giving = self.buckets(resource, counting(Effect::Allow, resource, action));
+        giving.flat_map(|bucket| &bucket.allow_own).chain(taking.flat_map(|bucket| &bucket.deny_own))
+    }
+
+    /// Ownership with which one thing would be reached that is not, for nobody looked whose it is.
+    #[must_use]
+    pub fn granted_if(&self, question: &Question<'_>) -> Option<Ownership> {
+        let asked = Asked::read(question).ok()?;
+        let target = question.target;
+        let is_open = target.id.is_some() && target.ownership == Ownership::Unknown;
+        if !is_open || self.about_own(asked.resource, asked.action).next().is_none() {
+            return None;
+        }
+        let gives = |whose| self.weigh(&asked, &target.clone().owned(whose)).allowed();
+        // What is reached either way depends on nothing.
+        match (gives(Ownership::Own), gives(Ownership::Other)) {
+            (true, false) => Some(Ownership::Own),
+            (false, true) => Some(Ownership::Other),
+            (true, true) | (false, false) => None,
+        }
+    }
+
     fn is_some_left(&self, asked: &Asked<'_>) -> bool {
-        self.0.left.or_find(asked.resource, asked.action, || self.left(asked).next().is_some())
+        let find = || self.left_own(asked).next().is_some() || self.left(asked).next().is_some();
+        self.0.left.or_find(asked.resource, asked.action, find)
     }
 
     fn allows(&self, asked: &Asked<'_>, target: &Target) -> Vec<DeterminingRule> {
         let allowing = self.allowing(asked, target);
         match asked.is_some_of(target) {
-            // Some id is listed that no deny takes away: enough for a list.
-            true => told(allowing.chain(self.left(asked).flat_map(|one| &one.rules))),
+            // Some id is listed that no deny takes away, or one's own is: enough for a list.
+            true => {
+                let one_by_one = self.left(asked).flat_map(|one| &one.rules);
+                told(allowing.chain(self.left_own(asked)).chain(one_by_one))
+            }
             false => told(allowing),
         }
     }
@@ -636,7 +673,7 @@ pub(crate) struct Weighed {
 }
 
 /// Rules to tell of: in order, none twice, at most [`MOST_TOLD`].
-fn told<'a>(rules: impl Iterator<Item = &'a DeterminingRule>) -> Vec<DeterminingRule> {
+pub(crate) fn told<'a>(rules: impl Iterator<Item = &'a DeterminingRule>) -> Vec<DeterminingRule> {
     let mut told: Vec<DeterminingRule> = rules.take(MOST_TOLD).cloned().collect();
     told.sort();
     told.dedup();
@@ -738,12 +775,13 @@ impl Inner {
             return;
         }
         let Some(bucket) = self.buckets.entry(kind, action) else { return };
-        let (all, some) = match via.effect {
-            Effect::Allow => (&mut bucket.allow_all, &mut bucket.allow),
-            Effect::Deny => (&mut bucket.deny_all, &mut bucket.deny),
+        let (all, own, some) = match via.effect {
+            Effect::Allow => (&mut bucket.allow_all, &mut bucket.allow_own, &mut bucket.allow),
+            Effect::Deny => (&mut bucket.deny_all, &mut bucket.deny_own, &mut bucket.deny),
         };
         match (StoredSelector::read(kind, reach.selector), via.effect) {
             (StoredSelector::All, _) | (StoredSelector::Unreadable, Effect::Deny) => all.push(via.clone()),
+            (StoredSelector::Own, _) => own.push(via.clone()),
             (StoredSelector::One(id), _) => some.add(id, via.clone()),
             (StoredSelector::Unreadable, Effect::Allow) => {}
         }

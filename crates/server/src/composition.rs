@@ -128,6 +128,7 @@ impl Composition {
             core.app.identity.warn_of_licence();
             core.start_background();
         }
+        identity::add_system_roles(&core.app).await?;
         crate::selectors::read_stored(&core.app).await?;
         if let (Some(tenant), Some(founder)) = (core.first.organization, core.first.founder) {
             crate::demo::fill(&core.app, tenant, founder).await?;

@@ -132,6 +132,21 @@ pub(crate) async fn provided(app: &App) {
     }
 }
 
+/// Gives the organisations the system roles that came after them, and names those that can't have one.
+///
+/// # Errors
+/// What the use case met.
+pub(crate) async fn add_system_roles(app: &App) -> Result<(), StartError> {
+    for (organization, role) in app.identity.add_system_roles().await? {
+        tracing::warn!(
+            %organization, role,
+            "the organisation has a role of its own with the name of a system role: give that another name, and the next \
+             start adds the system role"
+        );
+    }
+    Ok(())
+}
+
 /// Takes this server in among those that run on the database.
 ///
 /// # Errors

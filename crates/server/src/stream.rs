@@ -136,7 +136,9 @@ impl Reader {
     }
 
     async fn run_has_ended(&self) -> Result<bool, Failure> {
-        let Ok(authorized) = self.context.snapshot().authorize_key::<RunRead>(self.key.clone()) else {
+        let caller = self.context.snapshot();
+        let ownership = self.app.runs.ownership::<RunRead>(caller, self.key.id()).await?;
+        let Ok(authorized) = caller.authorize_owned::<RunRead>(self.key.clone(), ownership) else {
             return Ok(true);
         };
         let view = self.app.runs.get(&authorized).await?;
@@ -176,7 +178,16 @@ impl Reader {
         match known {
             Ok(Some(caller)) => {
                 self.rights_until = caller.snapshot.valid_until();
-                caller.snapshot.authorize_key::<RunRead>(self.key.clone()).is_ok()
+                match app.runs.ownership::<RunRead>(&caller.snapshot, self.key.id()).await {
+                    Ok(ownership) => {
+                        caller.snapshot.authorize_owned::<RunRead>(self.key.clone(), ownership).is_ok()
+                    }
+                    // Whose the run is was not told: nothing is handed over that may be somebody else's by now.
+                    Err(error) => {
+                        tracing::warn!(%error, "an event stream was cut");
+                        false
+                    }
+                }
             }
             Ok(None) => false,
             // A database that is away for a moment takes no right away; the stream itself ends by its own reads.

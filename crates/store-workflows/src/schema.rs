@@ -27,7 +27,8 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "20261122001520_workflows_commit_offset",
     "20261123000210_workflows_errands_counted",
     "20261124000100_workflows_editions",
-    "20261124000110_workflows_data_stores"
+    "20261124000110_workflows_data_stores",
+    "20261124000300_workflows_own",
 ];
 
 row! {

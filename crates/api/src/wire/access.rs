@@ -55,7 +55,7 @@ pub struct RoleGrant {
     /// Action on the resource, or `*` for every action.
     #[schema(min_length = 1, max_length = 100)]
     pub action: String,
-    /// Which one, or `*`.
+    /// Which one, `*`, or for runs `own` (what the caller started, was given or is a candidate for).
     #[schema(min_length = 1, max_length = 200)]
     pub resource_id: String,
     /// Allowed or denied.
@@ -112,7 +112,7 @@ response! {
         resource_type: String,
         /// Action on the resource, or `*` for every action.
         action: String,
-        /// Which one, or `*`.
+        /// Which one, `*`, or for runs `own` (what the caller started, was given or is a candidate for).
         resource_id: String,
         /// Allowed or denied.
         effect: Effect,
@@ -193,7 +193,7 @@ request! {
         /// Action on the resource, or `*` for every action.
         #[schema(min_length = 1, max_length = 100)]
         action: String,
-        /// Which one, or `*`.
+        /// Which one, `*`, or for runs `own` (what the caller started, was given or is a candidate for).
         #[schema(min_length = 1, max_length = 200)]
         resource_id: String,
         /// Allowed or denied.

@@ -24,7 +24,7 @@ words! {
     enum AccessScope {
         /// Everything of the type, but for what is excepted.
         All = "all",
-        /// The things of `ids`, but for what is excepted.
+        /// The things of `ids` and, with `own`, the subject's own, but for what is excepted.
         Listed = "listed",
         /// Nothing, for denies take away all that is allowed.
         Nothing = "none",
@@ -294,7 +294,8 @@ response! {
 
     /// A step of a decision.
     struct DecisionStep {
-        /// The step: `accountInUse`, `member`, `registered`, `notDenied`, `permission` or `resourceAction`.
+        /// The step: `accountInUse`, `member`, `registered`, `notDenied`, `permission`, `resourceAction` or, where a rule asks
+        /// whose the thing is, `ownership`, which refuses where the decision hangs on that.
         step: String,
         /// Whether it passes.
         passed: bool,
@@ -326,6 +327,14 @@ response! {
         #[serde(skip_serializing_if = "Vec::is_empty")]
         #[schema(required = false)]
         unless_within: Vec<AccessPlace>,
+        /// It is allowed nevertheless if the thing is the subject's own, which nobody looked up.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[schema(required = false)]
+        if_own: bool,
+        /// It is allowed nevertheless if the thing is not the subject's own, which nobody looked up.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[schema(required = false)]
+        if_not_own: bool,
         /// Every step of the decision, when they are asked for.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
@@ -366,10 +375,18 @@ response! {
         #[serde(skip_serializing_if = "Vec::is_empty")]
         #[schema(required = false)]
         ids: Vec<String>,
+        /// It reaches what is the subject's own, beside `ids`.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[schema(required = false)]
+        own: bool,
         /// Things that it does not reach.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         #[schema(required = false)]
         except_ids: Vec<String>,
+        /// It does not reach what is the subject's own.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[schema(required = false)]
+        except_own: bool,
         /// Things within which it reaches nothing.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         #[schema(required = false)]

@@ -106,6 +106,11 @@ async fn show(client: &Client, told: &Value, allowed: bool) {
         let told = format!("unless it stands within {} {}", text(place, "/type"), text(place, "/id"));
         output::line(&output::plain(&told));
     }
+    for (member, words) in [("/context/ifOwn", "their own"), ("/context/ifNotOwn", "not their own")] {
+        if told.pointer(member).and_then(Value::as_bool) == Some(true) {
+            output::line(&output::plain(&format!("allowed if it is {words}, which was not looked up")));
+        }
+    }
 }
 
 fn rule_in_words(rule: &Value, roles: &BTreeMap<String, String>) -> String {

@@ -137,6 +137,15 @@ impl Tombstone {
     }
 }
 
+/// Whether a role that an organisation made for itself has a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameTaken {
+    /// None has it.
+    No,
+    /// One has it.
+    ByOwnRole,
+}
+
 /// Keeps organisations, users, members, roles and grants. Every deletion leaves a tombstone in the organisation
 /// (that of an organisation in itself), and an addition with the same key removes it. A change that leaves nobody who
 /// [`crate::holds_keys`], although somebody did before, is not written: `LockOut`.
@@ -319,6 +328,9 @@ pub trait DirectoryStore: Send + Sync {
 
     /// Every role of an organisation, by name.
     async fn all_roles(&self, tenant: TenantId) -> Result<Vec<Role>, StoreError>;
+
+    /// The organisations that have no system role of this name, and whether a role of their own has the name.
+    async fn lacking_role(&self, name: &str) -> Result<Vec<(TenantId, NameTaken)>, StoreError>;
 
     /// A role of an organisation.
     async fn role(&self, tenant: TenantId, id: RoleId) -> Result<Role, StoreError>;

@@ -19,7 +19,7 @@ mod sessions;
 pub use access::{Access, AccessStore, Credential, TenantAccess, TokenKind};
 pub use chain::{AuditChainStore, ChainLink};
 pub use directory::{
-    Change, Dependents, DirectoryStore, GrantFilter, GroupChange, LimitOutcome, MemberFilter,
+    Change, Dependents, DirectoryStore, GrantFilter, GroupChange, LimitOutcome, MemberFilter, NameTaken,
     NewOrganization, NewUser, Tombstone, UserFilter,
 };
 pub use factors::{

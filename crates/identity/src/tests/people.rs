@@ -232,7 +232,7 @@ async fn the_licence_limits_accounts_and_organisations() {
     world
         .directory
         .expect_insert_organization()
-        .withf(|new, limit, _| *limit == Some(1) && new.roles.len() == 8 && new.owner.user_id == user_id(0))
+        .withf(|new, limit, _| *limit == Some(1) && new.roles.len() == 9 && new.owner.user_id == user_id(0))
         .returning(|_, _, _| Ok(LimitOutcome::LimitReached { used: 1 }));
     let identity = world.identity();
     identity.start(crate::FirstLicence::None).await.unwrap();

@@ -4,14 +4,14 @@ use heddle_kernel::TenantId;
 use heddle_policy::capability::RunRead;
 use heddle_policy::resource::Run;
 use heddle_policy::{
-    Action, Effect, Facts, GrantFacts, Key, ListedAction, ListingPlace, Permission, Question, Reason,
-    ResourceType, RuleId, Scope, Snapshot, Source, Step, Target, Within,
+    Action, Effect, Facts, GrantFacts, Key, ListedAction, ListingPlace, OWN, Ownership, Permission, Question,
+    Reason, ResourceType, RuleId, Scope, Snapshot, Source, Step, Target, Within,
 };
 use proptest::prelude::*;
 use uuid::Uuid;
 
 use crate::properties::{IDS, TYPES, any_effect, any_grant, any_world, each_question};
-use crate::spec::{NOBODY, NOW, W1, facts, grant, rule_id};
+use crate::spec::{NOBODY, NOW, R1, W1, facts, grant, rule_id};
 
 /// All pages of a listing, each action put together again; the size of the largest page is told beside it.
 fn whole(snapshot: &Snapshot, kinds: &[ResourceType], most: usize) -> (Vec<ListedAction>, usize) {
@@ -28,7 +28,8 @@ fn whole(snapshot: &Snapshot, kinds: &[ResourceType], most: usize) -> (Vec<Liste
             {
                 Some(last) => {
                     assert!(last.more, "an action stands twice: {one:?}");
-                    assert_eq!(last.scope, one.scope);
+                    let whole = |one: &ListedAction| (one.scope, one.own, one.except_own);
+                    assert_eq!(whole(last), whole(&one));
                     last.ids.extend(one.ids);
                     last.except.extend(one.except);
                     last.except_within.extend(one.except_within);
@@ -57,7 +58,8 @@ fn targets(kind: ResourceType) -> Vec<Target> {
         let within = |id: &str, above: &str| Target::one(rule_id(id)).within(parent, rule_id(above));
         all.extend(ids().flat_map(|id| IDS.map(|above| within(id, above))));
     }
-    all
+    let whose = [Ownership::Unknown, Ownership::Own, Ownership::Other];
+    all.into_iter().flat_map(|target| whose.map(|whose| target.clone().owned(whose))).collect()
 }
 
 proptest! {
@@ -75,11 +77,21 @@ proptest! {
                 let of_one = snapshot.listing_of_one(*kind, &target);
                 for action in Action::ALL {
                     let row = rows.iter().find(|one| one.action == *action);
-                    let says = row.is_some_and(|row| row.permits(id, &target.parents));
+                    let says = row.is_some_and(|row| row.permits(id, &target.parents, target.ownership));
                     let decided = snapshot.verdict(&asked(*kind, *action, &target)) == Reason::Granted;
                     prop_assert_eq!(says, decided, "{} {} {:?} {:?}", kind, action, target, row);
                     let one = of_one.iter().find(|one| one.action == *action);
-                    prop_assert_eq!(one.is_some_and(|one| one.scope == Scope::Listed), decided);
+                    let says = one.is_some_and(|one| one.permits(id, &target.parents, target.ownership));
+                    prop_assert_eq!(says, decided, "{} {} {:?} {:?}", kind, action, target, one);
+                    // What is told of one's own beforehand is what comes out once somebody looks.
+                    if target.ownership == Ownership::Unknown {
+                        for whose in [Ownership::Own, Ownership::Other] {
+                            let looked = target.clone().owned(whose);
+                            let decided = snapshot.verdict(&asked(*kind, *action, &looked)) == Reason::Granted;
+                            let says = one.is_some_and(|one| one.permits(id, &target.parents, whose));
+                            prop_assert_eq!(says, decided, "{} {} {:?} {:?}", kind, action, looked, one);
+                        }
+                    }
                 }
             }
         }
@@ -108,8 +120,10 @@ proptest! {
             for tenant in [TenantId(Uuid::from_u128(77)), TenantId(Uuid::nil())] {
                 let within = Within::of(IDS[0].parse().unwrap());
                 let key: Key<Run> = Key::of_stored(tenant, id.parse().unwrap(), within);
-                let named = snapshot.authorize_named::<RunRead>(key.clone());
+                let named = snapshot.authorize_named::<RunRead>(key.clone(), Ownership::Own);
                 prop_assert_eq!(named.unwrap_err().reason, Reason::NotAMember);
+                let owned = snapshot.authorize_owned::<RunRead>(key.clone(), Ownership::Own);
+                prop_assert_eq!(owned.unwrap_err().reason, Reason::NotAMember);
                 let denial = snapshot.authorize_key::<RunRead>(key).unwrap_err();
                 prop_assert_eq!(denial.reason, Reason::NotAMember);
             }
@@ -143,6 +157,49 @@ fn every_reason_is_told_not_the_first_alone() {
     let refused: Vec<Reason> = steps.iter().filter_map(|step| step.refused).collect();
     let all = [Reason::ExplicitDeny, Reason::PermissionMissing, Reason::ResourceActionNotGranted];
     assert_eq!(refused, all);
+}
+
+#[test]
+fn what_hangs_on_whose_a_thing_is_is_told_as_that() {
+    let deny = |id: &str| grant(Source::User, ("run", "read", id), Effect::Deny);
+    let requester = Snapshot::new(&facts().with_system_role("requester").with_grant(deny(R1)), NOW);
+    let (listed, _) = whole(&requester, &[ResourceType::Run], 10);
+    let read = listed.iter().find(|one| one.action == Action::Read).unwrap();
+    assert_eq!((read.scope, read.own, read.except_own), (Scope::Listed, true, false));
+    assert_eq!((&read.ids, &read.except), (&Vec::new(), &vec![rule_id(R1)]));
+
+    let ownership_step = |snapshot: &Snapshot, target: &Target| {
+        let steps = snapshot.explain(&asked(ResourceType::Run, Action::Read, target));
+        steps.into_iter().find(|step| step.step == Step::Ownership).map(|step| (step.refused, step.via.len()))
+    };
+    let unknown = Target::one(rule_id(NOBODY));
+    let question = asked(ResourceType::Run, Action::Read, &unknown);
+    assert_eq!(requester.granted_if(&question), Some(Ownership::Own));
+    let refused = Some(Reason::ResourceActionNotGranted);
+    assert_eq!(ownership_step(&requester, &unknown), Some((refused, 1)));
+    assert_eq!(ownership_step(&requester, &unknown.clone().owned(Ownership::Own)), Some((None, 1)));
+    // A denied run is denied whosever it is.
+    let denied = Target::one(rule_id(R1));
+    assert_eq!(requester.granted_if(&asked(ResourceType::Run, Action::Read, &denied)), None);
+    assert_eq!(ownership_step(&requester, &denied), Some((None, 1)));
+
+    let held = Snapshot::new(&facts().with_system_role("viewer").with_grant(deny(OWN)), NOW);
+    let (listed, _) = whole(&held, &[ResourceType::Run], 10);
+    let read = listed.iter().find(|one| one.action == Action::Read).unwrap();
+    assert_eq!((read.scope, read.own, read.except_own), (Scope::All, false, true));
+    assert_eq!(held.granted_if(&question), Some(Ownership::Other));
+    assert_eq!(ownership_step(&held, &unknown), Some((Some(Reason::ExplicitDeny), 1)));
+
+    // Where no rule asks for it there is no such step, and nothing is left of a list that is denied as one's own.
+    let viewer = Snapshot::new(&facts().with_system_role("viewer"), NOW);
+    assert_eq!((viewer.granted_if(&question), ownership_step(&viewer, &unknown)), (None, None));
+    let both = Snapshot::new(&facts().with_system_role("requester").with_grant(deny(OWN)), NOW);
+    let list = Target::all();
+    let question = Question { permissions: &[], resource: "run", action: "list", lists: true, target: &list };
+    for _ in 0..2 {
+        assert_eq!(requester.verdict(&question), Reason::Granted);
+        assert_eq!(both.verdict(&question), Reason::ResourceActionNotGranted);
+    }
 }
 
 #[test]

@@ -9,7 +9,9 @@ use heddle_identity::authorization::{
     Subject,
 };
 use heddle_kernel::Cursor;
-use heddle_policy::{DeniedPlace, DeterminingRule, Effect, Explained, ListedAction, Scope, Source};
+use heddle_policy::{
+    DeniedPlace, DeterminingRule, Effect, Explained, ListedAction, Ownership, Scope, Source,
+};
 
 use crate::call::{Call, PublicCall};
 use crate::failure::Failure;
@@ -264,7 +266,7 @@ fn checked(answers: Vec<AccessAnswer>, is_batch: bool) -> Result<shapes::Checked
 }
 
 fn decision(answer: AccessAnswer) -> shapes::AccessDecision {
-    let AccessAnswer { decision, unless_within, steps, revision } = answer;
+    let AccessAnswer { decision, unless_within, granted_if, steps, revision } = answer;
     shapes::AccessDecision {
         decision: decision.allowed(),
         context: shapes::DecisionContext {
@@ -272,6 +274,8 @@ fn decision(answer: AccessAnswer) -> shapes::AccessDecision {
             permission: decision.permission.map(|name| name.as_str().to_owned()),
             via: decision.via.into_iter().map(rule).collect(),
             unless_within: unless_within.into_iter().map(told_place).collect(),
+            if_own: granted_if == Some(Ownership::Own),
+            if_not_own: granted_if == Some(Ownership::Other),
             steps: steps.map(|steps| steps.into_iter().map(step).collect()),
             authz_revision: revision,
         },
@@ -349,7 +353,9 @@ fn action_access(listed: ListedAction) -> shapes::ActionAccess {
             Scope::Nothing => shapes::AccessScope::Nothing,
         },
         ids: ids(listed.ids),
+        own: listed.own,
         except_ids: ids(listed.except),
+        except_own: listed.except_own,
         except_within: listed.except_within.into_iter().map(told_place).collect(),
         more: listed.more,
         via: None,

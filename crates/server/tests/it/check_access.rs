@@ -344,6 +344,59 @@ async fn all_rights_are_those_of_the_single_decisions() {
 }
 
 #[tokio::test]
+async fn what_hangs_on_whose_a_run_is_is_denied_and_says_so() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let (user, person) = app.user("person", &["requester"]).await;
+        let mut asked = question("read", "run", NOBODY);
+        asked["explain"] = json!(true);
+        let told = ask(&person, asked.clone()).await;
+        assert_eq!(reason(&told), (false, "RESOURCE_ACTION_NOT_GRANTED"));
+        let hangs = |told: &Value| (told["context"]["ifOwn"].clone(), told["context"]["ifNotOwn"].clone());
+        assert_eq!(hangs(&told), (json!(true), Value::Null), "{told}");
+        let step = told["context"]["steps"].as_array().unwrap().last().unwrap();
+        assert_eq!((&step["step"], &step["passed"]), (&json!("ownership"), &json!(false)));
+        assert_eq!(step["via"][0]["source"], "role");
+        // Neither what is given to nobody nor what needs another permission hangs on it.
+        assert_eq!(hangs(&ask(&person, question("cancel", "run", NOBODY)).await), (Value::Null, Value::Null));
+        asked["permissions"] = json!(["workflows.manage"]);
+        let told = ask(&person, asked).await;
+        assert_eq!(
+            (reason(&told), hangs(&told)),
+            ((false, "PERMISSION_MISSING"), (Value::Null, Value::Null))
+        );
+        let row = |rights: &Value, name: &str| {
+            let actions = rights["resources"][0]["actions"].as_array().unwrap();
+            actions.iter().find(|row| row["name"] == name).unwrap().clone()
+        };
+        let rights = person.post(EFFECTIVE, json!({ "resourceTypes": ["run"] })).await.expect(200).data();
+        assert_eq!(row(&rights, "read"), json!({ "name": "read", "scope": "listed", "own": true }));
+        let one = json!({ "resource": { "type": "run", "id": NOBODY } });
+        let rights = person.post(EFFECTIVE, one.clone()).await.expect(200).data();
+        assert_eq!(row(&rights, "decide"), json!({ "name": "decide", "scope": "listed", "own": true }));
+        // A deny of one's own, to who may read all.
+        let (other, viewer) = app.user("viewer", &["viewer"]).await;
+        for id in [&user, &other] {
+            let _ = rule(&app, id, "deny", ("run", "read", "own")).await;
+        }
+        let told = ask(&viewer, question("read", "run", NOBODY)).await;
+        assert_eq!(
+            (reason(&told), hangs(&told)),
+            ((false, "EXPLICIT_DENY"), (Value::Null, json!(true))),
+            "{told}"
+        );
+        let rights = viewer.post(EFFECTIVE, json!({ "resourceTypes": ["run"] })).await.expect(200).data();
+        assert_eq!(row(&rights, "read"), json!({ "name": "read", "scope": "all", "exceptOwn": true }));
+        let rights = viewer.post(EFFECTIVE, one).await.expect(200).data();
+        let excepted = json!({ "name": "read", "scope": "listed", "ids": [NOBODY], "exceptOwn": true });
+        assert_eq!(row(&rights, "read"), excepted);
+        let rights = person.post(EFFECTIVE, json!({ "resourceTypes": ["run"] })).await.expect(200).data();
+        assert_eq!(row(&rights, "read"), json!({ "name": "read", "scope": "none" }));
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
 async fn a_narrowed_token_asks_about_what_it_may_itself() {
     with_both!(|db| {
         let mut app = TestApp::start(db).await;

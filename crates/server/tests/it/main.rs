@@ -43,6 +43,7 @@ mod models;
 mod on_time;
 mod options;
 mod outage;
+mod own;
 mod quotas;
 mod raw;
 mod rights;

@@ -12,8 +12,8 @@ mod users;
 
 use async_trait::async_trait;
 use heddle_identity::ports::{
-    Change, DirectoryStore, GrantFilter, GroupChange, LimitOutcome, MemberFilter, NewOrganization, NewUser,
-    TenantAccess, Tombstone, UserFilter,
+    Change, DirectoryStore, GrantFilter, GroupChange, LimitOutcome, MemberFilter, NameTaken, NewOrganization,
+    NewUser, TenantAccess, Tombstone, UserFilter,
 };
 use heddle_identity::records::{
     GrantRow, Group, Member, Membership, Organization, PrincipalKind, Role, User,
@@ -280,6 +280,10 @@ impl DirectoryStore for IdentityStore {
         limit: u32,
     ) -> Result<Vec<GrantRow>, StoreError> {
         selectors::grants_about_one(self, after, limit).await
+    }
+
+    async fn lacking_role(&self, name: &str) -> Result<Vec<(TenantId, NameTaken)>, StoreError> {
+        roles::lacking(self, name).await
     }
 
     async fn own_roles(&self) -> Result<Vec<Role>, StoreError> {

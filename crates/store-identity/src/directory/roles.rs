@@ -1,12 +1,12 @@
 //! Roles.
 
-use crate::schema::{RoleChange, RoleRow, grants, group_roles, groups, role_bindings, roles};
+use crate::schema::{RoleChange, RoleRow, grants, group_roles, groups, organizations, role_bindings, roles};
 use diesel::{
     BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl,
     SelectableHelper, TextExpressionMethods,
 };
 use diesel_async::RunQueryDsl;
-use heddle_identity::ports::{Change, Dependents, Tombstone};
+use heddle_identity::ports::{Change, Dependents, NameTaken, Tombstone};
 use heddle_identity::records::{PrincipalKind, Role};
 use heddle_kernel::{Page, PageRequest, Revision, RoleId, TenantId};
 use heddle_policy::{AccessFilter, resource};
@@ -61,6 +61,30 @@ pub(super) async fn all(store: &IdentityStore, tenant: TenantId) -> Result<Vec<R
             .load(conn)
             .await?;
         rows.into_iter().map(Role::try_from).collect::<Result<Vec<_>, _>>()
+    })
+}
+
+/// The organisations without a system role of this name.
+pub(super) async fn lacking(
+    store: &IdentityStore,
+    name: &str,
+) -> Result<Vec<(TenantId, NameTaken)>, StoreError> {
+    read!(&store.db, |conn| {
+        let all: Vec<Id> =
+            organizations::table.order(organizations::id).select(organizations::id).load(conn).await?;
+        let named: Vec<(Id, bool)> = roles::table
+            .filter(roles::name.eq(name))
+            .select((roles::organization_id, roles::system))
+            .load(conn)
+            .await?;
+        let of =
+            |id: Id| named.iter().find(|(organization, _)| *organization == id).map(|(_, system)| *system);
+        let lacking = all.into_iter().filter_map(|id| match of(id) {
+            Some(true) => None,
+            Some(false) => Some((TenantId::from(id), NameTaken::ByOwnRole)),
+            None => Some((TenantId::from(id), NameTaken::No)),
+        });
+        Ok(lacking.collect())
     })
 }
 

@@ -94,10 +94,10 @@ impl JobStore for SqlRunStore {
             } else {
                 let ends: Vec<(i64, At, Id)> = last.load(conn).await?;
                 found.looked_at = usize::try_from(WINDOW).unwrap_or(usize::MAX);
-                found.behind = ends.first().map(|(priority, place, job)| JobPlace {
-                    priority: *priority,
-                    place: (*place).into(),
-                    job: (*job).into(),
+                found.behind = ends.into_iter().next().map(|(priority, place, job)| JobPlace {
+                    priority,
+                    place: place.into(),
+                    job: job.into(),
                 });
             }
             let ids: Vec<Id> = rows.iter().map(|row| row.run_id).collect();

@@ -7,13 +7,14 @@ mod inbox;
 mod jobs;
 pub(crate) use inbox::is_kept;
 mod list;
+mod own;
 mod purge;
 pub(crate) use purge::remove_runs;
 mod tasks;
 mod waits;
 mod work_list;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use crate::schema::runs;
@@ -22,7 +23,7 @@ use diesel::{ExpressionMethods, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_engine::State;
 use heddle_kernel::{EventId, Page, PageRequest, RunId, TaskId, TenantId, Timestamp, WorkflowId};
-use heddle_policy::{AccessFilter, Key, resource};
+use heddle_policy::{AccessFilter, Key, Person, resource};
 use heddle_store::document::{decode, encode};
 use heddle_store::tombstone::{self, Tombstone};
 use heddle_store::{Db, Id, read};
@@ -123,6 +124,14 @@ impl RunStore for SqlRunStore {
                 .select(RunDbRow::as_select())
                 .first(conn)
                 .await?;
+            // Looked up behind the row: what was read is not newer than whose it is.
+            if let Some(person) = key.owner() {
+                let own = own::among(key.tenant(), person, &[row.id]);
+                let own: Vec<(Id,)> = own.load(conn).await?;
+                if own.is_empty() {
+                    return Err(StoreError::NotFound.into());
+                }
+            }
             Ok(row)
         })?;
         self.record(key.tenant(), row).await
@@ -144,6 +153,15 @@ impl RunStore for SqlRunStore {
                 rows.into_iter().map(|row| Ok((row.name, decode(&row.value)?))).collect();
             values
         })
+    }
+
+    async fn own_among(
+        &self,
+        tenant: TenantId,
+        person: &Person,
+        runs: &[RunId],
+    ) -> Result<HashSet<RunId>, StoreError> {
+        own::of(&self.db, tenant, person, runs).await
     }
 
     async fn load(&self, tenant: TenantId, run: RunId) -> Result<Run, StoreError> {

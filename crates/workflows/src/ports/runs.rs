@@ -1,13 +1,13 @@
 //! Stores of runs, their events, timers, subscriptions, tasks and the inbox.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use async_trait::async_trait;
 use heddle_engine::State;
 use heddle_kernel::{
     EventId, Page, PageRequest, Revision, RunId, TaskId, TenantId, Timestamp, UserId, WorkflowId,
 };
-use heddle_policy::{AccessFilter, Key, resource};
+use heddle_policy::{AccessFilter, Key, Ownership, Person, resource};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 use heddle_usecase::errand::NewErrand;
@@ -259,6 +259,8 @@ pub struct FeedSlice {
     pub run: RunId,
     /// Workflow that the run is of.
     pub workflow: WorkflowId,
+    /// Whether the run is the reader's own; looked up where their filter asks.
+    pub ownership: Ownership,
     /// The events.
     pub events: EventSlice,
 }
@@ -320,8 +322,16 @@ pub trait RunStore: Send + Sync {
     fn pack(&self, _state: &State) -> Result<Option<Vec<u8>>, StoreError> {
         Ok(None)
     }
-    /// A run with its state; `NotFound` also when it is not of the workflow that the key claims.
+    /// A run with its state; `NotFound` also when it is not of the workflow that the key claims, or no longer its owner's.
     async fn find(&self, key: &Key<resource::Run>) -> Result<Run, StoreError>;
+    /// Which of these runs are a person's own: they started it, an open task of it is theirs or nobody's with them, a
+    /// group or a role of theirs among its candidates, or they completed a task of it.
+    async fn own_among(
+        &self,
+        tenant: TenantId,
+        person: &Person,
+        runs: &[RunId],
+    ) -> Result<HashSet<RunId>, StoreError>;
     /// A run with its state, for work that nobody asked for.
     async fn load(&self, tenant: TenantId, run: RunId) -> Result<Run, StoreError>;
     /// A page of a workflow's runs that `access` lets through; `NotFound` when there is no such workflow. The inputs are
@@ -395,7 +405,9 @@ pub trait RunStore: Send + Sync {
         kind: BindingKind,
         name: &str,
     ) -> Result<Vec<StartBinding>, StoreError>;
-    /// A page of human tasks of the runs that `access` lets through, the earliest due first, then the oldest.
+    /// A page of human tasks of the runs that `access` lets through, the earliest due first, then the oldest. Of runs that
+    /// are let through as somebody's own alone it shows all tasks of those that they started, and of the others the tasks
+    /// that are for them or were completed by them.
     async fn tasks(
         &self,
         tenant: TenantId,

@@ -103,7 +103,8 @@ impl Runs {
         C: Fn(&Run) -> Result<Option<Command>, UseCaseError> + Send + Sync,
     {
         let held = self.locks.hold(key.id()).await;
-        let mut kept = self.recent.take(key);
+        // Whose a run is, is told by what is stored.
+        let mut kept = self.recent.take(key).filter(|_| key.owner().is_none());
         let mut attempt = 0;
         let run = loop {
             // What was kept may be older than what is stored: nothing is refused because of it.

@@ -18,7 +18,7 @@ use crate::capability::{Capability, Lists};
 use crate::decision::{
     ActionFilter, Decision, DenialError, DeniedPlace, DeterminingRule, Effective, Question, Reason, Target,
 };
-use crate::facts::{ANY, Effect, Facts, GrantFacts, ResourceRule, RoleRules, Source};
+use crate::facts::{ANY, Effect, Facts, GrantFacts, RoleRules, Source};
 use crate::filter::{AccessFilter, Extent};
 use crate::implied::counting;
 use crate::index::{PLACES, RulesById, RulesOfId, Table, place};

@@ -260,7 +260,7 @@ async fn chunk_of(
                 let found: Vec<(Id, At)> = statement.load(conn).await?;
                 places.extend(found);
             }
-            let ids = wanted.first(places);
+            let ids = wanted.foremost(places);
             all_found = i64::try_from(ids.len()).is_ok_and(|found| found < chunk.limit);
             let of_ids = of.filter(runs::id.eq_any(&ids));
             let rows: Vec<ListRow> =

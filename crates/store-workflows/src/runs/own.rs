@@ -91,7 +91,7 @@ impl Wanted<'_> {
     }
 
     /// The first of what the statements found, each once.
-    pub(super) fn first(&self, mut found: Vec<(Id, At)>) -> Vec<Id> {
+    pub(super) fn foremost(&self, mut found: Vec<(Id, At)>) -> Vec<Id> {
         found.sort_unstable_by_key(|(id, at)| (*at, *id));
         found.dedup();
         if self.is_descending() {

@@ -271,7 +271,7 @@ fn an_output_association_writes_the_store_and_one_without_a_name_is_the_runs() {
     let mut run = with_store(&model, json!("Orders"));
     run.start(json!({})).unwrap();
     run.complete_with("w", None, json!({"result": "x".repeat(2 << 20)})).unwrap();
-    let told = &run.state.incidents()[0].message;
+    let told = run.state.incidents()[0].message.clone();
     assert!(told.contains("`Orders` holds"), "{told}");
     assert!(written(&run).is_empty());
 }
@@ -308,7 +308,7 @@ fn a_process_needs_one_of_its_input_sets_and_gives_one_of_its_output_sets() {
     let mut run = new();
     run.start(json!({"b": 1})).unwrap();
     run.complete("t");
-    let told = &run.state.incidents()[0].message;
+    let told = run.state.incidents()[0].message.clone();
     assert!(told.contains("`z` has no value"), "{told}");
     let variables = crate::support::map(json!({"z": 3}));
     run.give(Command::Retry { incident_id: run.incident_id(), variables }).unwrap();

@@ -87,6 +87,13 @@ impl Target {
         self
     }
 
+    /// Whether a thing is meant of which it is not said within which thing of a kind it stands. A deny on any of those may
+    /// be about it, and counts.
+    #[must_use]
+    pub(crate) fn is_open(&self, kind: ResourceType) -> bool {
+        self.id.is_some() && !self.parents.iter().flatten().any(|(known, _)| *known == kind)
+    }
+
     /// Within a thing of another kind.
     #[must_use]
     pub fn within(mut self, kind: ResourceType, id: RuleId) -> Self {

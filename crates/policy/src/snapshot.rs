@@ -534,10 +534,14 @@ impl Snapshot {
     ) -> impl Iterator<Item = &'a DeterminingRule> {
         let actions = counting(Effect::Deny, asked.resource, asked.action);
         let takes_own = target.id.is_some() && target.ownership.takes();
+        let is_open = move |kind: ResourceType| !asked.elsewhere && target.is_open(kind);
+        let names_place = asked.resource.is_selected_by_place() && asked.resource.ancestors().any(is_open);
         let about_kind = self.buckets(asked.resource, actions).flat_map(move |bucket| {
             let one = asked.selectors(target).flat_map(move |id| bucket.deny.get(id));
             let own = bucket.deny_own.iter().filter(move |_| takes_own);
-            bucket.deny_all.iter().chain(own).chain(one)
+            let of_place: &[RulesOfId] = if names_place { bucket.deny.all() } else { &[] };
+            let of_place = of_place.iter().filter(|one| one.id.is_made_here()).flat_map(|one| &one.rules);
+            bucket.deny_all.iter().chain(own).chain(one).chain(of_place)
         });
         let above = target.parents.iter().flatten().flat_map(move |(kind, id)| {
             self.buckets(*kind, actions).flat_map(move |bucket| bucket.deny.get(id))
@@ -547,7 +551,12 @@ impl Snapshot {
         let kinds = asked.resource.ancestors().flat_map(move |parent| {
             self.buckets(parent, actions).flat_map(|bucket| bucket.deny_all.iter().chain(&bucket.deny_own))
         });
-        about_kind.chain(above).chain(kinds)
+        // Where it is not said within which thing of a kind a thing stands, any of them may be denied.
+        let perhaps = asked.resource.ancestors().filter(move |kind| is_open(*kind)).flat_map(move |kind| {
+            let denied = self.buckets(kind, actions).flat_map(|bucket| bucket.deny.all());
+            denied.flat_map(|one| &one.rules)
+        });
+        about_kind.chain(above).chain(kinds).chain(perhaps)
     }
 
     /// The allows that apply to all of the kind, and to the thing, where one is named.
@@ -595,10 +604,11 @@ impl Snapshot {
         giving.flat_map(|bucket| &bucket.allow_own).chain(taking.flat_map(|bucket| &bucket.deny_own))
     }
 
-    /// Ownership with which one thing would be reached that is not, for nobody looked whose it is.
+    /// Ownership with which one thing would be reached that is not, for nobody looked whose it is; where it is not said
+    /// within what it stands, it may be denied there nevertheless.
     #[must_use]
     pub fn granted_if(&self, question: &Question<'_>) -> Option<Ownership> {
-        let asked = Asked::read(question).ok()?;
+        let asked = Asked { elsewhere: true, ..Asked::read(question).ok()? };
         let target = question.target;
         let is_open = target.id.is_some() && target.ownership == Ownership::Unknown;
         if !is_open || self.about_own(asked.resource, asked.action).next().is_none() {
@@ -644,21 +654,33 @@ impl Snapshot {
         })
     }
 
-    /// Things within which a deny takes away what is allowed of a kind, for the kinds of place that a target does not
-    /// name: at most some.
+    /// Things within which a deny takes away what is allowed, where it is not said within what a thing stands: it is allowed
+    /// unless it stands within one of them, and, where [`Self::granted_if`] says so, whose it is decides as well. None where
+    /// nothing depends on that.
     #[must_use]
-    pub fn denied_places(&self, resource: ResourceType, action: Action, target: &Target) -> Vec<DeniedPlace> {
-        let taking = counting(Effect::Deny, resource, action);
+    pub fn granted_unless(&self, question: &Question<'_>) -> Vec<DeniedPlace> {
+        let Ok(asked) = Asked::read(question) else { return Vec::new() };
+        let target = question.target;
+        let is_allowed = self.weigh(&asked, target).allowed();
+        let depends = match target.id {
+            None => is_allowed,
+            Some(_) if is_allowed => false,
+            Some(_) => {
+                let asked = Asked { elsewhere: true, ..asked };
+                self.weigh(&asked, target).allowed() || self.granted_if(question).is_some()
+            }
+        };
+        if !depends {
+            return Vec::new();
+        }
+        let taking = counting(Effect::Deny, asked.resource, asked.action);
         let named = |kind: ResourceType| target.parents.iter().flatten().any(|(known, _)| *known == kind);
-        let open = resource.ancestors().filter(|kind| !named(*kind));
+        let open = asked.resource.ancestors().filter(|kind| !named(*kind));
         let places = open.flat_map(|kind| {
             let denied = self.buckets(kind, taking).flat_map(|bucket| bucket.deny.ids());
             denied.map(move |id| DeniedPlace { resource: kind, id: id.clone() })
         });
-        let mut places: Vec<DeniedPlace> = places.take(MOST_TOLD).collect();
-        places.sort();
-        places.dedup();
-        places
+        in_order(places.collect()).collect()
     }
 }
 
@@ -709,12 +731,14 @@ struct Asked<'a> {
     action: Action,
     /// Whether it is enough that some thing of the type is reached.
     some: bool,
+    /// Whether a thing of which it is not said within what it stands is taken to stand within nothing that is denied.
+    elsewhere: bool,
 }
 
 impl Asked<'static> {
     fn of<C: Capability>(action: Action) -> Self {
         let resource = <C::On as Resource>::TYPE;
-        Self { permissions: C::PERMISSIONS, resource, action, some: action == Action::List }
+        Self { permissions: C::PERMISSIONS, resource, action, some: action == Action::List, elsewhere: false }
     }
 }
 
@@ -724,7 +748,8 @@ impl<'q> Asked<'q> {
         let resource = ResourceType::parse(question.resource).ok_or(Reason::UnknownResourceType)?;
         let action = Action::parse(question.action).ok_or(Reason::UnknownAction)?;
         let action = if question.lists { Action::List } else { action };
-        Ok(Self { permissions: question.permissions, resource, action, some: action == Action::List })
+        let some = action == Action::List;
+        Ok(Self { permissions: question.permissions, resource, action, some, elsewhere: false })
     }
 
     /// Whether some thing of the kind is enough, and none is named.

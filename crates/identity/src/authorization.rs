@@ -8,9 +8,8 @@ use heddle_policy::capability::AccessView;
 use heddle_policy::licence::Entitlement;
 use heddle_policy::resource::Authorization;
 use heddle_policy::{
-    AuthorizedKind, Capability, Decision, DeniedPlace, Explained, ListedAction, ListingPlace,
-    Ownership, Permission, Question, Reason, RequestContext, ResourceType, RuleId, SessionKind, Snapshot,
-    Target,
+    AuthorizedKind, Capability, Decision, DeniedPlace, Explained, ListedAction, ListingPlace, Ownership,
+    Permission, Question, Reason, RequestContext, ResourceType, RuleId, SessionKind, Snapshot, Target,
 };
 use heddle_usecase::{Problem, Problems};
 use serde_json::json;
@@ -21,7 +20,7 @@ use crate::{Identity, UseCaseError, access};
 /// The word for users among subjects: people and service accounts.
 const USER: &str = "user";
 /// The word for service accounts alone.
-const SERVICE: &str = UserKind::Service.as_str();
+const SERVICE: &str = "service-account";
 /// The most places that an answer tells of.
 const MOST_TOLD: usize = 100;
 /// The word for all of a type.

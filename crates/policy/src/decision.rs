@@ -4,7 +4,7 @@ use crate::facts::{Effect, Source};
 use crate::filter::Extent;
 use crate::ownership::Ownership;
 use crate::permission::{Action, Permission, ResourceType};
-use crate::resource::Parents;
+use crate::resource::{Key, Parents, Place as _, Resource, ResourceId as _};
 use crate::rule_id::RuleId;
 
 /// Reason of a decision.
@@ -78,6 +78,11 @@ impl Target {
     #[must_use]
     pub fn one(id: RuleId) -> Self {
         Self { id: Some(id), ..Self::default() }
+    }
+
+    /// The thing of a key, of which nobody knows whose it is.
+    pub(crate) fn of<R: Resource>(key: &Key<R>) -> Self {
+        Self { id: Some(key.id().rule_id()), parents: key.place().parents(), ownership: Ownership::Unknown }
     }
 
     /// With what is known of whose it is.

@@ -7,13 +7,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
 
 use heddle_kernel::{TenantId, Timestamp, UserId};
 
 use crate::access::{
     Authorized, AuthorizedKind, AuthorizedList, AuthorizedListWithin, AuthorizedSome, OwnAccount,
 };
+use crate::asked::Asked;
 use crate::capability::{Capability, Lists};
 use crate::decision::{
     ActionFilter, Decision, DenialError, DeniedPlace, DeterminingRule, Effective, Question, Reason, Target,
@@ -21,11 +21,12 @@ use crate::decision::{
 use crate::facts::{ANY, Effect, Facts, GrantFacts, RoleRules, Source};
 use crate::filter::{AccessFilter, Extent};
 use crate::implied::counting;
-use crate::index::{PLACES, RulesById, RulesOfId, Table, place};
+use crate::index::{RulesById, RulesOfId, Table};
+use crate::left::Left;
 use crate::ownership::{Ownership, Person};
 use crate::permission::{Action, Permission, ResourceType};
-use crate::resource::{Key, Place as _, PlaceOf, Resource, ResourceId as _};
-use crate::rule_id::{RuleId, StoredSelector};
+use crate::resource::{Key, Place as _, PlaceOf, Resource};
+use crate::rule_id::StoredSelector;
 
 /// The most rules that a decision on all of a kind tells of: a list may rest on thousands.
 const MOST_TOLD: usize = 100;
@@ -38,37 +39,6 @@ struct Bucket {
     deny_all: Vec<DeterminingRule>,
     deny: RulesById,
     deny_own: Vec<DeterminingRule>,
-}
-
-/// Answers to whether some thing is left of those that are allowed one by one or as one's own, each found out when it is
-/// first asked for: else a list would cost more with every grant.
-#[derive(Debug)]
-struct Left(Box<[AtomicU8]>);
-
-impl Default for Left {
-    fn default() -> Self {
-        Self((0..PLACES).map(|_| AtomicU8::new(Self::OPEN)).collect())
-    }
-}
-
-impl Left {
-    const OPEN: u8 = 0;
-    const NONE: u8 = 1;
-    const SOME: u8 = 2;
-
-    fn or_find(&self, resource: ResourceType, action: Action, find: impl FnOnce() -> bool) -> bool {
-        let Some(known) = self.0.get(place(Some(resource), Some(action))) else { return find() };
-        match known.load(Ordering::Relaxed) {
-            Self::NONE => false,
-            Self::SOME => true,
-            // Two that ask at once find the same.
-            _ => {
-                let found = find();
-                known.store(if found { Self::SOME } else { Self::NONE }, Ordering::Relaxed);
-                found
-            }
-        }
-    }
 }
 
 #[derive(Debug)]
@@ -232,6 +202,15 @@ impl Snapshot {
         self.about_own(<C::On as Resource>::TYPE, C::ACTION).next().is_some()
     }
 
+    /// Whether what is decided about one thing depends on whose it is; else nobody needs to look.
+    #[must_use]
+    pub fn depends_on_ownership<C: Capability>(&self, key: &Key<C::On>) -> bool {
+        let (asked, target) = (Asked::of::<C>(C::ACTION), Target::of(key).owned(Ownership::Own));
+        self.asks_ownership::<C>()
+            && self.weigh(&asked, &target).reason
+                != self.weigh(&asked, &target.clone().owned(Ownership::Other)).reason
+    }
+
     /// The key of one thing in the place that is claimed for it, of which nothing is decided yet.
     #[must_use]
     pub fn claimed<R: Resource>(&self, id: R::Id, place: PlaceOf<R>) -> Key<R> {
@@ -259,7 +238,7 @@ impl Snapshot {
         if key.tenant() != self.tenant() {
             return Err(DenialError { reason: Reason::NotAMember, via: Vec::new() });
         }
-        let target = Target { id: Some(key.id().rule_id()), parents: key.place().parents(), ownership };
+        let target = Target::of(&key).owned(ownership);
         let asked = Asked::of::<C>(C::ACTION);
         self.granted(&asked, &target)?;
         let rests_on_it = ownership.gives() && !self.weigh(&asked, &target.owned(Ownership::Other)).allowed();
@@ -280,7 +259,7 @@ impl Snapshot {
         if key.tenant() != self.tenant() {
             return Err(DenialError { reason: Reason::NotAMember, via: Vec::new() });
         }
-        let target = Target { id: Some(key.id().rule_id()), parents: key.place().parents(), ownership };
+        let target = Target::of(&key).owned(ownership);
         match self.granted(&Asked::of::<C>(C::ACTION), &target) {
             Ok(()) => Ok(Authorized { key }),
             Err(denial) if denial.reason == Reason::ResourceActionNotGranted => Ok(Authorized { key }),
@@ -721,49 +700,6 @@ fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp
         (Some(one), Some(other)) => Some(one.min(other)),
         (one, None) => one,
         (None, other) => other,
-    }
-}
-
-/// Question in registered words.
-struct Asked<'a> {
-    permissions: &'a [Permission],
-    resource: ResourceType,
-    action: Action,
-    /// Whether it is enough that some thing of the type is reached.
-    some: bool,
-    /// Whether a thing of which it is not said within what it stands is taken to stand within nothing that is denied.
-    elsewhere: bool,
-}
-
-impl Asked<'static> {
-    fn of<C: Capability>(action: Action) -> Self {
-        let resource = <C::On as Resource>::TYPE;
-        Self { permissions: C::PERMISSIONS, resource, action, some: action == Action::List, elsewhere: false }
-    }
-}
-
-impl<'q> Asked<'q> {
-    /// A question in registered words.
-    fn read(question: &Question<'q>) -> Result<Self, Reason> {
-        let resource = ResourceType::parse(question.resource).ok_or(Reason::UnknownResourceType)?;
-        let action = Action::parse(question.action).ok_or(Reason::UnknownAction)?;
-        let action = if question.lists { Action::List } else { action };
-        let some = action == Action::List;
-        Ok(Self { permissions: question.permissions, resource, action, some, elsewhere: false })
-    }
-
-    /// Whether some thing of the kind is enough, and none is named.
-    const fn is_some_of(&self, target: &Target) -> bool {
-        self.some && target.id.is_none()
-    }
-}
-
-impl Asked<'_> {
-    /// Ids by which a rule about the kind selects a thing.
-    fn selectors<'t>(&self, target: &'t Target) -> impl Iterator<Item = &'t RuleId> {
-        let by_place = self.resource.is_selected_by_place();
-        let above = target.parents.iter().flatten().map(|(_, id)| id).filter(move |_| by_place);
-        target.id.iter().chain(above)
     }
 }
 

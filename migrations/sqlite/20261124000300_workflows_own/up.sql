@@ -10,7 +10,6 @@ CREATE TABLE run_people (
     PRIMARY KEY (organization_id, run_id, kind, name)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX run_people_by_name ON run_people (organization_id, kind, name, created_at, run_id);
-CREATE INDEX run_people_gone ON run_people (organization_id, run_id) WHERE tasks <= 0;
 
 -- Who has to do with a task whoever it is for: the starter of its run, and whoever completed it. In the order of the work list
 CREATE TABLE human_task_people (
@@ -93,7 +92,8 @@ BEGIN
     WHERE organization_id = OLD.organization_id AND run_id = OLD.run_id
         AND kind = 'user' AND name = lower(OLD.assignee);
     DELETE FROM run_people
-    WHERE organization_id = OLD.organization_id AND run_id = OLD.run_id AND tasks <= 0;
+    WHERE organization_id = OLD.organization_id AND run_id = OLD.run_id AND tasks <= 0
+        AND kind = 'user' AND name = lower(OLD.assignee);
 END;
 
 -- No longer for its candidates to take
@@ -111,7 +111,11 @@ BEGIN
             WHERE c.organization_id = OLD.organization_id AND c.task_id = OLD.id AND c.kind IN ('user', 'group')
         );
     DELETE FROM run_people
-    WHERE organization_id = OLD.organization_id AND run_id = OLD.run_id AND tasks <= 0;
+    WHERE organization_id = OLD.organization_id AND run_id = OLD.run_id AND tasks <= 0
+        AND (kind, name) IN (
+            SELECT c.kind, iif(c.kind = 'user', lower(c.name), c.name) FROM human_task_candidates AS c
+            WHERE c.organization_id = OLD.organization_id AND c.task_id = OLD.id AND c.kind IN ('user', 'group')
+        );
 END;
 
 -- An assignee's from now on

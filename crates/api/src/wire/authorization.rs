@@ -47,7 +47,7 @@ pub struct AccessPlace {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AccessSubject {
-    /// `user` or `service-account`.
+    /// `user`, which means every account, or `service-account`.
     #[schema(min_length = 1, max_length = 100)]
     pub r#type: String,
     /// The id.
@@ -184,7 +184,7 @@ request! {
 
     /// A subject as AuthZEN names it.
     struct AuthzenSubject {
-        /// `user` or `service-account`.
+        /// `user`, which means every account, or `service-account`.
         #[schema(min_length = 1, max_length = 100)]
         r#type: String,
         /// The id.

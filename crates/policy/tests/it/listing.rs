@@ -215,8 +215,10 @@ fn what_hangs_on_where_a_thing_stands_is_denied_and_told_as_that() {
     let run = || Target::one(rule_id(R1));
     let denied = vec![W1.to_owned()];
     assert_eq!(places(&viewer, &run()), (Reason::ExplicitDeny, None, denied.clone()));
-    let (here, there) =
-        (run().within(ResourceType::Workflow, rule_id(W1)), run().within(ResourceType::Workflow, rule_id(NOBODY)));
+    let (here, there) = (
+        run().within(ResourceType::Workflow, rule_id(W1)),
+        run().within(ResourceType::Workflow, rule_id(NOBODY)),
+    );
     assert_eq!(places(&viewer, &here), (Reason::ExplicitDeny, None, vec![]));
     assert_eq!(places(&viewer, &there), (Reason::Granted, None, vec![]));
     // All of the type is another question, whose answer has exceptions.

@@ -390,6 +390,11 @@ fn a_proof_that_rests_on_whose_the_thing_is_says_so() {
     let list = requester.authorize_list::<RunList>().unwrap();
     assert!(list.filter().own().is_some() && list.filter().denied_own().is_none());
 
+    // Who reaches it anyway is let in without a look.
+    let both = of(facts().with_system_role("requester").with_system_role("viewer"));
+    assert!(requester.depends_on_ownership::<RunRead>(&key()) && both.asks_ownership::<RunRead>());
+    assert!(!both.depends_on_ownership::<RunRead>(&key()));
+
     let viewer = of(facts().with_system_role("viewer"));
     assert!(!viewer.asks_ownership::<RunRead>());
     let proof = viewer.authorize_owned::<RunRead>(key(), Ownership::Own).unwrap();

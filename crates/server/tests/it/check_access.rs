@@ -161,6 +161,44 @@ async fn about_others_asks_who_may_inspect_and_who_is_nobody_here_has_nothing() 
 }
 
 #[tokio::test]
+async fn a_service_account_is_a_subject_and_asks_about_itself() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let body = json!({ "email": "robot@example.com", "displayName": "Robot", "kind": "service",
+            "roles": ["requester"] });
+        let id = app.admin.post("/api/users", body).await.expect(201).id();
+        let wanted = json!({ "name": "nightly", "userId": id });
+        let made = app.admin.post("/api/auth/tokens", wanted).await.expect(201).data();
+        let robot = app.anonymous().bearer(made["token"].as_str().unwrap());
+        let (person, _) = app.user("person", &["requester"]).await;
+        let about = |kind: &str, id: &str| {
+            let mut asked = question("run", "workflow", NOBODY);
+            asked["subject"] = json!({ "type": kind, "id": id });
+            asked
+        };
+        for by in [&app.admin, &robot] {
+            for kind in ["user", "service-account"] {
+                assert_eq!(reason(&ask(by, about(kind, &id)).await), (true, "GRANTED"), "{kind}");
+            }
+        }
+        let rights = robot.post(EFFECTIVE, json!({})).await.expect(200).data();
+        assert_eq!(rights["subject"], json!({ "type": "service-account", "id": id }));
+        assert_eq!(
+            rights["resources"].as_array().unwrap().iter().filter(|one| one["type"] == "run").count(),
+            1,
+            "{rights}"
+        );
+        // A person is no service account, and who is neither asked about nor allowed to inspect is refused.
+        assert_eq!(
+            reason(&ask(&app.admin, about("service-account", &person)).await),
+            (false, "NOT_A_MEMBER")
+        );
+        let _ = robot.post(CHECK, about("user", &person)).await.refused(403, "denied");
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
 async fn what_can_be_no_question_is_named() {
     with_both!(|db| {
         let mut app = TestApp::start(db).await;

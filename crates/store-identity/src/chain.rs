@@ -1,7 +1,9 @@
 //! The chains of audit events: their places, and signed checkpoints.
 
 use async_trait::async_trait;
-use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper};
+use diesel::{
+    ExpressionMethods, OptionalExtension, QueryDsl, QueryResult, SelectableHelper, SqliteConnection,
+};
 use diesel_async::RunQueryDsl;
 use heddle_identity::chain::{AuditRecord, ChainRow, Checkpoint, CheckpointKind, Content, Hash, Statement};
 use heddle_identity::ports::{AuditChainStore, ChainLink};
@@ -148,6 +150,7 @@ fn checkpoint(row: AuditCheckpointRow, kind: CheckpointKind) -> Checkpoint {
 }
 
 /// A link as its columns are written.
+#[derive(Clone)]
 struct Place {
     event: Id,
     sequence: Option<i64>,
@@ -167,19 +170,25 @@ impl Place {
     }
 }
 
-/// Writes places; gives the number of events that were met. On PostgreSQL whoever seals the trail holds its lock.
+/// Writes places; gives the number of events that were met. On PostgreSQL whoever seals the trail holds its lock, on
+/// SQLite everybody's: there it is one way to the database's thread and back.
 async fn put<C: AsConn>(conn: &mut C, trail: Id, places: &[Place]) -> Result<usize, Error> {
     match conn.as_conn() {
         Conn::Sqlite(conn) => {
-            let mut met = 0;
-            for place in places {
-                let open = audit_events::table
-                    .filter(audit_events::organization_id.eq(trail))
-                    .filter(audit_events::id.eq(place.event))
-                    .filter(audit_events::sequence.is_null());
-                met += diesel::update(open).set(place.seal().set()).execute(conn).await?;
-            }
-            Ok(met)
+            let places = places.to_vec();
+            let all = move |conn: &mut SqliteConnection| -> QueryResult<usize> {
+                let mut met = 0;
+                for place in &places {
+                    let open = audit_events::table
+                        .filter(audit_events::organization_id.eq(trail))
+                        .filter(audit_events::id.eq(place.event))
+                        .filter(audit_events::sequence.is_null());
+                    let update = diesel::update(open).set(place.seal().set());
+                    met += diesel::RunQueryDsl::execute(update, conn)?;
+                }
+                Ok(met)
+            };
+            Ok(conn.spawn_blocking(all).await?)
         }
         Conn::Postgres(conn) => {
             let mut seals = AuditSeals::default();

@@ -23,7 +23,7 @@ fn chain(db: &Db) -> AuditChain {
     AuditChain::new(store, &key, Arc::new(FixedClock::at(NOW))).unwrap()
 }
 
-async fn sql(db: &Db, text: &str) {
+pub(crate) async fn sql(db: &Db, text: &str) {
     heddle_store::write_tx!(db, |conn| {
         use diesel_async::SimpleAsyncConnection as _;
         Ok(conn.batch_execute(text).await?)

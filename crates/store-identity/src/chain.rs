@@ -32,12 +32,17 @@ macro_rules! each_event {
         match whole {
             Ok(rows) => rows.into_iter().map($read).collect::<Vec<_>>(),
             Err(diesel::result::Error::DeserializationError(_)) => {
-                let keys: Vec<(Id, Option<i64>, Option<Vec<u8>>)> = $query
-                    .select((audit_events::id, audit_events::sequence, audit_events::hash))
-                    .load($conn)
-                    .await?;
+                // The id as the bytes that it is: in SQLite's column any may stand.
+                let id = diesel::dsl::sql::<diesel::sql_types::Binary>("audit_events.id");
+                let keys: Vec<(Vec<u8>, Option<i64>, Option<Vec<u8>>)> =
+                    $query.select((id, audit_events::sequence, audit_events::hash)).load($conn).await?;
                 let mut rows = Vec::with_capacity(keys.len());
                 for (id, sequence, hash) in keys {
+                    let Ok(id) = uuid::Uuid::from_slice(&id).map(Id) else {
+                        let key = $crate::chain::Key { id: Id(uuid::Uuid::nil()), sequence, hash };
+                        rows.push($unreadable(key, "its id is none".to_owned()));
+                        continue;
+                    };
                     let one: Result<AuditRow, diesel::result::Error> = audit_events::table
                         .find(($trail, id))
                         .select(AuditRow::as_select())
@@ -270,7 +275,7 @@ impl AuditChainStore for IdentityStore {
         most: usize,
     ) -> Result<Vec<ChainRow>, StoreError> {
         let (trail, after) = (Id::from(trail), Id::from(after.unwrap_or(EventId(uuid::Uuid::nil()))));
-        read!(&self.db, |conn| {
+        let mut rows: Vec<ChainRow> = read!(&self.db, |conn| {
             Ok(each_event!(
                 conn,
                 trail,
@@ -283,7 +288,10 @@ impl AuditChainStore for IdentityStore {
                 chain_row,
                 unreadable
             ))
-        })
+        })?;
+        // One without an id can't be told from another, and gets no place; it must not keep the others from theirs.
+        rows.retain(|row| !row.id.0.is_nil());
+        Ok(rows)
     }
 
     async fn unsealed_count(&self, trail: TenantId) -> Result<u64, StoreError> {

@@ -160,6 +160,7 @@ async fn whatever_is_done_to_a_stored_chain_is_named() {
         }
         if is_sqlite {
             cases.push((flip("details", "'no JSON'"), (3, FaultReason::Unreadable)));
+            cases.push((flip("id", "zeroblob(3)"), (3, FaultReason::Unreadable)));
         }
         assert_eq!(fault(&chain, Some(&anchor)).await, None);
         for (change, expected) in cases {

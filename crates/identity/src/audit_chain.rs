@@ -183,8 +183,8 @@ impl AuditChain {
             let is_new = self.store.dropped(trail).await?.is_none()
                 && self.store.sealed(trail, i64::MIN, 1).await?.is_empty();
             // Another node may have been the first in between.
-            let is_behind = is_new || self.store.head(trail).await?.is_some();
-            return if is_behind { Ok(()) } else { not_whole(FaultReason::Unsigned) };
+            let may = is_new || self.store.head(trail).await?.is_some();
+            return if may { Ok(()) } else { not_whole(FaultReason::Unsigned) };
         };
         if head.statement.tenant != trail || !head.is_signed_by(&self.public) {
             return not_whole(FaultReason::Forged);

@@ -106,7 +106,14 @@ pub async fn restore(config: &Config, from: &Path, keys: KeyFiles<'_>) -> Result
     if let Some(path) = keys.keyring {
         let sealer = KeyringSealer::new(keyring_at(path)?);
         let backup = from.to_owned();
-        let stored = blocking(move || heddle_store_connections::keys_of(&backup)).await?;
+        let stored = blocking(move || {
+            let mut stored = heddle_store_connections::keys_of(&backup)?;
+            for (key, factors) in heddle_store_identity::factor_keys_of(&backup)? {
+                *stored.in_use.entry(key).or_default() += factors;
+            }
+            Ok(stored)
+        })
+        .await?;
         rotation::compare(&sealer, &stored)?;
     }
     let beginning = super::Beginning::of(config);

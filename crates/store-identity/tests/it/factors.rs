@@ -10,6 +10,7 @@ use heddle_store_identity::IdentityStore;
 use heddle_testkit::on_both;
 use heddle_usecase::Journal;
 
+use crate::chain::sql;
 use crate::world::*;
 
 fn sealed(key: &str, text: &str) -> SealedFactor {
@@ -68,6 +69,27 @@ async fn a_factor_is_confirmed_once_and_ends_the_other_sessions() {
         assert!(access(&store, &other).await.is_none());
         assert_eq!(store.confirm(&enrolment(ADA), &Journal::default()).await, Err(StoreError::Stale));
         assert_eq!(store.begin(&pending(ADA), &Journal::default()).await, Err(StoreError::Stale));
+    });
+}
+
+#[tokio::test]
+async fn nothing_is_sealed_under_a_key_that_was_forgotten() {
+    on_both!(|db| {
+        let store = world(&db).await;
+        let instant = if db.postgres().is_none() { "1" } else { "now()" };
+        let keys = format!(
+            "INSERT INTO connection_keys (key_id, check_value, created_at, forgotten_at) \
+             VALUES ('k1', 'c', {instant}, {instant}), ('k2', 'c', {instant}, NULL)"
+        );
+        sql(&db, &keys).await;
+        let refused = store.begin(&pending(ADA), &journal(70)).await;
+        assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+        assert!(!was_written(&store, 70).await && store.factor(ADA).await == Ok(None));
+        let known = Factor { sealed: sealed("k2", "secret"), ..pending(ADA) };
+        store.begin(&known, &journal(70)).await.unwrap();
+        let refused = store.rewrapped(ADA, &known.sealed, &sealed("k1", "other")).await;
+        assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+        assert_eq!(store.factor(ADA).await, Ok(Some(known)));
     });
 }
 

@@ -204,7 +204,8 @@ impl Identity {
             None => context.user_id(),
             Some(user) => self.managed_service(context, user).await?.id,
         };
-        Ok(self.ports.sessions.delete_token(owner, id, journal).await?)
+        let journal = journal.deleting(self.ports.sessions.token(owner, id).await)?;
+        Ok(self.ports.sessions.delete_token(owner, id, &journal).await?)
     }
 }
 

@@ -256,7 +256,7 @@ impl Lines {
             SessionKind::CommandLine(_) => {
                 app.identity.of_command_line(self.context.user_id(), tenant, now).await
             }
-            SessionKind::Session(_) | SessionKind::ApiToken(_) => {
+            SessionKind::Session(_) | SessionKind::ApiToken(_) | SessionKind::ServiceToken(_) => {
                 app.identity.recognize(&self.token, Some(tenant), now).await
             }
         };

@@ -109,8 +109,6 @@ pub(crate) struct Meta {
     pub device: Option<String>,
     /// Sign-in by a provider that was begun in the caller's browser.
     pub sign_in: Option<String>,
-    /// `Host`.
-    pub host: Option<String>,
 }
 
 /// A call of an operation that a permission guards.

@@ -129,6 +129,7 @@ impl StartError {
             | Self::Insecure(_)
             | Self::Tls(_)
             | Self::Egress(_)
+            | Self::SignIn(_)
             | Self::Elsewhere(_) => 2,
             Self::NotFound(_) | Self::Backup(BackupError::Missing(_)) => 3,
             Self::Refused(_)

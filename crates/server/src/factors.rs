@@ -117,6 +117,11 @@ impl StoredKeys {
             identity: Arc::new(stores::identity(db.clone())),
         }
     }
+
+    /// Number of second factors that are sealed under a key.
+    async fn factors_under(&self, key: &str) -> Result<u64, StoreError> {
+        Ok(self.identity.keys_in_use().await?.remove(key).unwrap_or_default())
+    }
 }
 
 #[async_trait]
@@ -131,6 +136,32 @@ impl KeyStore for StoredKeys {
 
     async fn add_key_checks(&self, checks: &[KeyCheck], at: Timestamp) -> Result<(), StoreError> {
         self.connections.add_key_checks(checks, at).await
+    }
+
+    async fn forget_key(&self, key: &str, at: Timestamp) -> Result<u64, StoreError> {
+        let factors = self.factors_under(key).await?;
+        if factors > 0 {
+            return Ok(factors);
+        }
+        let check = self.connections.key_checks().await?.into_iter().find(|check| check.key == key);
+        let secrets = self.connections.forget_key(key, at).await?;
+        if secrets > 0 {
+            return Ok(secrets);
+        }
+        // A factor that another node sealed in between keeps the key.
+        let factors = self.factors_under(key).await?;
+        if let (Some(check), 1..) = (check, factors) {
+            self.connections.add_key_checks(&[check], at).await?;
+        }
+        Ok(factors)
+    }
+
+    async fn is_forgotten(&self, key: &str) -> Result<bool, StoreError> {
+        self.connections.is_forgotten(key).await
+    }
+
+    async fn sealed_under(&self, key: &str, limit: u32) -> Result<Vec<SecretPlace>, StoreError> {
+        self.connections.sealed_under(key, limit).await
     }
 
     async fn keys_in_use(&self) -> Result<BTreeMap<String, u64>, StoreError> {

@@ -215,7 +215,6 @@ pub(crate) fn meta(spec: &OperationSpec, incoming: &Incoming) -> Result<Meta, Fa
         token: headers.presented.token().map(str::to_owned),
         device: headers.device.clone(),
         sign_in: headers.sign_in.clone(),
-        host: headers.presented.host.clone(),
     })
 }
 

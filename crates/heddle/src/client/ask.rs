@@ -153,14 +153,6 @@ impl Client {
         Ok(Rows { rows, next })
     }
 
-    /// GET with a query.
-    ///
-    /// # Errors
-    /// [`Refusal`], [`Unreachable`].
-    pub(crate) async fn get_with(&self, path: &str, query: &Query) -> Result<Value> {
-        self.get(&format!("{path}{}", query.0)).await
-    }
-
     /// The answer to GET as it comes, for a stream of events behind one that was seen.
     ///
     /// # Errors

@@ -53,9 +53,8 @@ pub(super) fn workflow(body: &PatchWorkflow) -> Value {
 
 /// A membership with its roles and groups.
 pub(super) fn membership(member: &Member) -> Value {
-    let end = |id| member.membership.role_ends.get(id);
-    let role =
-        |(id, name): &(RoleId, String)| json!({ "id": id.to_string(), "name": name, "expiresAt": end(id) });
+    let ends = &member.membership.role_ends;
+    let role = |(id, name): &(RoleId, String)| json!({ "id": id.to_string(), "name": name, "expiresAt": ends.get(id) });
     let groups = member.groups.iter().map(|(id, name)| json!({ "id": id.to_string(), "name": name }));
     json!({
         "roles": member.roles.iter().map(role).collect::<Vec<_>>(), "groups": groups.collect::<Vec<_>>(),

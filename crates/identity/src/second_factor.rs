@@ -7,8 +7,8 @@ use crate::ports::{Attempt, Enrolment, Factor, FactorPlace, FactorProof, Removal
 use crate::records::{User, UserState};
 use crate::sessions::own_session;
 use crate::sign_in::{Proven, SignedIn, Wanted, throttled};
-use crate::told::ToldFactor;
 use crate::throttle::Bucket;
+use crate::told::ToldFactor;
 use crate::totp::{self, TypedCode};
 use crate::{Identity, UseCaseError, device, password, ticket, token, tries};
 
@@ -221,11 +221,7 @@ impl Identity {
         let (user_id, expected, at) = (user.id, user.revision, context.now());
         let by_code = given.is_some();
         let removal = Removal { user: user_id, proof: given, expected, keep: session, at };
-        let had = ToldFactor {
-            enrolled_at: user.totp_enrolled_at,
-            revision: expected,
-            recovery_codes: &[],
-        };
+        let had = ToldFactor { enrolled_at: user.totp_enrolled_at, revision: expected, recovery_codes: &[] };
         let left = ToldFactor { enrolled_at: None, revision: expected.next(), recovery_codes: &[] };
         let journal = journal.clone().changing(Some(&had), Some(&left));
         match self.ports.factors.remove(&removal, &journal).await {

@@ -10,8 +10,8 @@ use crate::ports::{Attempt, FactorProof, NewSession};
 use crate::records::{OwnOrganization, Session, User, UserKind, UserState};
 use crate::throttle::Bucket;
 use crate::ticket::TICKET_SECONDS;
-use crate::told::UsedRecoveryCode;
 use crate::token::{SESSION_PREFIX, Token};
+use crate::told::UsedRecoveryCode;
 use crate::{Identity, UseCaseError, device, password, ticket, token, tries, validate};
 
 /// The longest `User-Agent` that is kept, in characters.

@@ -38,6 +38,8 @@ impl Provider {
     /// A provider with these settings, which is asked by a way out.
     #[must_use]
     pub fn new(settings: Settings, egress: Egress) -> Self {
+        // A provider whose name is slow to resolve takes no place from organisations, nor they from it.
+        let egress = egress.on_behalf_of(&outward::scope(&settings.name));
         Self { inner: Arc::new(Inner { settings, egress, metadata: Metadata::default() }) }
     }
 
@@ -45,10 +47,6 @@ impl Provider {
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.inner.settings
-    }
-
-    fn scope(&self) -> &str {
-        &self.inner.settings.name
     }
 
     async fn known(&self) -> Result<Known, OidcError> {
@@ -88,7 +86,7 @@ impl Provider {
         let mut told = self.proved(&presented, &known).await?;
         if claims::is_short(&told, settings) {
             let access = tokens.access_token().secret();
-            let more = exchange::user_info(egress, self.scope(), &known, access).await?;
+            let more = exchange::user_info(egress, &outward::scope(&settings.name), &known, access).await?;
             told = joined(told, more)?;
         }
         claims::read(&told, settings)

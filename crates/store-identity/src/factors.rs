@@ -1,6 +1,7 @@
 //! Second factors and recovery codes. A code is used by a conditional write, so that it counts once on all nodes.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use crate::schema::{
     FactorChange, FactorRow, RecoveryCodeRow, recovery_codes, sessions, totp_factors as factors, users,
@@ -14,6 +15,7 @@ use heddle_identity::ports::{
 };
 use heddle_kernel::{Timestamp, UserId};
 use heddle_store::audit::INSTALLATION;
+use heddle_store::backup::{self, BackupError};
 use heddle_store::revision::{found, met};
 use heddle_store::tombstone::{self, Tombstone};
 use heddle_store::{AsConn, At, Error, Id, StoreError, journal, on_conn, read};
@@ -56,6 +58,17 @@ pub(crate) async fn take<C: AsConn>(conn: &mut C, user: UserId, at: Timestamp) -
         diesel::delete(factors::table.find(id)).execute(conn).await?;
     });
     tombstone::write(conn, trace_of(user), at).await
+}
+
+/// Keys under which a backup of a SQLite database has sealed second factors, each with their number; none where it is of a
+/// version that had none.
+///
+/// # Errors
+/// `Foreign` for a file that is no database, `Database`.
+pub fn factor_keys_of(file: &Path) -> Result<BTreeMap<String, u64>, BackupError> {
+    let in_use = "SELECT key_id AS one, CAST(count(*) AS TEXT) AS other FROM totp_factors GROUP BY key_id";
+    let in_use = backup::texts(file, "totp_factors", in_use)?;
+    Ok(in_use.into_iter().map(|row| (row.one, row.other.parse().unwrap_or_default())).collect())
 }
 
 #[async_trait]

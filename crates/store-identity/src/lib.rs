@@ -16,6 +16,7 @@ mod sessions;
 mod tombstones;
 mod words;
 
+pub use factors::factor_keys_of;
 pub use schema::MIGRATIONS;
 
 use std::sync::Arc;

@@ -160,10 +160,14 @@ async fn forget(app: &App, wanted: Forget) -> HandlerResult {
                     place.field, place.connection, place.tenant
                 )
             });
+            let named = named.collect::<Vec<_>>();
+            let examples = match named.is_empty() {
+                true => "second factors of accounts".to_owned(),
+                false => named.join(", "),
+            };
             let message = format!(
-                "The key `{key}` stays: {secrets} secrets are sealed under it, such as {}. `heddle key rotate --continue` \
-                 wraps them with the current key; what does not open must be set anew or deleted.",
-                named.collect::<Vec<_>>().join(", ")
+                "The key `{key}` stays: {secrets} secrets are sealed under it, such as {examples}. `heddle key rotate --continue` \
+                 wraps them with the current key; what does not open must be set anew or deleted."
             );
             let problem = Problem::at("key", "inUse", message).with("secrets", places);
             return Err(UseCaseError::Conflict(vec![problem]).into());

@@ -87,7 +87,7 @@ impl Provider {
         if claims::is_short(&told, settings) {
             let access = tokens.access_token().secret();
             let more = exchange::user_info(egress, &outward::scope(&settings.name), &known, access).await?;
-            told = joined(told, more)?;
+            told = joined(told, more, settings)?;
         }
         claims::read(&told, settings)
     }
@@ -116,9 +116,13 @@ impl Provider {
 
 /// The claims of a token with those that the provider tells elsewhere, which must be of the same person (OpenID Connect
 /// Core 1.0, 5.3.2).
-fn joined(token: Map<String, Value>, more: Map<String, Value>) -> Result<Map<String, Value>, OidcError> {
+fn joined(
+    token: Map<String, Value>,
+    more: Map<String, Value>,
+    settings: &Settings,
+) -> Result<Map<String, Value>, OidcError> {
     if !more.is_empty() && more.get("sub") != token.get("sub") {
         return Err(OidcError::unbelieved("the user info is of somebody else"));
     }
-    Ok(claims::completed(token, more))
+    Ok(claims::completed(token, more, settings))
 }

@@ -245,6 +245,20 @@ async fn a_second_factor_is_removed_by_whoever_proves_it_once_more() {
             events.as_array().unwrap().iter().filter(|event| event["action"] == action).count()
         };
         assert_eq!((count("user.totp_enrolled"), count("user.totp_removed")), (2, 1), "{events}");
+        // Told is that it changed, and nothing of it.
+        let change = |action: &str| {
+            let found = events.as_array().unwrap().iter().find(|event| event["action"] == action);
+            found.unwrap()["details"]["change"].clone()
+        };
+        let (made, gone) = (change("user.totp_enrolled"), change("user.totp_removed"));
+        assert_eq!(made["members"], json!(["secondFactor", "recoveryCodes", "revision"]), "{made}");
+        assert_eq!(gone["members"], json!(["secondFactor", "revision"]), "{gone}");
+        for told in [&made["after"], &gone["before"]] {
+            assert_eq!(told.as_object().map(serde_json::Map::len), Some(1), "{told}");
+        }
+        let opened =
+            app.admin.get("/api/audit-events?action=session.created&limit=1").await.expect(200).data();
+        assert_eq!(opened[0]["details"]["change"]["members"], json!(["recoveryCode"]), "{opened}");
         app.stop().await;
     });
 }

@@ -86,6 +86,7 @@ fn member_of(number: u128, roles: &[&str]) -> Member {
         display_name: String::new(),
         state: UserState::Active,
         roles: Vec::new(),
+        groups: Vec::new(),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::licence::testing;
 use crate::members::SetMember;
 use crate::organizations::CreateOrganization;
 use crate::ports::{Change, Dependents, LimitOutcome, Tombstone};
-use crate::records::{GrantPrincipal, GrantRow, InstallationState, Member};
+use crate::records::{GrantPrincipal, GrantRow, InstallationState, Member, UserKind};
 use crate::roles::PatchRole;
 use crate::users::{NewAccount, PatchUser};
 
@@ -77,6 +77,7 @@ async fn an_administrator_makes_no_owner_and_touches_none() {
         .await;
     assert_eq!(reason(&made.unwrap_err()), "exceedsOwnRights");
     let account = NewAccount {
+        kind: UserKind::Person,
         email: "new@example.com".to_owned(),
         display_name: "New".to_owned(),
         password: None,
@@ -126,6 +127,8 @@ async fn an_administrator_sets_the_roles_of_his_equals() {
             system_role("administrator").id.to_string(),
             "designer".to_owned(),
         ],
+        role_expiries: Vec::new(),
+        groups: None,
         expires_at: Patch::Value(START.plus_seconds(60)),
         revision: Some(Revision(5)),
     };
@@ -173,6 +176,7 @@ async fn a_refusal_of_an_account_says_what_is_taken_and_which_roles_there_are() 
         ("king", "notFound", "roles[0]", ["`king`", "`designer`"]),
     ] {
         let account = NewAccount {
+            kind: UserKind::Person,
             email: "New@example.com".to_owned(),
             display_name: "New".to_owned(),
             password: None,
@@ -238,6 +242,7 @@ async fn the_licence_limits_accounts_and_organisations() {
     identity.start(crate::FirstLicence::None).await.unwrap();
     let context = context("owner");
     let account = NewAccount {
+        kind: UserKind::Person,
         email: "new@example.com".to_owned(),
         display_name: "New".to_owned(),
         password: None,
@@ -408,6 +413,7 @@ async fn what_is_granted_to_a_role_is_given_with_it() {
             assert_eq!(set, expected, "{number} {effect:?}");
         }
         let account = NewAccount {
+            kind: UserKind::Person,
             email: "new@example.com".to_owned(),
             display_name: "New".to_owned(),
             password: None,

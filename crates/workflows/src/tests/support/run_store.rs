@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use heddle_kernel::{EventId, Page, PageRequest, RunId, TaskId, TenantId, Timestamp, WorkflowId};
 use heddle_policy::{AccessFilter, Key, Person, resource};
 use heddle_usecase::{Journal, StoreError};
+use serde_json::Value;
 
 use super::memory::{Memory, Tables};
 use crate::ports::{

@@ -6,13 +6,15 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use heddle_connections::ports::{KeyCheck, KeyStore, Rewrap, SealedRow};
 use heddle_connections::secret::SecretPlace;
-use heddle_identity::ports::{FactorPlace, FactorSealer, FactorStore as _, SealedFactor};
-use heddle_kernel::Timestamp;
+use heddle_identity::ports::{
+    Enrolment, Factor, FactorAtHome, FactorPlace, FactorSealer, FactorStore, Removal, SealedFactor,
+};
+use heddle_kernel::{Timestamp, UserId};
 use heddle_seal::{Keyring, Place, SealError, Sealed, SystemRandom, Zeroizing};
 use heddle_store::Db;
 use heddle_store_connections::SqlConnectionStore;
 use heddle_store_identity::IdentityStore;
-use heddle_usecase::{StoreError, UseCaseError};
+use heddle_usecase::{Journal, StoreError, UseCaseError};
 
 use crate::keyring::InstallationKeyring;
 use crate::stores;
@@ -186,9 +188,81 @@ impl KeyStore for StoredKeys {
     }
 }
 
+/// Second factors, none of which is sealed under a key that was forgotten: a process with an old keyring would seal what
+/// no other one can open.
+pub(crate) struct GuardedFactors {
+    factors: Arc<IdentityStore>,
+    keys: SqlConnectionStore,
+}
+
+impl GuardedFactors {
+    /// Those of a store.
+    pub(crate) fn new(factors: Arc<IdentityStore>) -> Self {
+        Self { keys: SqlConnectionStore::new(factors.db().clone()), factors }
+    }
+
+    async fn still_known(&self, key: &str) -> Result<(), StoreError> {
+        if !self.keys.is_forgotten(key).await? {
+            return Ok(());
+        }
+        let why = format!(
+            "the key `{key}` of this server's keyring was forgotten: put the keyring of another node into its data \
+             directory and start it anew"
+        );
+        Err(StoreError::Unavailable(why))
+    }
+}
+
+#[async_trait]
+impl FactorStore for GuardedFactors {
+    async fn factor(&self, user: UserId) -> Result<Option<Factor>, StoreError> {
+        self.factors.factor(user).await
+    }
+
+    async fn begin(&self, factor: &Factor, journal: &Journal) -> Result<(), StoreError> {
+        self.still_known(&factor.sealed.key).await?;
+        self.factors.begin(factor, journal).await
+    }
+
+    async fn confirm(&self, enrolment: &Enrolment, journal: &Journal) -> Result<(), StoreError> {
+        self.factors.confirm(enrolment, journal).await
+    }
+
+    async fn remove(&self, removal: &Removal, journal: &Journal) -> Result<(), StoreError> {
+        self.factors.remove(removal, journal).await
+    }
+
+    async fn was_removed(&self, user: UserId) -> Result<bool, StoreError> {
+        self.factors.was_removed(user).await
+    }
+
+    async fn keys_in_use(&self) -> Result<BTreeMap<String, u64>, StoreError> {
+        self.factors.keys_in_use().await
+    }
+
+    async fn sealed_under_others<'a>(
+        &self,
+        current: &'a str,
+        after: Option<UserId>,
+        limit: u32,
+    ) -> Result<Vec<FactorAtHome>, StoreError> {
+        self.factors.sealed_under_others(current, after, limit).await
+    }
+
+    async fn rewrapped(
+        &self,
+        user: UserId,
+        before: &SealedFactor,
+        sealed: &SealedFactor,
+    ) -> Result<bool, StoreError> {
+        self.still_known(&sealed.key).await?;
+        self.factors.rewrapped(user, before, sealed).await
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use heddle_kernel::{TenantId, UserId};
+    use heddle_kernel::TenantId;
     use uuid::Uuid;
 
     use super::*;

@@ -19,6 +19,7 @@ use crate::config::Config;
 use crate::data_dir::KEY_LENGTH;
 use crate::denials::{CountedRefusals, Denials};
 use crate::error::StartError;
+use crate::factors::GuardedFactors;
 
 /// Results of the first start of an installation, to be shown once.
 #[derive(Debug, Clone, Default)]
@@ -55,7 +56,7 @@ pub(crate) fn open(
     let ports = Ports {
         access: store.clone(),
         sessions: store.clone(),
-        factors: store.clone(),
+        factors: Arc::new(GuardedFactors::new(Arc::clone(store))),
         sealer,
         directory: store.clone(),
         installation: Arc::new(CountedRefusals { store: store.clone(), denials: denials.clone() }),

@@ -51,4 +51,10 @@ impl IdentityStore {
     pub fn new(db: Db, contents: Vec<Arc<dyn TenantContents>>) -> Self {
         Self { cache: Arc::new(Cache::new(&db)), db, contents: contents.into(), tries: Arc::default() }
     }
+
+    /// Database of the store.
+    #[must_use]
+    pub const fn db(&self) -> &Db {
+        &self.db
+    }
 }

@@ -166,8 +166,8 @@ async fn forget(app: &App, wanted: Forget) -> HandlerResult {
                 false => named.join(", "),
             };
             let message = format!(
-                "The key `{key}` stays: {secrets} secrets are sealed under it, such as {examples}. `heddle key rotate --continue` \
-                 wraps them with the current key; what does not open must be set anew or deleted."
+                "The key `{key}` stays: {secrets} secrets are sealed under it, such as {examples}. `heddle key rotate \
+                 --continue` wraps them with the current key; what does not open must be set anew or deleted."
             );
             let problem = Problem::at("key", "inUse", message).with("secrets", places);
             return Err(UseCaseError::Conflict(vec![problem]).into());

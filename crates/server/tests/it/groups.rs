@@ -357,6 +357,18 @@ async fn nobody_makes_their_own_rights_last_longer() {
         let account =
             json!({ "email": "mine@example.com", "displayName": "Mine", "roles": ["administrator"] });
         let _ = person.post("/api/users", account).await.refused(403, "outlastsOwnRights");
+        // Nor by acting as one that has it for longer.
+        let (other, _) = app.user("other", &["administrator"]).await;
+        let taken = json!({ "password": "another password for the other" });
+        let _ = person.patch(&format!("/api/users/{other}"), taken).await.refused(403, "outlastsOwnRights");
+        let robot = json!({
+            "email": "robot@example.com", "displayName": "Robot", "kind": "service", "roles": ["administrator"],
+        });
+        let robot = app.admin.post("/api/users", robot).await.expect(201).id();
+        let token = json!({ "name": "kept", "userId": robot });
+        let _ = person.post("/api/auth/tokens", token).await.refused(403, "outlastsOwnRights");
+        let token = json!({ "name": "lent", "userId": robot, "expiresAt": sooner });
+        let _ = person.post("/api/auth/tokens", token).await.expect(201);
         let own = app.role("own", &[]).await;
         let _ =
             set(&app.admin, &id, json!({ "roles": ["administrator", "viewer", "own"] })).await.expect(200);

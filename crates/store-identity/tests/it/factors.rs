@@ -1,12 +1,15 @@
 //! Second factors: what is written of them, once, and the keys that they are sealed under.
 
+use std::path::Path;
+
 use heddle_identity::ports::{
     Enrolment, Factor, FactorPlace, FactorProof, FactorStore as _, NewSession, Removal, SealedFactor,
     SessionStore,
 };
 use heddle_kernel::{Revision, UserId};
 use heddle_store::StoreError;
-use heddle_store_identity::IdentityStore;
+use heddle_store_identity::{IdentityStore, factor_keys_of};
+use heddle_testkit::db::TestDb;
 use heddle_testkit::on_both;
 use heddle_usecase::Journal;
 
@@ -156,4 +159,16 @@ async fn a_rotation_finds_what_is_under_another_key() {
         assert_eq!(store.rewrapped(ADA, &found[0].sealed, &wrapped).await, Ok(true));
         assert!(store.sealed_under_others("k2", None, 10).await.unwrap().is_empty());
     });
+}
+
+#[tokio::test]
+async fn a_backup_tells_the_keys_of_its_factors() {
+    let db = TestDb::sqlite().await;
+    let store = world(db.db()).await;
+    let file = |db: &TestDb| Path::new(db.address().strip_prefix("sqlite:").unwrap()).to_owned();
+    assert!(factor_keys_of(&file(&db)).unwrap().is_empty());
+    store.begin(&pending(ADA), &Journal::default()).await.unwrap();
+    assert_eq!(factor_keys_of(&file(&db)).unwrap(), [("k1".to_owned(), 1)].into());
+    let of_before = TestDb::sqlite_empty().await;
+    assert!(factor_keys_of(&file(&of_before)).unwrap().is_empty());
 }

@@ -18,7 +18,7 @@ async fn own_id(client: &Client) -> String {
 }
 
 /// An instant so many seconds behind the present of the server.
-async fn in_seconds(app: &TestApp, seconds: i64) -> String {
+pub(crate) async fn in_seconds(app: &TestApp, seconds: i64) -> String {
     let name = format!("clock {seconds}");
     let made = app.admin.post("/api/roles", json!({ "name": name })).await.expect(201).data();
     let now: Timestamp = made["createdAt"].as_str().unwrap().parse().unwrap();
@@ -149,7 +149,7 @@ async fn what_a_group_has_its_members_have_from_the_next_request_on() {
 }
 
 #[tokio::test]
-async fn a_deny_holds_for_every_kind_of_principal_and_an_allow_gives() {
+async fn asvs_8_3_1_a_deny_holds_for_every_kind_of_principal_and_an_allow_gives() {
     with_both!(|db| {
         let mut app = TestApp::start(db).await;
         let workflow = app.admin.publish_bpmn("ruled", &models::task()).await;

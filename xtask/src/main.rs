@@ -55,6 +55,9 @@ enum Task {
     /// Measures a started server.
     #[command(disable_help_flag = true)]
     Bench(harness::Options),
+    /// Runs the scanners wapiti and sqlmap against a started server.
+    #[command(disable_help_flag = true)]
+    Scan(harness::Options),
     /// Runs schemathesis over both OpenAPI documents.
     #[command(disable_help_flag = true)]
     Schemathesis(harness::Options),
@@ -87,6 +90,7 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
         Task::Connections(options) => return harness::run("connections", options),
         Task::Oidc(options) => return harness::run("oidc", options),
         Task::Bench(options) => return harness::run("bench", options),
+        Task::Scan(options) => return harness::run("scan", options),
         Task::Schemathesis(options) => return harness::run("schemathesis", options),
     };
     Ok(if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE })

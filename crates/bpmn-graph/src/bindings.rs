@@ -28,13 +28,17 @@ pub(super) type RoleBindings = BTreeMap<usize, Vec<Binding>>;
 pub(super) struct Bindings(HashMap<String, RoleBindings>);
 
 impl Bindings {
-    /// The bindings of a definition; none where no preserved fragment names one, or the definition can't be written.
-    pub(super) fn of(definition: &WorkflowDefinition) -> Self {
+    /// The bindings of a definition; none where no preserved fragment names one.
+    ///
+    /// # Errors
+    /// A sentence when the definition can't be written: who fits the resources is not known then.
+    pub(super) fn of(definition: &WorkflowDefinition) -> Result<Self, String> {
         if !are_in(definition) {
-            return Self::default();
+            return Ok(Self::default());
         }
-        let Ok(written) = xml::write_undrawn(definition) else { return Self::default() };
-        let Ok(elements) = Elements::parse(&written.xml) else { return Self::default() };
+        let told = |reason: String| format!("the bound parameters of resources are not read: {reason}");
+        let written = xml::write_undrawn(definition).map_err(|error| told(error.to_string()))?;
+        let elements = Elements::parse(&written.xml).map_err(|error| told(error.to_string()))?;
         let mut found = Self::default();
         for activity in elements.all().filter(|el| elements.is_of_the_model(*el)) {
             let is_role =
@@ -47,7 +51,7 @@ impl Bindings {
                 found.0.entry(id.into_owned()).or_default().insert(place, own);
             }
         }
-        found
+        Ok(found)
     }
 
     /// The bindings of the roles of an activity.

@@ -73,7 +73,12 @@ pub fn compile_with(definition: &WorkflowDefinition, meaning: Meaning) -> Compil
     let mut compiled = Compiled::default();
     let mut extensions = Extensions::of(definition.bpmn.as_deref());
     if meaning.edition == Edition::Second {
-        extensions.bindings = Bindings::of(definition);
+        match Bindings::of(definition) {
+            Ok(bindings) => extensions.bindings = bindings,
+            Err(told) => {
+                compiled.diagnostics.push(diagnostic::error("wrongSetting", told).with_clause("10.3.1"));
+            }
+        }
     }
     let correlations = Correlations::of(definition.bpmn.as_deref());
     let mut seen = false;

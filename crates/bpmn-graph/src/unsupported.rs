@@ -461,6 +461,7 @@ pub fn unknown_settings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
 pub fn depends_on_edition(definition: &WorkflowDefinition) -> bool {
     let branched = |edge: &Edge| edge.branch.as_deref().is_some_and(|own| !own.trim().is_empty());
     if bindings::are_in(definition)
+        || definition.bpmn.as_deref().is_some_and(|bpmn| some(&bpmn.data_stores))
         || graphs(definition).into_iter().any(|graph| graph.edges.iter().any(branched))
     {
         return true;

@@ -13,6 +13,7 @@ mod oidc;
 mod pip;
 mod prepare;
 mod random;
+mod scan;
 mod schemathesis;
 
 use std::process::ExitCode;
@@ -47,6 +48,8 @@ enum Runner {
     /// Measures a started server.
     #[command(subcommand)]
     Bench(bench::Subject),
+    /// Runs the scanners wapiti and sqlmap against a started server.
+    Scan(scan::Options),
     /// Runs schemathesis over both OpenAPI documents.
     Schemathesis(schemathesis::Options),
 }
@@ -73,6 +76,7 @@ async fn run(runner: Runner) -> anyhow::Result<bool> {
         Runner::Connections(options) => connections::run(options).await,
         Runner::Oidc(options) => oidc::run(options).await,
         Runner::Bench(subject) => bench::run(subject).await,
+        Runner::Scan(options) => scan::run(options).await,
         Runner::Schemathesis(options) => schemathesis::run(options).await,
     }
 }

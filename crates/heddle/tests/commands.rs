@@ -12,6 +12,8 @@
 mod client;
 #[path = "commands/imports.rs"]
 mod imports;
+#[path = "commands/log.rs"]
+mod log;
 
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
@@ -517,53 +519,6 @@ fn a_decision_is_evaluated_without_a_server() {
     }
     let unknown = run(folder.path(), &["dmn", "eval", "m.dmn", "--decision", "x"]);
     assert!(code(&unknown) == 3 && told(&unknown).contains("Discount in percent"), "{}", told(&unknown));
-}
-
-/// The first line of a server's log that holds this word, and all before it.
-fn logged_until(lines: &mut impl Iterator<Item = std::io::Result<String>>, word: &str) -> String {
-    lines
-        .map(Result::unwrap)
-        .find(|line| line.contains(word))
-        .unwrap_or_else(|| panic!("no line with `{word}`"))
-}
-
-#[tokio::test]
-async fn the_log_begins_with_a_line_and_has_one_for_each_request() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut child = heddle(folder.path())
-        .args(["serve", "--demo", "--json", "--listen", "127.0.0.1:0"])
-        .envs([
-            ("HEDDLE_PORT", "tcp://10.0.0.1:8080"),
-            ("HEDDLE_SERVICE_HOST", "10.0.0.1"),
-            ("HEDDLE_LOG_FORMAT", "json"),
-        ])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let mut server = Server { facts: serde_json::from_str(&line).unwrap(), child };
-    let mut lines = BufReader::new(server.child.stderr.take().unwrap()).lines();
-    let unknown = logged_until(&mut lines, "HEDDLE_PORT");
-    assert!(unknown.contains("HEDDLE_SERVICE_HOST") && unknown.contains("WARN"), "{unknown}");
-    let started: Value = serde_json::from_str(&logged_until(&mut lines, "started")).unwrap();
-    let fields = &started["fields"];
-    assert!(fields["database"].as_str().unwrap().starts_with("SQLite at heddle-data"), "{started}");
-    assert!(fields["licence"].as_str().unwrap().starts_with("trial, ends 20"), "{started}");
-    assert!(fields["migrations"].as_u64().unwrap() > 5 && fields["version"].is_string(), "{started}");
-    let client = reqwest::Client::new();
-    for (path, id) in [("/api/workflows/xyz?secret=1", "mine-1"), ("/no/such/path?secret=2", "mine-2")] {
-        client.get(server.url(path)).header("x-request-id", id).send().await.unwrap();
-    }
-    let known: Value = serde_json::from_str(&logged_until(&mut lines, "mine-1")).unwrap();
-    let fields = &known["fields"];
-    assert_eq!((&fields["method"], &fields["status"]), (&json!("GET"), &json!(401)), "{known}");
-    assert_eq!(fields["route"], "/api/workflows/{workflowId}");
-    assert!(fields["ms"].is_number() && !known.to_string().contains("secret"), "{known}");
-    let unknown = logged_until(&mut lines, "mine-2");
-    assert!(unknown.contains("\"status\":404") && !unknown.contains("secret"), "{unknown}");
-    server.end("TERM");
 }
 
 #[tokio::test]

@@ -108,7 +108,7 @@ impl Identity {
     ///
     /// # Errors
     /// `Invalid`; `Conflict` (`notUnique`) for a name given before, (`switchedOff`) for a service account that is;
-    /// `Forbidden` (`sessionRequired`, `notAMember`, `managesNoService`, `exceedsOwnRights`).
+    /// `Forbidden` (`sessionRequired`, `notAMember`, `managesNoService`, `exceedsOwnRights`, `outlastsOwnRights`).
     pub async fn create_token(
         &self,
         context: &RequestContext,
@@ -148,6 +148,7 @@ impl Identity {
         record: &JournalFor<'_, CreatedToken>,
     ) -> Result<CreatedToken, UseCaseError> {
         let service = self.managed_service(context, id).await?;
+        self.lasts_as(context, service.id, new.expires_at).await?;
         if service.state != UserState::Active {
             return Err(UseCaseError::conflict("switchedOff", "The service account is switched off."));
         }
@@ -204,7 +205,8 @@ impl Identity {
             None => context.user_id(),
             Some(user) => self.managed_service(context, user).await?.id,
         };
-        Ok(self.ports.sessions.delete_token(owner, id, journal).await?)
+        let journal = journal.deleting(self.ports.sessions.token(owner, id).await)?;
+        Ok(self.ports.sessions.delete_token(owner, id, &journal).await?)
     }
 }
 

@@ -19,6 +19,8 @@ pub const SEALED_AT_ONCE: usize = 500;
 const READ_AT_ONCE: usize = 1_000;
 /// Most transactions that a caller waits for who wants all to be sealed.
 const CALLER_BATCHES: usize = 20;
+/// Reason of a conflict with a chain that was tampered with.
+const NOT_WHOLE: &str = "notWhole";
 /// Times that a verification begins anew because events were dropped under it.
 const ANEW: usize = 3;
 
@@ -140,13 +142,14 @@ impl AuditChain {
     /// another node was faster it is none.
     ///
     /// # Errors
-    /// `Unavailable`.
+    /// `Unavailable`; `Conflict` for a chain whose end is not what the installation signed.
     pub async fn seal(&self, trail: TenantId) -> Result<(usize, Option<Checkpoint>), UseCaseError> {
         let head = self.store.head(trail).await?;
         let rows = self.store.unsealed(trail, None, SEALED_AT_ONCE).await?;
         if rows.is_empty() {
             return Ok((0, None));
         }
+        self.may_go_on(trail, head.as_ref()).await?;
         let expected = head.as_ref().map(|head| head.statement.sequence);
         let (mut sequence, mut hash) =
             head.as_ref().map_or((0, Hash::NONE), |head| (head.statement.sequence, head.statement.hash));
@@ -169,18 +172,44 @@ impl AuditChain {
         }
     }
 
-    /// Seals what a trail has, within bounds: for whoever wants to see it.
+    /// Whether a chain may be gone on with: a checkpoint that the next batch brings vouches for all that stands before it,
+    /// so that the signature of an end that somebody else made must never come from us.
+    async fn may_go_on(&self, trail: TenantId, head: Option<&Checkpoint>) -> Result<(), UseCaseError> {
+        let not_whole = |reason: FaultReason| {
+            let message = format!("The end of the chain: {}.", reason.in_words());
+            Err(UseCaseError::conflict(NOT_WHOLE, message))
+        };
+        let Some(head) = head else {
+            let is_new = self.store.dropped(trail).await?.is_none()
+                && self.store.sealed(trail, i64::MIN, 1).await?.is_empty();
+            // Another node may have been the first in between.
+            let may = is_new || self.store.head(trail).await?.is_some();
+            return if may { Ok(()) } else { not_whole(FaultReason::Unsigned) };
+        };
+        if head.statement.tenant != trail || !head.is_signed_by(&self.public) {
+            return not_whole(FaultReason::Forged);
+        }
+        // Looked at once more: what is over may be dropped between the two reads.
+        if self.holds(head).await? || self.holds(head).await? {
+            return Ok(());
+        }
+        not_whole(FaultReason::Rewritten)
+    }
+
+    /// Seals what a trail has, within bounds: for whoever wants to see it. Gives the newest checkpoint that it made.
     ///
     /// # Errors
-    /// `Unavailable`.
-    pub async fn seal_all(&self, trail: TenantId) -> Result<(), UseCaseError> {
+    /// As [`Self::seal`].
+    pub async fn seal_all(&self, trail: TenantId) -> Result<Option<Checkpoint>, UseCaseError> {
+        let mut newest = None;
         for _ in 0..CALLER_BATCHES {
-            let (sealed, _) = self.seal(trail).await?;
+            let (sealed, checkpoint) = self.seal(trail).await?;
+            newest = checkpoint.or(newest);
             if sealed < SEALED_AT_ONCE {
                 break;
             }
         }
-        Ok(())
+        Ok(newest)
     }
 
     /// Whether a chain still holds the record of a checkpoint as it was, or has dropped it since.
@@ -271,6 +300,22 @@ impl AuditChain {
         Err(UseCaseError::invalid("after", "outOfRange", "The chain has no record of this number."))
     }
 
+    /// A record with a number that is before those of the chain: a walk along it would not meet it.
+    async fn before_the_beginning(
+        &self,
+        trail: TenantId,
+        dropped: Option<&Checkpoint>,
+    ) -> Result<Option<Fault>, UseCaseError> {
+        let floor = dropped.map_or(0, |dropped| dropped.statement.sequence);
+        let first = self.store.sealed(trail, i64::MIN, 1).await?;
+        let early = |row: &ChainRow| {
+            let sequence = row.sequence.filter(|sequence| *sequence <= floor)?;
+            let reason = FaultReason::Misplaced;
+            Some(Fault { sequence, through: sequence, event: Some(row.id), reason })
+        };
+        Ok(first.first().and_then(early))
+    }
+
     /// Goes along the chain; the inner error is the fault.
     async fn walk(
         &self,
@@ -280,6 +325,9 @@ impl AuditChain {
         verifier: &mut Verifier,
         progress: &mut Progress,
     ) -> Result<Result<(), Fault>, UseCaseError> {
+        if let Some(fault) = self.before_the_beginning(trail, begin.dropped.as_ref()).await? {
+            return Ok(Err(fault));
+        }
         let mut told = [begin.dropped.as_ref(), begin.head.as_ref(), anchor].into_iter().flatten();
         if let Some(forged) = told.find(|one| !verifier.is_signed(one)) {
             let sequence = forged.statement.sequence;
@@ -338,13 +386,21 @@ impl AuditChain {
         }
         if dropped.as_ref().is_some_and(|dropped| !verifier.is_signed(dropped)) {
             let message = format!("The checkpoint of what was dropped: {}.", FaultReason::Forged.in_words());
-            return Err(UseCaseError::conflict("notWhole", message));
+            return Err(UseCaseError::conflict(NOT_WHOLE, message));
         }
         for row in &over {
             if let Err(fault) = step(&mut verifier, row, &checkpoints) {
                 let message = format!("Record {}: {}.", fault.sequence, fault.reason.in_words());
-                return Err(UseCaseError::conflict("notWhole", message));
+                return Err(UseCaseError::conflict(NOT_WHOLE, message));
             }
+        }
+        // The checkpoint of what is dropped vouches for it: some checkpoint must have done so before.
+        let head = self.store.head(trail).await?;
+        let is_told =
+            |head: &Checkpoint| head.statement.sequence >= verifier.reached() && verifier.is_signed(head);
+        if !head.as_ref().is_some_and(is_told) {
+            let message = format!("Record {}: {}.", verifier.reached(), FaultReason::Unsigned.in_words());
+            return Err(UseCaseError::conflict(NOT_WHOLE, message));
         }
         let (kind, at) = (CheckpointKind::Dropped, self.clock.now());
         let sum = count.saturating_add(i64::try_from(over.len()).unwrap_or(i64::MAX));

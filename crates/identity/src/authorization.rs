@@ -8,17 +8,21 @@ use heddle_policy::capability::AccessView;
 use heddle_policy::licence::Entitlement;
 use heddle_policy::resource::Authorization;
 use heddle_policy::{
-    Action, AuthorizedKind, Capability, Decision, DeniedPlace, Explained, ListedAction, ListingPlace,
-    Ownership, Permission, Question, Reason, RequestContext, ResourceType, RuleId, Snapshot, Target,
+    AuthorizedKind, Capability, Decision, DeniedPlace, Explained, ListedAction, ListingPlace, Ownership,
+    Permission, Question, Reason, RequestContext, ResourceType, RuleId, SessionKind, Snapshot, Target,
 };
 use heddle_usecase::{Problem, Problems};
 use serde_json::json;
 
-use crate::records::User;
+use crate::records::{User, UserKind};
 use crate::{Identity, UseCaseError, access};
 
-/// The word for users among subjects.
+/// The word for users among subjects: people and service accounts.
 const USER: &str = "user";
+/// The word for service accounts alone.
+const SERVICE: &str = "service-account";
+/// The most places that an answer tells of.
+const MOST_TOLD: usize = 100;
 /// The word for all of a type.
 const ALL: &str = "*";
 
@@ -104,7 +108,8 @@ pub struct AccessQuestions {
 pub struct AccessAnswer {
     /// The decision.
     pub decision: Decision,
-    /// Things within which it is denied nevertheless, when it is allowed and the question names no place.
+    /// Things within which it is denied, where the question does not say within what the thing stands: about one thing the
+    /// answer is a denial then, which holds nowhere else, and about all of a type it is allowed nevertheless.
     pub unless_within: Vec<DeniedPlace>,
     /// Ownership of the thing with which it would be allowed that is denied, for nobody looked whose it is.
     pub granted_if: Option<Ownership>,
@@ -201,8 +206,9 @@ impl Identity {
         may_ask(context, question.subject.as_ref(), "")?;
         let reach = ReadReach::of(question)?;
         let subject = question.subject.clone();
-        let subject =
-            subject.unwrap_or_else(|| Subject { kind: USER.to_owned(), id: context.user_id().to_string() });
+        let own_kind = if is_service(context) { SERVICE } else { USER };
+        let subject = subject
+            .unwrap_or_else(|| Subject { kind: own_kind.to_owned(), id: context.user_id().to_string() });
         let snapshot =
             self.rights_of_subject(context, question.subject.as_ref(), &mut HashMap::new()).await?;
         let (actions, next) = match reach {
@@ -252,12 +258,21 @@ impl Identity {
 
 /// Whether a subject is the caller.
 fn is_caller(context: &RequestContext, subject: &Subject) -> bool {
-    subject.kind == USER && subject.id.parse::<UserId>().is_ok_and(|id| id == context.user_id())
+    let is_meant = subject.kind == USER || (subject.kind == SERVICE && is_service(context));
+    is_meant && subject.id.parse::<UserId>().is_ok_and(|id| id == context.user_id())
 }
 
-/// Whether an account is of a kind of subject: every account is a user's.
-fn is_of_kind(_: &User, kind: &str) -> bool {
-    kind == USER
+/// Whether the caller is known to be a service account; on the command line of the machine nobody is.
+const fn is_service(context: &RequestContext) -> bool {
+    match context.principal().session {
+        SessionKind::ServiceToken(_) => true,
+        SessionKind::Session(_) | SessionKind::ApiToken(_) | SessionKind::CommandLine(_) => false,
+    }
+}
+
+/// Whether an account is of a kind of subject: every account is a user's, and grants name it so.
+fn is_of_kind(user: &User, kind: &str) -> bool {
+    kind == USER || (kind == SERVICE && user.kind == UserKind::Service)
 }
 
 /// Checks that the caller may ask about a subject.
@@ -310,11 +325,8 @@ impl<'a> ReadQuestion<'a> {
             target: &self.target,
         };
         let decision = snapshot.decide(&question);
-        let words = ResourceType::parse(&self.asked.thing.kind).zip(Action::parse(&self.asked.action));
-        let unless_within = match (words, decision.reason) {
-            (Some((kind, action)), Reason::Granted) => snapshot.denied_places(kind, action, &self.target),
-            (Some(_) | None, _) => Vec::new(),
-        };
+        let mut unless_within = snapshot.granted_unless(&question);
+        unless_within.truncate(MOST_TOLD);
         let granted_if = snapshot.granted_if(&question);
         let steps = explain.then(|| snapshot.explain(&question));
         AccessAnswer { decision, unless_within, granted_if, steps, revision: snapshot.revision() }

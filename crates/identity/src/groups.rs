@@ -155,7 +155,7 @@ impl Identity {
             updated_at: context.now(),
         };
         self.may_come(context, "members", &group, &members).await?;
-        let journal = resting(record(&group), seen_here(context));
+        let journal = resting(record(&group), seen_here(context)).changing(None, Some(&group));
         let change = GroupChange { group: group.clone(), added: members, removed: Vec::new() };
         written(self.ports.directory.insert_group(&change, &journal).await, "members")?;
         Ok(group)
@@ -232,7 +232,7 @@ impl Identity {
         }
         group.revision = before.revision.next();
         group.updated_at = context.now();
-        let journal = resting(record(&group), seen_here(context));
+        let journal = resting(record(&group), seen_here(context)).changing(Some(&before), Some(&group));
         let change = GroupChange { group: group.clone(), added, removed };
         let done = self.ports.directory.update_group(&change, before.revision, &journal).await;
         match done {
@@ -302,7 +302,7 @@ impl Identity {
         };
         check_revision(revision, group.revision)?;
         self.lifts_groups(context, std::slice::from_ref(&group)).await?;
-        let journal = resting(journal.clone(), seen_here(context));
+        let journal = resting(journal.clone(), seen_here(context)).changing(Some(&group), None);
         changed(self.ports.directory.delete_group(context.tenant(), id, group.revision, &journal).await?)
     }
 }

@@ -53,6 +53,11 @@ pub(crate) fn is_later(one: Option<Timestamp>, other: Option<Timestamp>) -> bool
     }
 }
 
+/// The sooner one of two ends; none comes last.
+fn sooner(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
+    if is_later(one, other) { other } else { one.or(other) }
+}
+
 /// Roles with their ends, as somebody has them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Bindings {
@@ -287,6 +292,38 @@ impl Identity {
             }
         }
         Ok(())
+    }
+
+    /// Checks that the caller will have for as long what another user has here: whoever can act as the account, until an
+    /// instant or for good, has what it has.
+    pub(crate) async fn lasts_as(
+        &self,
+        context: &RequestContext,
+        user: UserId,
+        until: Option<Timestamp>,
+    ) -> Result<(), UseCaseError> {
+        if user == context.user_id() || context.snapshot().valid_until().is_none() {
+            return Ok(());
+        }
+        let Some((_, standing)) = self.ports.access.standing(context.tenant(), user).await? else {
+            return Ok(());
+        };
+        let now = context.now();
+        let until = sooner(until, standing.membership.as_ref().and_then(|membership| membership.expires_at));
+        let role_end = |id: &RoleId| standing.role_ends.get(id).copied();
+        let roles = standing.roles.iter().filter(|role| standing.has(role, now));
+        let mut has: Vec<Given> = roles
+            .map(|role| Given { rules: access::rules_of(role), until: sooner(until, role_end(&role.id)) })
+            .collect();
+        let allows = |grant: &&GrantRow| grant.effect == Effect::Allow && standing.applies(grant, now);
+        has.extend(standing.grants.iter().filter(allows).map(|grant| {
+            let by_role = match &grant.principal {
+                GrantPrincipal::Role(id) => role_end(id),
+                GrantPrincipal::User(_) | GrantPrincipal::Group(_) | GrantPrincipal::Everyone => None,
+            };
+            Given { rules: rule_of(grant), until: sooner(until, sooner(grant.expires_at, by_role)) }
+        }));
+        self.gives(context, &has).await
     }
 
     /// Checks that the caller has all that any member of a group has: only then may they change what all of them have.

@@ -8,6 +8,7 @@ use crate::records::{User, UserState};
 use crate::sessions::own_session;
 use crate::sign_in::{Proven, SignedIn, Wanted, throttled};
 use crate::throttle::Bucket;
+use crate::told::ToldFactor;
 use crate::totp::{self, TypedCode};
 use crate::{Identity, UseCaseError, device, password, ticket, token, tries};
 
@@ -165,7 +166,14 @@ impl Identity {
             keep: session,
             at: context.now(),
         };
-        self.ports.factors.confirm(&enrolment, journal).await?;
+        let none = ToldFactor { enrolled_at: None, revision: user.revision, recovery_codes: &[] };
+        let made = ToldFactor {
+            enrolled_at: Some(enrolment.at),
+            revision: user.revision.next(),
+            recovery_codes: &enrolment.recovery_codes,
+        };
+        let journal = journal.clone().changing(Some(&none), Some(&made));
+        self.ports.factors.confirm(&enrolment, &journal).await?;
         self.ports.sessions.forgive(&tries).await?;
         Ok(codes)
     }
@@ -213,7 +221,10 @@ impl Identity {
         let (user_id, expected, at) = (user.id, user.revision, context.now());
         let by_code = given.is_some();
         let removal = Removal { user: user_id, proof: given, expected, keep: session, at };
-        match self.ports.factors.remove(&removal, journal).await {
+        let had = ToldFactor { enrolled_at: user.totp_enrolled_at, revision: expected, recovery_codes: &[] };
+        let left = ToldFactor { enrolled_at: None, revision: expected.next(), recovery_codes: &[] };
+        let journal = journal.clone().changing(Some(&had), Some(&left));
+        match self.ports.factors.remove(&removal, &journal).await {
             Err(StoreError::NotFound) if by_code => return Err(wrong_code()),
             other => other?,
         }

@@ -144,7 +144,14 @@ impl Identity {
             keep: Some(session),
             at: context.now(),
         };
-        Ok(self.ports.sessions.set_password(&change, journal).await?)
+        let after = User {
+            password_changed_at: Some(change.at),
+            revision: user.revision.next(),
+            updated_at: change.at,
+            ..user.clone()
+        };
+        let journal = journal.clone().changing(Some(&user), Some(&after));
+        Ok(self.ports.sessions.set_password(&change, &journal).await?)
     }
 
     /// Removes what has long ended; says how many. To be called now and then.

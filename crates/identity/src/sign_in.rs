@@ -11,6 +11,7 @@ use crate::records::{OwnOrganization, Session, User, UserKind, UserState};
 use crate::throttle::Bucket;
 use crate::ticket::TICKET_SECONDS;
 use crate::token::{SESSION_PREFIX, Token};
+use crate::told::UsedRecoveryCode;
 use crate::{Identity, UseCaseError, device, password, ticket, token, tries, validate};
 
 /// The longest `User-Agent` that is kept, in characters.
@@ -252,7 +253,13 @@ impl Identity {
             factor: proven.factor,
         };
         let device = device::mark(&self.tools.key, &proven.account, now)?;
-        if !self.write_session(&user, new, &self.journal(request, event)).await? {
+        let journal = match &new.factor {
+            Some(FactorProof::RecoveryCode { sha256 }) => {
+                self.journal(request, event).changing(Some(&UsedRecoveryCode(sha256)), None)
+            }
+            Some(FactorProof::Code { .. }) | None => self.journal(request, event),
+        };
+        if !self.write_session(&user, new, &journal).await? {
             return Err(match session.second_factor {
                 Some(_) => self.refuse_code(Some(&user), request).await,
                 None => self.refuse(Some(&user), request).await,

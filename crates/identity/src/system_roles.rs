@@ -27,7 +27,7 @@ impl Identity {
     }
 
     /// Gives every organisation the system roles that came after it; returns the organisations that have a role of their own
-    /// under such a name, and do without until that has another. Repeated, it changes nothing.
+    /// or a group under such a name, and do without until that has another. Repeated, it changes nothing.
     ///
     /// # Errors
     /// `Unavailable`.
@@ -37,7 +37,7 @@ impl Identity {
             for lacking in self.ports.directory.lacking_role(known.name).await? {
                 match lacking {
                     (tenant, NameTaken::No) => self.add_system_role(known, tenant).await?,
-                    (tenant, NameTaken::ByOwnRole) => taken.push((tenant, known.name)),
+                    (tenant, NameTaken::ByOwnRole | NameTaken::ByGroup) => taken.push((tenant, known.name)),
                 }
             }
         }

@@ -174,12 +174,12 @@ impl Identity {
     }
 
     /// Changes an account. Whoever sets what the account signs in with, or switches it on or off, has all that it has
-    /// in every organisation.
+    /// in every organisation; whoever sets what it signs in with has it here for as long.
     ///
     /// # Errors
     /// `NotFound`; `Invalid`; `Conflict` (`revisionMismatch`, `notUnique`, `lastOwner`, `lockOut`, `ownAccount`);
-    /// `Forbidden` (`foreignAccount`, `exceedsOwnRights`, `outrankedElsewhere`, `limitedToken`, `ownPassword`,
-    /// `ownSecondFactor`); `Busy`.
+    /// `Forbidden` (`foreignAccount`, `exceedsOwnRights`, `outlastsOwnRights`, `outrankedElsewhere`, `limitedToken`,
+    /// `ownPassword`, `ownSecondFactor`); `Busy`.
     pub async fn update_user(
         &self,
         authorized: &Authorized<UserUpdate>,
@@ -194,6 +194,9 @@ impl Identity {
         let email = patch.email.as_deref().map(validate::email_form).filter(|email| *email != user.email);
         let loses_factor = patch.second_factor == Some(false) && user.totp_enrolled_at.is_some();
         let signs_in_otherwise = patch.password.is_some() || email.is_some() || loses_factor;
+        if signs_in_otherwise {
+            self.lasts_as(context, id, None).await?;
+        }
         let rights = match signs_in_otherwise || patch.state.is_some() {
             true => self.outranks_elsewhere(context, id).await?,
             false => seen_here(context),

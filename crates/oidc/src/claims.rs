@@ -80,13 +80,18 @@ pub(crate) fn is_short(claims: &Map<String, Value>, settings: &Settings) -> bool
 }
 
 /// The claims of a token with what it left out. What the token says itself counts.
-pub(crate) fn completed(token: Map<String, Value>, more: Map<String, Value>) -> Map<String, Value> {
+pub(crate) fn completed(
+    token: Map<String, Value>,
+    more: Map<String, Value>,
+    settings: &Settings,
+) -> Map<String, Value> {
     // An address and its verification are one statement: they are not put together from two.
-    let own_email = token.contains_key("email");
-    let mut all = more;
-    if own_email {
-        all.retain(|name, _| !name.starts_with("email") && name != "xms_edov");
-    }
+    let verified = settings.email_verified_claim.as_str();
+    let outermost = verified.split('.').next().unwrap_or(verified);
+    let of_address = |name: &str| name.starts_with("email") || name == verified || name == outermost;
+    let (mut all, mut token) = (more, token);
+    let without = if token.contains_key("email") { &mut all } else { &mut token };
+    without.retain(|name, _| !of_address(name));
     all.extend(token);
     all
 }
@@ -103,10 +108,16 @@ pub(crate) fn read(claims: &Map<String, Value>, settings: &Settings) -> Result<C
     // Entra ID names the groups' place instead of the groups when there are many: no groups would take all roles away.
     let elsewhere = claim(claims, "_claim_names").and_then(Value::as_object);
     let untold = elsewhere.is_some_and(|names| names.contains_key(&settings.groups_claim));
-    if untold && claim(claims, &settings.groups_claim).is_none() {
+    let told = claim(claims, &settings.groups_claim);
+    // Of more than are looked at, those that give roles may be the last ones.
+    let too_many = told.and_then(Value::as_array).is_some_and(|groups| groups.len() > MOST_GROUPS);
+    if (untold && told.is_none()) || too_many {
         let message = "The provider did not tell the groups: the person has too many. Let it send only those that \
                        matter here.";
-        let cause = "the groups are claims of another source".to_owned();
+        let cause = match too_many {
+            true => format!("there are more than {MOST_GROUPS} groups"),
+            false => "the groups are claims of another source".to_owned(),
+        };
         return Err(OidcError::Refused { reason: "groupsNotTold", message, cause });
     }
     let verified = is_true(claims, &settings.email_verified_claim);
@@ -153,9 +164,26 @@ mod tests {
         let token = map(json!({ "sub": "1", "email": "boss@example.com" }));
         let more =
             map(json!({ "sub": "1", "email": "ada@example.com", "email_verified": true, "groups": ["a"] }));
-        let whole = completed(token, more);
+        let whole = completed(token, more, &Settings::default());
         let claims = read(&whole, &Settings::default()).unwrap();
         assert_eq!((claims.verified_email, claims.groups), (None, vec!["a".to_owned()]));
+        for name in ["xms_edov", "is_verified", "address.verified"] {
+            let settings = Settings { email_verified_claim: name.to_owned(), ..Settings::default() };
+            let mut says = map(json!({ "sub": "1", "address": { "verified": true } }));
+            says.insert(name.to_owned(), json!(true));
+            let names = map(json!({ "sub": "1", "email": "boss@example.com" }));
+            for (token, more) in [(names.clone(), says.clone()), (says.clone(), names.clone())] {
+                let whole = completed(token, more, &settings);
+                assert_eq!(read(&whole, &settings).unwrap().verified_email, None, "{name}");
+            }
+            says.insert("email".to_owned(), json!("ada@example.com"));
+            let whole = completed(map(json!({ "sub": "1" })), says, &settings);
+            assert_eq!(
+                read(&whole, &settings).unwrap().verified_email.as_deref(),
+                Some("ada@example.com"),
+                "{name}"
+            );
+        }
     }
 
     #[test]
@@ -171,10 +199,14 @@ mod tests {
     #[test]
     fn groups_that_are_told_elsewhere_are_no_groups() {
         let overage = map(json!({ "sub": "1", "_claim_names": { "groups": "src1" } }));
-        let Err(OidcError::Refused { reason, .. }) = read(&overage, &Settings::default()) else {
-            panic!("it was taken")
-        };
-        assert_eq!(reason, "groupsNotTold");
+        let many: Vec<String> = (0..=MOST_GROUPS).map(|number| number.to_string()).collect();
+        let many = map(json!({ "sub": "1", "groups": many }));
+        for untold in [overage, many] {
+            let Err(OidcError::Refused { reason, .. }) = read(&untold, &Settings::default()) else {
+                panic!("it was taken")
+            };
+            assert_eq!(reason, "groupsNotTold");
+        }
     }
 
     #[test]

@@ -99,7 +99,8 @@ impl Metadata {
             return Ok(known.clone());
         }
         if let Some(failed) = kept.failed.as_ref().filter(|failed| failed.at > asked) {
-            return Err(OidcError::Unavailable(failed.cause.clone()));
+            let cause = failed.cause.clone();
+            return kept.known.clone().ok_or(OidcError::Unavailable(cause));
         }
         match read(issuer, outward).await {
             Ok(known) => {
@@ -107,17 +108,17 @@ impl Metadata {
                 kept.failed = None;
                 Ok(known)
             }
-            Err(cause) => match kept.known.clone() {
-                // Its keys are those of an hour ago: a token that is signed by others is refused in any case.
-                Some(known) => {
-                    tracing::warn!(issuer, cause, "a provider's description can't be read again");
-                    Ok(known)
+            Err(cause) => {
+                kept.failed = Some(Failed { at: Instant::now(), cause: cause.clone() });
+                match kept.known.clone() {
+                    // Its keys are those of an hour ago: a token that is signed by others is refused in any case.
+                    Some(known) => {
+                        tracing::warn!(issuer, cause, "a provider's description can't be read again");
+                        Ok(known)
+                    }
+                    None => Err(OidcError::Unavailable(cause)),
                 }
-                None => {
-                    kept.failed = Some(Failed { at: Instant::now(), cause: cause.clone() });
-                    Err(OidcError::Unavailable(cause))
-                }
-            },
+            }
         }
     }
 

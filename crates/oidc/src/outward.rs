@@ -17,12 +17,17 @@ fn limits() -> Limits {
     }
 }
 
+/// Scope of a provider's connections.
+pub(crate) fn scope(provider: &str) -> String {
+    format!("oidc/{provider}")
+}
+
 /// The client of HTTP as the library takes it. A provider shares its connections with nothing else.
 pub(crate) fn client(
     egress: &Egress,
     provider: &str,
 ) -> impl Fn(HttpRequest) -> BoxFuture<'static, Result<HttpResponse, EgressError>> + Send + Sync + 'static {
-    let (egress, scope) = (egress.clone(), format!("oidc/{provider}"));
+    let (egress, scope) = (egress.clone(), scope(provider));
     move |request: HttpRequest| -> BoxFuture<'static, Result<HttpResponse, EgressError>> {
         let (egress, scope) = (egress.clone(), scope.clone());
         Box::pin(async move { send(&egress, scope, request).await })

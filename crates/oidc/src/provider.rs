@@ -38,6 +38,8 @@ impl Provider {
     /// A provider with these settings, which is asked by a way out.
     #[must_use]
     pub fn new(settings: Settings, egress: Egress) -> Self {
+        // A provider whose name is slow to resolve takes no place from organisations, nor they from it.
+        let egress = egress.on_behalf_of(&outward::scope(&settings.name));
         Self { inner: Arc::new(Inner { settings, egress, metadata: Metadata::default() }) }
     }
 
@@ -45,10 +47,6 @@ impl Provider {
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.inner.settings
-    }
-
-    fn scope(&self) -> &str {
-        &self.inner.settings.name
     }
 
     async fn known(&self) -> Result<Known, OidcError> {
@@ -88,8 +86,8 @@ impl Provider {
         let mut told = self.proved(&presented, &known).await?;
         if claims::is_short(&told, settings) {
             let access = tokens.access_token().secret();
-            let more = exchange::user_info(egress, self.scope(), &known, access).await?;
-            told = joined(told, more)?;
+            let more = exchange::user_info(egress, &outward::scope(&settings.name), &known, access).await?;
+            told = joined(told, more, settings)?;
         }
         claims::read(&told, settings)
     }
@@ -118,9 +116,13 @@ impl Provider {
 
 /// The claims of a token with those that the provider tells elsewhere, which must be of the same person (OpenID Connect
 /// Core 1.0, 5.3.2).
-fn joined(token: Map<String, Value>, more: Map<String, Value>) -> Result<Map<String, Value>, OidcError> {
+fn joined(
+    token: Map<String, Value>,
+    more: Map<String, Value>,
+    settings: &Settings,
+) -> Result<Map<String, Value>, OidcError> {
     if !more.is_empty() && more.get("sub") != token.get("sub") {
         return Err(OidcError::unbelieved("the user info is of somebody else"));
     }
-    Ok(claims::completed(token, more))
+    Ok(claims::completed(token, more, settings))
 }

@@ -4,7 +4,7 @@ use crate::facts::{Effect, Source};
 use crate::filter::Extent;
 use crate::ownership::Ownership;
 use crate::permission::{Action, Permission, ResourceType};
-use crate::resource::Parents;
+use crate::resource::{Key, Parents, Place as _, Resource, ResourceId as _};
 use crate::rule_id::RuleId;
 
 /// Reason of a decision.
@@ -80,11 +80,23 @@ impl Target {
         Self { id: Some(id), ..Self::default() }
     }
 
+    /// The thing of a key, of which nobody knows whose it is.
+    pub(crate) fn of<R: Resource>(key: &Key<R>) -> Self {
+        Self { id: Some(key.id().rule_id()), parents: key.place().parents(), ownership: Ownership::Unknown }
+    }
+
     /// With what is known of whose it is.
     #[must_use]
     pub const fn owned(mut self, ownership: Ownership) -> Self {
         self.ownership = ownership;
         self
+    }
+
+    /// Whether a thing is meant of which it is not said within which thing of a kind it stands. A deny on any of those may
+    /// be about it, and counts.
+    #[must_use]
+    pub(crate) fn is_open(&self, kind: ResourceType) -> bool {
+        self.id.is_some() && !self.parents.iter().flatten().any(|(known, _)| *known == kind)
     }
 
     /// Within a thing of another kind.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::ownership::{Ownership, Person};
 use crate::permission::ResourceType;
-use crate::resource::{In, Key, Parents, Place as _, Resource, ResourceId as _};
+use crate::resource::{In, Key, Parents, Place as _, Resource, ResourceId as _, may_be_within};
 use crate::rule_id::RuleId;
 
 /// Extent of an action on a kind of things: a thing is reached when
@@ -34,16 +34,20 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Whether a thing with this id in this place is reached.
+    /// Whether a thing with this id in this place is reached. Where it is not said within which thing of a kind it stands, a
+    /// deny on any of them takes it.
     #[must_use]
     pub fn permits(&self, id: &RuleId, parents: &Parents, ownership: Ownership) -> bool {
         let above = parents.iter().flatten().map(|(_, above)| above).filter(|_| self.by_place);
+        // What is selected by its place stands within as many things as any does.
+        let is_open = self.by_place && parents.iter().any(Option::is_none);
         let among = |ids: &[RuleId]| ids.contains(id) || above.clone().any(|above| ids.contains(above));
         (self.all || among(&self.listed) || (self.own && ownership.gives()))
             && !self.deny_all
             && !among(&self.denied)
+            && !(is_open && self.denied.iter().any(RuleId::is_made_here))
             && !(self.denied_own && ownership.takes())
-            && !parents.iter().flatten().any(|parent| self.denied_within.contains(parent))
+            && !self.denied_within.iter().any(|(kind, id)| may_be_within(parents, *kind, id))
     }
 
     /// Whether surely nothing is reached.

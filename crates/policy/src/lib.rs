@@ -5,6 +5,7 @@
 //! carry the key of what was authorized, so that no use case can be called past a decision, nor about another thing.
 
 mod access;
+mod asked;
 pub mod capability;
 mod context;
 mod covers;
@@ -14,6 +15,7 @@ pub mod facts;
 mod filter;
 mod implied;
 mod index;
+mod left;
 pub mod licence;
 mod listing;
 mod ownership;

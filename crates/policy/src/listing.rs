@@ -6,7 +6,7 @@ use crate::decision::{DeniedPlace, DeterminingRule, Question, Reason, Target};
 use crate::filter::Extent;
 use crate::ownership::Ownership;
 use crate::permission::{Action, ResourceType};
-use crate::resource::Parents;
+use crate::resource::{Parents, may_be_within};
 use crate::rule_id::RuleId;
 use crate::snapshot::Snapshot;
 
@@ -53,7 +53,8 @@ pub struct ListedAction {
 }
 
 impl ListedAction {
-    /// Whether a thing in this place is reached, by what is known of whose it is. By-place types (jobs) may also be named by what they stand within.
+    /// Whether a thing in this place is reached, by what is known of whose it is. By-place types (jobs) may also be named by
+    /// what they stand within. Where it is not said within which thing of a kind it stands, an exception of any takes it.
     #[must_use]
     pub fn permits(&self, id: &RuleId, parents: &Parents, ownership: Ownership) -> bool {
         let above = || {
@@ -66,13 +67,14 @@ impl ListedAction {
             Scope::Listed => among(&self.ids) || (self.own && ownership.gives()),
             Scope::Nothing => false,
         };
-        let stands_within = |place: &DeniedPlace| {
-            parents.iter().flatten().any(|(kind, id)| *kind == place.resource && *id == place.id)
-        };
+        let named = |kind: ResourceType| parents.iter().flatten().any(|(known, _)| *known == kind);
+        let is_open =
+            self.resource.is_selected_by_place() && self.resource.ancestors().any(|kind| !named(kind));
         allowed
             && !among(&self.except)
+            && !(is_open && self.except.iter().any(RuleId::is_made_here))
             && !(self.except_own && ownership.takes())
-            && !self.except_within.iter().any(stands_within)
+            && !self.except_within.iter().any(|place| may_be_within(parents, place.resource, &place.id))
     }
 }
 
@@ -259,7 +261,7 @@ impl Snapshot {
     }
 
     /// Actions that may be done to one thing, and those that a deny takes: the same answer for each as a decision's. Where
-    /// nobody looked whose the thing is, those that hang on that alone say so.
+    /// nobody looked whose the thing is, those that hang on that alone say so, and so do those that hang on where it stands.
     #[must_use]
     pub fn listing_of_one(&self, kind: ResourceType, target: &Target) -> Vec<ListedAction> {
         let decided = Action::ALL.iter().filter_map(|action| {
@@ -277,7 +279,12 @@ impl Snapshot {
     }
 
     fn reach_of_one(&self, question: &Question<'_>) -> Option<Reach> {
-        let listed = |entries| Reach { entries, ..Reach::without_entries(Scope::Listed) };
+        let unless = if question.target.id.is_some() { self.granted_unless(question) } else { Vec::new() };
+        let depends_on_place = !unless.is_empty();
+        let listed = |mut entries: Vec<Entry>| {
+            entries.extend(unless.into_iter().map(Entry::Within));
+            Reach { entries, ..Reach::without_entries(Scope::Listed) }
+        };
         let itself = || -> Vec<Entry> { question.target.id.iter().cloned().map(Entry::Allowed).collect() };
         match self.granted_if(question) {
             Some(Ownership::Own) => return Some(Reach { own: true, ..listed(Vec::new()) }),
@@ -287,6 +294,7 @@ impl Snapshot {
         match (self.verdict(question), &question.target.id) {
             (Reason::Granted, Some(_)) => Some(listed(itself())),
             (Reason::Granted, None) => Some(Reach::without_entries(Scope::All)),
+            (Reason::ExplicitDeny, Some(_)) if depends_on_place => Some(listed(itself())),
             (Reason::ExplicitDeny, _) => Some(Reach::without_entries(Scope::Nothing)),
             (
                 Reason::PrincipalInactive

@@ -18,6 +18,12 @@ pub const DEPTH: usize = 2;
 /// The things that a thing stands within, the nearest first.
 pub type Parents = [Option<(ResourceType, RuleId)>; DEPTH];
 
+/// Whether what stands within these things stands within the one of this kind and id, or may: nobody said within which of
+/// the kind.
+pub(crate) fn may_be_within(parents: &Parents, kind: ResourceType, id: &RuleId) -> bool {
+    parents.iter().flatten().find(|(known, _)| *known == kind).is_none_or(|(_, known)| known == id)
+}
+
 /// Id of one kind of thing.
 pub trait ResourceId: Clone + fmt::Debug + fmt::Display + Eq + Send + Sync + 'static {
     /// Reads it; none when it is not spelled as its kind is.

@@ -42,6 +42,14 @@ impl RuleId {
         }
     }
 
+    /// Whether it is an id that was made here, and no name.
+    pub(crate) const fn is_made_here(&self) -> bool {
+        match self {
+            Self::Uuid(_) => true,
+            Self::Name(_) => false,
+        }
+    }
+
     // One id has one spelling, hyphenated and in small letters.
     fn of_uuid(text: &str) -> Option<Self> {
         let canonical = text.len() == 36 && !text.bytes().any(|byte| byte.is_ascii_uppercase());

@@ -7,13 +7,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
 
 use heddle_kernel::{TenantId, Timestamp, UserId};
 
 use crate::access::{
     Authorized, AuthorizedKind, AuthorizedList, AuthorizedListWithin, AuthorizedSome, OwnAccount,
 };
+use crate::asked::Asked;
 use crate::capability::{Capability, Lists};
 use crate::decision::{
     ActionFilter, Decision, DenialError, DeniedPlace, DeterminingRule, Effective, Question, Reason, Target,
@@ -21,11 +21,12 @@ use crate::decision::{
 use crate::facts::{ANY, Effect, Facts, GrantFacts, RoleRules, Source};
 use crate::filter::{AccessFilter, Extent};
 use crate::implied::counting;
-use crate::index::{PLACES, RulesById, RulesOfId, Table, place};
+use crate::index::{RulesById, RulesOfId, Table};
+use crate::left::Left;
 use crate::ownership::{Ownership, Person};
 use crate::permission::{Action, Permission, ResourceType};
-use crate::resource::{Key, Place as _, PlaceOf, Resource, ResourceId as _};
-use crate::rule_id::{RuleId, StoredSelector};
+use crate::resource::{Key, Place as _, PlaceOf, Resource};
+use crate::rule_id::StoredSelector;
 
 /// The most rules that a decision on all of a kind tells of: a list may rest on thousands.
 const MOST_TOLD: usize = 100;
@@ -38,37 +39,6 @@ struct Bucket {
     deny_all: Vec<DeterminingRule>,
     deny: RulesById,
     deny_own: Vec<DeterminingRule>,
-}
-
-/// Answers to whether some thing is left of those that are allowed one by one or as one's own, each found out when it is
-/// first asked for: else a list would cost more with every grant.
-#[derive(Debug)]
-struct Left(Box<[AtomicU8]>);
-
-impl Default for Left {
-    fn default() -> Self {
-        Self((0..PLACES).map(|_| AtomicU8::new(Self::OPEN)).collect())
-    }
-}
-
-impl Left {
-    const OPEN: u8 = 0;
-    const NONE: u8 = 1;
-    const SOME: u8 = 2;
-
-    fn or_find(&self, resource: ResourceType, action: Action, find: impl FnOnce() -> bool) -> bool {
-        let Some(known) = self.0.get(place(Some(resource), Some(action))) else { return find() };
-        match known.load(Ordering::Relaxed) {
-            Self::NONE => false,
-            Self::SOME => true,
-            // Two that ask at once find the same.
-            _ => {
-                let found = find();
-                known.store(if found { Self::SOME } else { Self::NONE }, Ordering::Relaxed);
-                found
-            }
-        }
-    }
 }
 
 #[derive(Debug)]
@@ -232,6 +202,15 @@ impl Snapshot {
         self.about_own(<C::On as Resource>::TYPE, C::ACTION).next().is_some()
     }
 
+    /// Whether what is decided about one thing depends on whose it is; else nobody needs to look.
+    #[must_use]
+    pub fn depends_on_ownership<C: Capability>(&self, key: &Key<C::On>) -> bool {
+        let (asked, target) = (Asked::of::<C>(C::ACTION), Target::of(key).owned(Ownership::Own));
+        self.asks_ownership::<C>()
+            && self.weigh(&asked, &target).reason
+                != self.weigh(&asked, &target.clone().owned(Ownership::Other)).reason
+    }
+
     /// The key of one thing in the place that is claimed for it, of which nothing is decided yet.
     #[must_use]
     pub fn claimed<R: Resource>(&self, id: R::Id, place: PlaceOf<R>) -> Key<R> {
@@ -259,7 +238,7 @@ impl Snapshot {
         if key.tenant() != self.tenant() {
             return Err(DenialError { reason: Reason::NotAMember, via: Vec::new() });
         }
-        let target = Target { id: Some(key.id().rule_id()), parents: key.place().parents(), ownership };
+        let target = Target::of(&key).owned(ownership);
         let asked = Asked::of::<C>(C::ACTION);
         self.granted(&asked, &target)?;
         let rests_on_it = ownership.gives() && !self.weigh(&asked, &target.owned(Ownership::Other)).allowed();
@@ -280,7 +259,7 @@ impl Snapshot {
         if key.tenant() != self.tenant() {
             return Err(DenialError { reason: Reason::NotAMember, via: Vec::new() });
         }
-        let target = Target { id: Some(key.id().rule_id()), parents: key.place().parents(), ownership };
+        let target = Target::of(&key).owned(ownership);
         match self.granted(&Asked::of::<C>(C::ACTION), &target) {
             Ok(()) => Ok(Authorized { key }),
             Err(denial) if denial.reason == Reason::ResourceActionNotGranted => Ok(Authorized { key }),
@@ -534,10 +513,14 @@ impl Snapshot {
     ) -> impl Iterator<Item = &'a DeterminingRule> {
         let actions = counting(Effect::Deny, asked.resource, asked.action);
         let takes_own = target.id.is_some() && target.ownership.takes();
+        let is_open = move |kind: ResourceType| !asked.elsewhere && target.is_open(kind);
+        let names_place = asked.resource.is_selected_by_place() && asked.resource.ancestors().any(is_open);
         let about_kind = self.buckets(asked.resource, actions).flat_map(move |bucket| {
             let one = asked.selectors(target).flat_map(move |id| bucket.deny.get(id));
             let own = bucket.deny_own.iter().filter(move |_| takes_own);
-            bucket.deny_all.iter().chain(own).chain(one)
+            let of_place: &[RulesOfId] = if names_place { bucket.deny.all() } else { &[] };
+            let of_place = of_place.iter().filter(|one| one.id.is_made_here()).flat_map(|one| &one.rules);
+            bucket.deny_all.iter().chain(own).chain(one).chain(of_place)
         });
         let above = target.parents.iter().flatten().flat_map(move |(kind, id)| {
             self.buckets(*kind, actions).flat_map(move |bucket| bucket.deny.get(id))
@@ -547,7 +530,12 @@ impl Snapshot {
         let kinds = asked.resource.ancestors().flat_map(move |parent| {
             self.buckets(parent, actions).flat_map(|bucket| bucket.deny_all.iter().chain(&bucket.deny_own))
         });
-        about_kind.chain(above).chain(kinds)
+        // Where it is not said within which thing of a kind a thing stands, any of them may be denied.
+        let perhaps = asked.resource.ancestors().filter(move |kind| is_open(*kind)).flat_map(move |kind| {
+            let denied = self.buckets(kind, actions).flat_map(|bucket| bucket.deny.all());
+            denied.flat_map(|one| &one.rules)
+        });
+        about_kind.chain(above).chain(kinds).chain(perhaps)
     }
 
     /// The allows that apply to all of the kind, and to the thing, where one is named.
@@ -595,10 +583,11 @@ impl Snapshot {
         giving.flat_map(|bucket| &bucket.allow_own).chain(taking.flat_map(|bucket| &bucket.deny_own))
     }
 
-    /// Ownership with which one thing would be reached that is not, for nobody looked whose it is.
+    /// Ownership with which one thing would be reached that is not, for nobody looked whose it is; where it is not said
+    /// within what it stands, it may be denied there nevertheless.
     #[must_use]
     pub fn granted_if(&self, question: &Question<'_>) -> Option<Ownership> {
-        let asked = Asked::read(question).ok()?;
+        let asked = Asked { elsewhere: true, ..Asked::read(question).ok()? };
         let target = question.target;
         let is_open = target.id.is_some() && target.ownership == Ownership::Unknown;
         if !is_open || self.about_own(asked.resource, asked.action).next().is_none() {
@@ -644,21 +633,33 @@ impl Snapshot {
         })
     }
 
-    /// Things within which a deny takes away what is allowed of a kind, for the kinds of place that a target does not
-    /// name: at most some.
+    /// Things within which a deny takes away what is allowed, where it is not said within what a thing stands: it is allowed
+    /// unless it stands within one of them, and, where [`Self::granted_if`] says so, whose it is decides as well. None where
+    /// nothing depends on that.
     #[must_use]
-    pub fn denied_places(&self, resource: ResourceType, action: Action, target: &Target) -> Vec<DeniedPlace> {
-        let taking = counting(Effect::Deny, resource, action);
+    pub fn granted_unless(&self, question: &Question<'_>) -> Vec<DeniedPlace> {
+        let Ok(asked) = Asked::read(question) else { return Vec::new() };
+        let target = question.target;
+        let is_allowed = self.weigh(&asked, target).allowed();
+        let depends = match target.id {
+            None => is_allowed,
+            Some(_) if is_allowed => false,
+            Some(_) => {
+                let asked = Asked { elsewhere: true, ..asked };
+                self.weigh(&asked, target).allowed() || self.granted_if(question).is_some()
+            }
+        };
+        if !depends {
+            return Vec::new();
+        }
+        let taking = counting(Effect::Deny, asked.resource, asked.action);
         let named = |kind: ResourceType| target.parents.iter().flatten().any(|(known, _)| *known == kind);
-        let open = resource.ancestors().filter(|kind| !named(*kind));
+        let open = asked.resource.ancestors().filter(|kind| !named(*kind));
         let places = open.flat_map(|kind| {
             let denied = self.buckets(kind, taking).flat_map(|bucket| bucket.deny.ids());
             denied.map(move |id| DeniedPlace { resource: kind, id: id.clone() })
         });
-        let mut places: Vec<DeniedPlace> = places.take(MOST_TOLD).collect();
-        places.sort();
-        places.dedup();
-        places
+        in_order(places.collect()).collect()
     }
 }
 
@@ -699,46 +700,6 @@ fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp
         (Some(one), Some(other)) => Some(one.min(other)),
         (one, None) => one,
         (None, other) => other,
-    }
-}
-
-/// Question in registered words.
-struct Asked<'a> {
-    permissions: &'a [Permission],
-    resource: ResourceType,
-    action: Action,
-    /// Whether it is enough that some thing of the type is reached.
-    some: bool,
-}
-
-impl Asked<'static> {
-    fn of<C: Capability>(action: Action) -> Self {
-        let resource = <C::On as Resource>::TYPE;
-        Self { permissions: C::PERMISSIONS, resource, action, some: action == Action::List }
-    }
-}
-
-impl<'q> Asked<'q> {
-    /// A question in registered words.
-    fn read(question: &Question<'q>) -> Result<Self, Reason> {
-        let resource = ResourceType::parse(question.resource).ok_or(Reason::UnknownResourceType)?;
-        let action = Action::parse(question.action).ok_or(Reason::UnknownAction)?;
-        let action = if question.lists { Action::List } else { action };
-        Ok(Self { permissions: question.permissions, resource, action, some: action == Action::List })
-    }
-
-    /// Whether some thing of the kind is enough, and none is named.
-    const fn is_some_of(&self, target: &Target) -> bool {
-        self.some && target.id.is_none()
-    }
-}
-
-impl Asked<'_> {
-    /// Ids by which a rule about the kind selects a thing.
-    fn selectors<'t>(&self, target: &'t Target) -> impl Iterator<Item = &'t RuleId> {
-        let by_place = self.resource.is_selected_by_place();
-        let above = target.parents.iter().flatten().map(|(_, id)| id).filter(move |_| by_place);
-        target.id.iter().chain(above)
     }
 }
 

@@ -83,7 +83,12 @@ impl Anchors {
 
     /// Takes a checkpoint in, until [`Self::write`].
     pub(crate) fn note(&self, checkpoint: Checkpoint) {
-        self.kept.lock().newer.insert(checkpoint.statement.tenant, checkpoint);
+        let mut kept = self.kept.lock();
+        let (trail, sequence) = (checkpoint.statement.tenant, checkpoint.statement.sequence);
+        // Several tasks seal: who comes late may have an older one.
+        if kept.newer.get(&trail).is_none_or(|other| other.statement.sequence < sequence) {
+            kept.newer.insert(trail, checkpoint);
+        }
     }
 
     /// Writes what was taken in. An anchor whose record is not in its chain any more stays: it is the proof.

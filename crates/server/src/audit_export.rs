@@ -84,7 +84,7 @@ pub(crate) async fn stream(asked: Asked) -> HandlerResult {
     let places = app.edge.stream(context.principal().session, context.tenant())?;
     let is_whole = filter == AuditFilter::default() && access.is_everything();
     let place = if is_whole {
-        app.audit.chain.seal_all(trail.id()).await?;
+        app.audit.seal_now(trail.id()).await?;
         Place::Beginning
     } else {
         Place::Page(None)

@@ -1,5 +1,6 @@
 //! The keeper of the audit trail: seals what was committed, writes anchors, and drops what is kept no longer.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,6 +8,7 @@ use heddle_identity::audit_chain::{AuditChain, SEALED_AT_ONCE};
 use heddle_kernel::{Clock as _, TenantId};
 use heddle_runtime::ServerClock;
 use heddle_usecase::UseCaseError;
+use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -14,6 +16,8 @@ use crate::anchors::Anchors;
 
 /// Time between two looks for what is to be sealed.
 const LOOK: Duration = Duration::from_secs(1);
+/// Time between two looks while more is to be sealed: others write in between.
+const BETWEEN: Duration = Duration::from_millis(10);
 /// Time between two writings of anchors.
 const ANCHOR: Duration = Duration::from_secs(10);
 /// Time between two looks for what is over.
@@ -32,14 +36,46 @@ pub struct AuditKeeper {
     clock: Arc<ServerClock>,
     /// Days after which records are dropped; 0 for never.
     days: u32,
+    /// Trails whose chains are not whole, which the log was told.
+    told: Mutex<BTreeSet<TenantId>>,
 }
 
 impl AuditKeeper {
     pub(crate) const fn new(chain: AuditChain, anchors: Anchors, clock: Arc<ServerClock>, days: u32) -> Self {
-        Self { chain, anchors, clock, days }
+        Self { chain, anchors, clock, days, told: Mutex::new(BTreeSet::new()) }
     }
 
-    /// Seals the next events of every trail; whether there are more.
+    /// Seals what a trail has, within bounds: for whoever wants to see it now. A chain that is not whole is left as it is:
+    /// what is wrong with it is the verification's to say.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    pub(crate) async fn seal_now(&self, trail: TenantId) -> Result<(), UseCaseError> {
+        let done = self.chain.seal_all(trail).await;
+        if let Err(error) = &done
+            && self.is_told(trail, error)
+        {
+            return Ok(());
+        }
+        done?.into_iter().for_each(|checkpoint| self.anchors.note(checkpoint));
+        Ok(())
+    }
+
+    /// Whether the failure says that a chain is not whole, which the log is told once: its end is not what was signed, or
+    /// somebody has taken the next place.
+    fn is_told(&self, trail: TenantId, error: &UseCaseError) -> bool {
+        let UseCaseError::Conflict(problems) = error else { return false };
+        if self.told.lock().insert(trail) {
+            let why: Vec<&str> = problems.iter().map(|problem| problem.message.as_str()).collect();
+            tracing::error!(
+                %trail, why = why.join(" "),
+                "the audit trail is not whole: it is not sealed any further until its end is as it was"
+            );
+        }
+        true
+    }
+
+    /// Seals the next events of every trail; whether there are more. A trail that is not whole is left out.
     ///
     /// # Errors
     /// `Unavailable`. What fails for one trail does not keep the others from being sealed.
@@ -51,7 +87,9 @@ impl AuditKeeper {
                 Ok((sealed, checkpoint)) => {
                     is_more |= sealed == SEALED_AT_ONCE;
                     checkpoint.into_iter().for_each(|checkpoint| self.anchors.note(checkpoint));
+                    self.told.lock().remove(&trail);
                 }
+                Err(error) if self.is_told(trail, &error) => {}
                 Err(error) => failed = Some(error),
             }
             after = Some(trail);
@@ -85,9 +123,17 @@ impl AuditKeeper {
         Ok(())
     }
 
-    /// Goes on until the server stops.
-    pub(crate) async fn keep(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
-        let (mut anchored, mut dropped): (Instant, Option<Instant>) = (Instant::now(), None);
+    /// Goes on until the server stops. However much there is to drop, what was done is sealed meanwhile.
+    pub(crate) async fn keep(self: Arc<Self>, stop: watch::Receiver<bool>) {
+        tokio::join!(self.keep_sealing(stop.clone()), self.keep_dropping(stop));
+        if let Err(error) = self.seal().await {
+            tracing::debug!(%error, "the last audit events are sealed at the next start");
+        }
+        self.anchors.write(&self.chain).await;
+    }
+
+    async fn keep_sealing(&self, mut stop: watch::Receiver<bool>) {
+        let mut anchored = Instant::now();
         let mut is_failing = false;
         loop {
             let is_more = match self.seal().await {
@@ -107,21 +153,26 @@ impl AuditKeeper {
                 self.anchors.write(&self.chain).await;
                 anchored = Instant::now();
             }
-            if dropped.is_none_or(|last| last.elapsed() >= DROP) {
+            tokio::select! {
+                () = tokio::time::sleep(if is_more { BETWEEN } else { LOOK }) => {}
+                _ = stop.wait_for(|stopped| *stopped) => return,
+            }
+        }
+    }
+
+    async fn keep_dropping(&self, mut stop: watch::Receiver<bool>) {
+        loop {
+            let round = async {
                 if let Err(error) = self.drop_over().await {
                     tracing::debug!(%error, "old audit events were not looked for");
                 }
-                dropped = Some(Instant::now());
-            }
-            let pause = if is_more { Duration::ZERO } else { LOOK };
+                tokio::time::sleep(DROP).await;
+            };
+            // Each transaction is whole or not there: it may be left at any place.
             tokio::select! {
-                () = tokio::time::sleep(pause) => {}
-                _ = stop.wait_for(|stopped| *stopped) => break,
+                () = round => {}
+                _ = stop.wait_for(|stopped| *stopped) => return,
             }
         }
-        if let Err(error) = self.seal().await {
-            tracing::debug!(%error, "the last audit events are sealed at the next start");
-        }
-        self.anchors.write(&self.chain).await;
     }
 }

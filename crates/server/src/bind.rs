@@ -191,14 +191,14 @@ macro_rules! locate_jobs {
 
 locate_jobs! { CompleteJob FailJob ThrowJobError ExtendJob }
 
-/// Whether a thing is the caller's own, where one of their rules asks for that.
+/// Whether a thing is the caller's own, where that decides.
 async fn ownership<C: Capability>(
     app: &App,
     caller: &Authenticated,
     key: &Key<C::On>,
 ) -> Result<Ownership, Failure> {
     // Of other kinds nobody knows whose they are: a rule about one's own gives nothing of them, and takes all.
-    if <C::On as Resource>::TYPE != ResourceType::Run || !caller.snapshot.asks_ownership::<C>() {
+    if <C::On as Resource>::TYPE != ResourceType::Run || !caller.snapshot.depends_on_ownership::<C>(key) {
         return Ok(Ownership::Unknown);
     }
     match RunId::of_rule(&key.id().rule_id()) {

@@ -140,8 +140,8 @@ pub(crate) async fn add_system_roles(app: &App) -> Result<(), StartError> {
     for (organization, role) in app.identity.add_system_roles().await? {
         tracing::warn!(
             %organization, role,
-            "the organisation has a role of its own with the name of a system role: give that another name, and the next \
-             start adds the system role"
+            "the organisation has a role of its own, or a group, with the name of a system role: give that another name, \
+             and the next start adds the system role"
         );
     }
     Ok(())

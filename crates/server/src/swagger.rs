@@ -11,7 +11,7 @@ use crate::reply::{Content, Response};
 
 /// Content security policy of the pages: they load and show only what comes from here.
 const POLICY: &str = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
-                      frame-ancestors 'none'; base-uri 'none'";
+                      object-src 'none'; frame-ancestors 'none'; base-uri 'none'";
 
 /// Configuration of the pages, and the form for signing in above them.
 const SCRIPT: &str = include_str!("swagger/pages.js");

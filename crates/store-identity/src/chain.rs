@@ -1,7 +1,9 @@
 //! The chains of audit events: their places, and signed checkpoints.
 
 use async_trait::async_trait;
-use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper};
+use diesel::{
+    ExpressionMethods, OptionalExtension, QueryDsl, QueryResult, SelectableHelper, SqliteConnection,
+};
 use diesel_async::RunQueryDsl;
 use heddle_identity::chain::{AuditRecord, ChainRow, Checkpoint, CheckpointKind, Content, Hash, Statement};
 use heddle_identity::ports::{AuditChainStore, ChainLink};
@@ -30,12 +32,17 @@ macro_rules! each_event {
         match whole {
             Ok(rows) => rows.into_iter().map($read).collect::<Vec<_>>(),
             Err(diesel::result::Error::DeserializationError(_)) => {
-                let keys: Vec<(Id, Option<i64>, Option<Vec<u8>>)> = $query
-                    .select((audit_events::id, audit_events::sequence, audit_events::hash))
-                    .load($conn)
-                    .await?;
+                // The id as the bytes that it is: in SQLite's column any may stand.
+                let id = diesel::dsl::sql::<diesel::sql_types::Binary>("audit_events.id");
+                let keys: Vec<(Vec<u8>, Option<i64>, Option<Vec<u8>>)> =
+                    $query.select((id, audit_events::sequence, audit_events::hash)).load($conn).await?;
                 let mut rows = Vec::with_capacity(keys.len());
                 for (id, sequence, hash) in keys {
+                    let Ok(id) = uuid::Uuid::from_slice(&id).map(Id) else {
+                        let key = $crate::chain::Key { id: Id(uuid::Uuid::nil()), sequence, hash };
+                        rows.push($unreadable(key, "its id is none".to_owned()));
+                        continue;
+                    };
                     let one: Result<AuditRow, diesel::result::Error> = audit_events::table
                         .find(($trail, id))
                         .select(AuditRow::as_select())
@@ -148,6 +155,7 @@ fn checkpoint(row: AuditCheckpointRow, kind: CheckpointKind) -> Checkpoint {
 }
 
 /// A link as its columns are written.
+#[derive(Clone)]
 struct Place {
     event: Id,
     sequence: Option<i64>,
@@ -167,19 +175,25 @@ impl Place {
     }
 }
 
-/// Writes places; gives the number of events that were met. On PostgreSQL whoever seals the trail holds its lock.
+/// Writes places; gives the number of events that were met. On PostgreSQL whoever seals the trail holds its lock, on
+/// SQLite everybody's: there it is one way to the database's thread and back.
 async fn put<C: AsConn>(conn: &mut C, trail: Id, places: &[Place]) -> Result<usize, Error> {
     match conn.as_conn() {
         Conn::Sqlite(conn) => {
-            let mut met = 0;
-            for place in places {
-                let open = audit_events::table
-                    .filter(audit_events::organization_id.eq(trail))
-                    .filter(audit_events::id.eq(place.event))
-                    .filter(audit_events::sequence.is_null());
-                met += diesel::update(open).set(place.seal().set()).execute(conn).await?;
-            }
-            Ok(met)
+            let places = places.to_vec();
+            let all = move |conn: &mut SqliteConnection| -> QueryResult<usize> {
+                let mut met = 0;
+                for place in &places {
+                    let open = audit_events::table
+                        .filter(audit_events::organization_id.eq(trail))
+                        .filter(audit_events::id.eq(place.event))
+                        .filter(audit_events::sequence.is_null());
+                    let update = diesel::update(open).set(place.seal().set());
+                    met += diesel::RunQueryDsl::execute(update, conn)?;
+                }
+                Ok(met)
+            };
+            Ok(conn.spawn_blocking(all).await?)
         }
         Conn::Postgres(conn) => {
             let mut seals = AuditSeals::default();
@@ -261,7 +275,7 @@ impl AuditChainStore for IdentityStore {
         most: usize,
     ) -> Result<Vec<ChainRow>, StoreError> {
         let (trail, after) = (Id::from(trail), Id::from(after.unwrap_or(EventId(uuid::Uuid::nil()))));
-        read!(&self.db, |conn| {
+        let mut rows: Vec<ChainRow> = read!(&self.db, |conn| {
             Ok(each_event!(
                 conn,
                 trail,
@@ -274,7 +288,10 @@ impl AuditChainStore for IdentityStore {
                 chain_row,
                 unreadable
             ))
-        })
+        })?;
+        // One without an id can't be told from another, and gets no place; it must not keep the others from theirs.
+        rows.retain(|row| !row.id.0.is_nil());
+        Ok(rows)
     }
 
     async fn unsealed_count(&self, trail: TenantId) -> Result<u64, StoreError> {

@@ -7,7 +7,8 @@ use crate::schema::{
 };
 use async_trait::async_trait;
 use diesel::dsl::count_star;
-use diesel::{ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, SelectableHelper};
+use diesel::sql_types::{BigInt, Text};
+use diesel::{ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, QueryableByName, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{
     Enrolment, Factor, FactorAtHome, FactorPlace, FactorProof, FactorStore, Removal, SealedFactor,
@@ -16,7 +17,7 @@ use heddle_kernel::{Timestamp, UserId};
 use heddle_store::audit::INSTALLATION;
 use heddle_store::revision::{found, met};
 use heddle_store::tombstone::{self, Tombstone};
-use heddle_store::{AsConn, At, Error, Id, StoreError, journal, on_conn, read};
+use heddle_store::{AsConn, At, Conn, Error, Id, StoreError, journal, on_conn, read};
 use heddle_usecase::Journal;
 
 use crate::IdentityStore;
@@ -28,6 +29,36 @@ const TAKEN: &str = "second-factor";
 /// The trace that a factor leaves.
 fn trace_of(user: UserId) -> Tombstone<'static> {
     Tombstone::of(INSTALLATION, TAKEN, user)
+}
+
+/// Whether a key of the installation's keyring was forgotten; no row for one that nobody has kept a check of.
+const FORGOTTEN: &str = "SELECT CAST(CASE WHEN forgotten_at IS NULL THEN 0 ELSE 1 END AS BIGINT) AS forgotten \
+    FROM connection_keys WHERE key_id = $1";
+
+#[derive(QueryableByName)]
+struct KeyState {
+    #[diesel(sql_type = BigInt)]
+    forgotten: i64,
+}
+
+/// Holds a key within a transaction that writes what is sealed under it: whoever forgets it waits, and finds that.
+/// `Unavailable` for one that was forgotten before: this process has an old keyring.
+async fn still_known<C: AsConn>(conn: &mut C, key: &str) -> Result<(), Error> {
+    let found: Vec<KeyState> = match conn.as_conn() {
+        Conn::Sqlite(conn) => diesel::sql_query(FORGOTTEN).bind::<Text, _>(key).load(conn).await?,
+        Conn::Postgres(conn) => {
+            let held = diesel::sql_query(format!("{FORGOTTEN} FOR SHARE"));
+            held.bind::<Text, _>(key).load(conn).await?
+        }
+    };
+    if found.iter().all(|state| state.forgotten == 0) {
+        return Ok(());
+    }
+    let why = format!(
+        "the key `{key}` of this server's keyring was forgotten: put the keyring of another node into its data directory \
+         and start it anew"
+    );
+    Err(StoreError::Unavailable(why).into())
 }
 
 /// Uses a code, which counts once: `NotFound` when it was used before, or is none.
@@ -78,6 +109,7 @@ impl FactorStore for IdentityStore {
             let without = users::table.find(Id::from(factor.user)).filter(users::totp_enrolled_at.is_null());
             let none: Option<At> = None;
             met(diesel::update(without).set(users::totp_enrolled_at.eq(none)).execute(conn).await?)?;
+            still_known(conn, &factor.sealed.key).await?;
             let row = FactorRow::from(factor);
             diesel::insert_into(factors::table)
                 .values(&row)
@@ -204,6 +236,7 @@ impl FactorStore for IdentityStore {
         sealed: &SealedFactor,
     ) -> Result<bool, StoreError> {
         write!(self, |conn| {
+            still_known(conn, &sealed.key).await?;
             let row = factors::table.find(Id::from(user)).filter(factors::sealed.eq(&before.text));
             let rows = diesel::update(row)
                 .set((factors::key_id.eq(&sealed.key), factors::sealed.eq(&sealed.text)))

@@ -2,6 +2,7 @@
 
 mod access;
 mod audit;
+mod backup;
 mod cache;
 mod chain;
 mod directory;
@@ -16,6 +17,7 @@ mod sessions;
 mod tombstones;
 mod words;
 
+pub use backup::factor_keys_of;
 pub use schema::MIGRATIONS;
 
 use std::sync::Arc;

@@ -358,6 +358,17 @@ impl SessionStore for IdentityStore {
         Ok(Page::from_surplus(tokens, page.limit, |token: &ApiToken| (token.created_at.micros(), token.id.0)))
     }
 
+    async fn token(&self, user: UserId, id: TokenId) -> Result<ApiToken, StoreError> {
+        read!(&self.db, |conn| {
+            let row: TokenRow = api_tokens::table
+                .filter(api_tokens::user_id.eq(Id::from(user)).and(api_tokens::id.eq(Id::from(id))))
+                .select(TokenRow::as_select())
+                .first(conn)
+                .await?;
+            ApiToken::try_from(row)
+        })
+    }
+
     async fn insert_token(&self, token: &ApiToken, journal: &Journal) -> Result<(), StoreError> {
         write!(self, |conn| {
             for (tenant, _) in &journal.rights.of {

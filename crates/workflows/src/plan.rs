@@ -535,7 +535,7 @@ fn outgoing(run: &Run, step: &Step, happening: &StepContext<'_>) -> Vec<Outgoing
     };
     let told =
         |called: RunId, caller: RunId| sent(ThrownKind::CallEnd, "", CallNotice { called, caller }.json());
-    let mut all = Vec::new();
+    let (mut all, mut stores) = (Vec::new(), HashSet::new());
     for event in &step.events {
         match for_others(&event.kind) {
             None => {}
@@ -569,9 +569,10 @@ fn outgoing(run: &Run, step: &Step, happening: &StepContext<'_>) -> Vec<Outgoing
                     ..sent(ThrownKind::CallEscalation, code, escalation.json())
                 });
             }
-            // Whoever waits for the store looks at it.
+            // Whoever waits for the store looks at it, once for all that the step wrote.
             Some(ForOthers::StoreWrite { store }) => {
-                all.push(sent(ThrownKind::Signal, &store_signal(store), Value::Null));
+                let tell = || sent(ThrownKind::Signal, &store_signal(store), Value::Null);
+                all.extend(stores.insert(store).then(tell));
             }
             // What ended while the run was suspended was told in vain.
             Some(ForOthers::Resumption) => {

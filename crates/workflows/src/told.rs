@@ -45,6 +45,16 @@ impl Audited for RunStanding {
     }
 }
 
+/// Star of a caller on a workflow.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Star(pub(crate) bool);
+
+impl Audited for Star {
+    fn view(&self) -> AuditView {
+        AuditView::default().shown("starred", self.0)
+    }
+}
+
 impl Audited for HumanTask {
     fn view(&self) -> AuditView {
         AuditView::default()

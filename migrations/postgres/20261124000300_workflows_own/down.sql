@@ -1,5 +1,6 @@
 DROP TRIGGER runs_own_removed ON runs;
 DROP TRIGGER human_tasks_own_removed ON human_tasks;
+DROP TRIGGER human_tasks_own_changed ON human_tasks;
 DROP TRIGGER human_tasks_own ON human_tasks;
 DROP FUNCTION runs_own_remove();
 DROP FUNCTION human_tasks_own_remove();

@@ -98,12 +98,19 @@ BEGIN
         INSERT INTO human_task_people (organization_id, task_id, kind, user_id, state, due_order, created_at)
         VALUES (NEW.organization_id, NEW.id, 'completer', NEW.completed_by, NEW.state, NEW.due_order, NEW.created_at);
     END IF;
-    DELETE FROM run_people
-    WHERE organization_id = NEW.organization_id AND run_id = NEW.run_id AND tasks <= 0;
+    IF was_open THEN
+        DELETE FROM run_people
+        WHERE organization_id = NEW.organization_id AND run_id = NEW.run_id AND tasks <= 0;
+    END IF;
     RETURN NULL;
 END $$;
-CREATE CONSTRAINT TRIGGER human_tasks_own AFTER INSERT OR UPDATE ON human_tasks
+CREATE CONSTRAINT TRIGGER human_tasks_own AFTER INSERT ON human_tasks
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION human_tasks_own();
+CREATE CONSTRAINT TRIGGER human_tasks_own_changed AFTER UPDATE OF state, assignee, completed_by ON human_tasks
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+    WHEN (OLD.state IS DISTINCT FROM NEW.state OR OLD.assignee IS DISTINCT FROM NEW.assignee
+        OR OLD.completed_by IS DISTINCT FROM NEW.completed_by)
+    EXECUTE FUNCTION human_tasks_own();
 
 CREATE FUNCTION human_tasks_own_remove() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -10,7 +10,6 @@ CREATE TABLE run_people (
     PRIMARY KEY (organization_id, run_id, kind, name)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX run_people_by_name ON run_people (organization_id, kind, name, created_at, run_id);
-CREATE INDEX run_people_gone ON run_people (organization_id, run_id) WHERE tasks <= 0;
 
 -- Who has to do with a task whoever it is for: the starter of its run, and whoever completed it. In the order of the work list
 CREATE TABLE human_task_people (
@@ -53,18 +52,23 @@ FROM (
 ) AS p JOIN runs AS r ON r.organization_id = p.organization_id AND r.id = p.run_id
 GROUP BY p.organization_id, p.run_id, p.kind, p.name, r.created_at;
 
--- A run is written before its tasks, and a task before its candidates, who never change
+-- A run is written before its tasks, and a task before its candidates, who never change. Each trigger fires only where
+-- there is something to write, and none depends on the order in which they do
 CREATE TRIGGER human_tasks_own_opened AFTER INSERT ON human_tasks
 BEGIN
     INSERT INTO human_task_people (organization_id, task_id, kind, user_id, state, due_order, created_at)
     SELECT NEW.organization_id, NEW.id, 'starter', r.created_by, NEW.state, NEW.due_order, NEW.created_at
     FROM runs AS r
     WHERE r.organization_id = NEW.organization_id AND r.id = NEW.run_id AND r.created_by IS NOT NULL;
+END;
+
+CREATE TRIGGER human_tasks_own_opened_for AFTER INSERT ON human_tasks
+WHEN NEW.state = 'open' AND NEW.assignee IS NOT NULL
+BEGIN
     INSERT INTO run_people (organization_id, run_id, kind, name, created_at, tasks)
     SELECT NEW.organization_id, NEW.run_id, 'user', lower(NEW.assignee), r.created_at, 1
     FROM runs AS r
     WHERE r.organization_id = NEW.organization_id AND r.id = NEW.run_id
-        AND NEW.state = 'open' AND NEW.assignee IS NOT NULL
     ON CONFLICT (organization_id, run_id, kind, name) DO UPDATE SET tasks = tasks + 1;
 END;
 
@@ -80,40 +84,67 @@ BEGIN
     ON CONFLICT (organization_id, run_id, kind, name) DO UPDATE SET tasks = tasks + 1;
 END;
 
-CREATE TRIGGER human_tasks_own_changed AFTER UPDATE OF state, assignee, completed_by ON human_tasks
-WHEN OLD.state <> NEW.state OR OLD.assignee IS NOT NEW.assignee OR OLD.completed_by IS NOT NEW.completed_by
+-- No longer an assignee's
+CREATE TRIGGER human_tasks_own_left AFTER UPDATE OF state, assignee ON human_tasks
+WHEN OLD.state = 'open' AND OLD.assignee IS NOT NULL AND (NEW.state <> 'open' OR OLD.assignee IS NOT NEW.assignee)
 BEGIN
-    -- No longer theirs
     UPDATE run_people SET tasks = tasks - 1
-    WHERE OLD.state = 'open' AND OLD.assignee IS NOT NULL
-        AND organization_id = OLD.organization_id AND run_id = OLD.run_id
+    WHERE organization_id = OLD.organization_id AND run_id = OLD.run_id
         AND kind = 'user' AND name = lower(OLD.assignee);
+    DELETE FROM run_people
+    WHERE organization_id = OLD.organization_id AND run_id = OLD.run_id AND tasks <= 0
+        AND kind = 'user' AND name = lower(OLD.assignee);
+END;
+
+-- No longer for its candidates to take
+CREATE TRIGGER human_tasks_own_taken AFTER UPDATE OF state, assignee ON human_tasks
+WHEN OLD.state = 'open' AND OLD.assignee IS NULL AND (NEW.state <> 'open' OR NEW.assignee IS NOT NULL)
+BEGIN
     UPDATE run_people SET tasks = tasks - (
         SELECT count(*) FROM human_task_candidates AS c
         WHERE c.organization_id = OLD.organization_id AND c.task_id = OLD.id AND c.kind = run_people.kind
             AND iif(c.kind = 'user', lower(c.name), c.name) = run_people.name
     )
-    WHERE OLD.state = 'open' AND OLD.assignee IS NULL
-        AND organization_id = OLD.organization_id AND run_id = OLD.run_id
+    WHERE organization_id = OLD.organization_id AND run_id = OLD.run_id
         AND (kind, name) IN (
             SELECT c.kind, iif(c.kind = 'user', lower(c.name), c.name) FROM human_task_candidates AS c
             WHERE c.organization_id = OLD.organization_id AND c.task_id = OLD.id AND c.kind IN ('user', 'group')
         );
-    -- Theirs from now on
+    DELETE FROM run_people
+    WHERE organization_id = OLD.organization_id AND run_id = OLD.run_id AND tasks <= 0
+        AND (kind, name) IN (
+            SELECT c.kind, iif(c.kind = 'user', lower(c.name), c.name) FROM human_task_candidates AS c
+            WHERE c.organization_id = OLD.organization_id AND c.task_id = OLD.id AND c.kind IN ('user', 'group')
+        );
+END;
+
+-- An assignee's from now on
+CREATE TRIGGER human_tasks_own_given AFTER UPDATE OF state, assignee ON human_tasks
+WHEN NEW.state = 'open' AND NEW.assignee IS NOT NULL AND (OLD.state <> 'open' OR OLD.assignee IS NOT NEW.assignee)
+BEGIN
     INSERT INTO run_people (organization_id, run_id, kind, name, created_at, tasks)
     SELECT NEW.organization_id, NEW.run_id, 'user', lower(NEW.assignee), r.created_at, 1
     FROM runs AS r
     WHERE r.organization_id = NEW.organization_id AND r.id = NEW.run_id
-        AND NEW.state = 'open' AND NEW.assignee IS NOT NULL
     ON CONFLICT (organization_id, run_id, kind, name) DO UPDATE SET tasks = tasks + 1;
+END;
+
+-- For its candidates to take from now on
+CREATE TRIGGER human_tasks_own_released AFTER UPDATE OF state, assignee ON human_tasks
+WHEN NEW.state = 'open' AND NEW.assignee IS NULL AND (OLD.state <> 'open' OR OLD.assignee IS NOT NULL)
+BEGIN
     INSERT INTO run_people (organization_id, run_id, kind, name, created_at, tasks)
     SELECT NEW.organization_id, NEW.run_id, c.kind, iif(c.kind = 'user', lower(c.name), c.name), r.created_at, 1
     FROM runs AS r CROSS JOIN human_task_candidates AS c
     WHERE r.organization_id = NEW.organization_id AND r.id = NEW.run_id
-        AND NEW.state = 'open' AND NEW.assignee IS NULL
         AND c.organization_id = NEW.organization_id AND c.task_id = NEW.id AND c.kind IN ('user', 'group')
     ON CONFLICT (organization_id, run_id, kind, name) DO UPDATE SET tasks = tasks + 1;
-    -- Completed by them, which stays
+END;
+
+-- Completed by somebody, which stays
+CREATE TRIGGER human_tasks_own_completed AFTER UPDATE OF completed_by ON human_tasks
+WHEN NEW.completed_by IS NOT NULL AND OLD.completed_by IS NULL
+BEGIN
     INSERT INTO run_people (organization_id, run_id, kind, name, created_at, tasks)
     SELECT NEW.organization_id, NEW.run_id, 'user', lower(
         substr(hex(NEW.completed_by), 1, 8) || '-' || substr(hex(NEW.completed_by), 9, 4) || '-'
@@ -122,15 +153,16 @@ BEGIN
     ), r.created_at, 1
     FROM runs AS r
     WHERE r.organization_id = NEW.organization_id AND r.id = NEW.run_id
-        AND NEW.completed_by IS NOT NULL AND OLD.completed_by IS NULL
     ON CONFLICT (organization_id, run_id, kind, name) DO UPDATE SET tasks = tasks + 1;
-    DELETE FROM run_people
-    WHERE organization_id = NEW.organization_id AND run_id = NEW.run_id AND tasks <= 0;
+    INSERT INTO human_task_people (organization_id, task_id, kind, user_id, state, due_order, created_at)
+    VALUES (NEW.organization_id, NEW.id, 'completer', NEW.completed_by, NEW.state, NEW.due_order, NEW.created_at);
+END;
+
+CREATE TRIGGER human_tasks_own_ended AFTER UPDATE OF state ON human_tasks
+WHEN OLD.state <> NEW.state
+BEGIN
     UPDATE human_task_people SET state = NEW.state
     WHERE organization_id = NEW.organization_id AND task_id = NEW.id AND state <> NEW.state;
-    INSERT INTO human_task_people (organization_id, task_id, kind, user_id, state, due_order, created_at)
-    SELECT NEW.organization_id, NEW.id, 'completer', NEW.completed_by, NEW.state, NEW.due_order, NEW.created_at
-    WHERE NEW.completed_by IS NOT NULL AND OLD.completed_by IS NULL;
 END;
 
 CREATE TRIGGER human_tasks_own_removed AFTER DELETE ON human_tasks

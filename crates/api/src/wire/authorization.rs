@@ -47,7 +47,7 @@ pub struct AccessPlace {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AccessSubject {
-    /// `user` or `service-account`.
+    /// `user`, which means every account, or `service-account`.
     #[schema(min_length = 1, max_length = 100)]
     pub r#type: String,
     /// The id.
@@ -95,8 +95,8 @@ request! {
         /// The id; all of the type when it is `*` or absent.
         #[schema(nullable = false, min_length = 1, max_length = 200)]
         id: Option<String>,
-        /// Things within which it stands, such as the workflow of a run. It is not looked up: who does not say it is
-        /// answered as if a deny on what it stands within did not apply, and told of such denies by `unlessWithin`.
+        /// Things within which it stands, such as the workflow of a run. It is not looked up: where it is not
+        /// said, a deny on anything within which it may stand counts, and `unlessWithin` tells of such denies.
         #[schema(nullable = false, max_items = 2)]
         within: Option<Vec<AccessPlace>>,
     }
@@ -184,7 +184,7 @@ request! {
 
     /// A subject as AuthZEN names it.
     struct AuthzenSubject {
-        /// `user` or `service-account`.
+        /// `user`, which means every account, or `service-account`.
         #[schema(min_length = 1, max_length = 100)]
         r#type: String,
         /// The id.
@@ -322,8 +322,9 @@ response! {
         permission: Option<String>,
         /// Rules that counted, at most 100.
         via: Vec<DecidingRule>,
-        /// Things within which it is denied nevertheless, at most 100; there when it is allowed, and the question did not
-        /// say where the thing stands.
+        /// Things within which a deny takes it away, at most 100; there when the question does not say where the thing
+        /// stands. One thing is denied then, and allowed nevertheless if it stands within none of them (and, where `ifOwn` or
+        /// `ifNotOwn` is true, if that holds as well); all of a type is allowed, but for what stands within them.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         #[schema(required = false)]
         unless_within: Vec<AccessPlace>,

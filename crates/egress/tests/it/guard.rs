@@ -23,7 +23,7 @@ fn class(error: &EgressError) -> AddressClass {
 }
 
 #[tokio::test]
-async fn no_form_of_an_address_reaches_this_machine() {
+async fn asvs_1_3_6_and_13_2_5_no_form_of_an_address_reaches_this_machine() {
     let peer = Peer::answering(ok("inside")).await;
     let port = peer.address.port();
     let names = Script::new(&[&["127.0.0.1", "::1"]]);
@@ -146,7 +146,7 @@ async fn a_stream_goes_to_what_was_vetted_and_stays_there() {
 }
 
 #[tokio::test]
-async fn a_redirect_is_an_answer() {
+async fn asvs_15_3_2_a_redirect_is_an_answer() {
     let peer = Peer::answering(
         "HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/latest/\r\nContent-Length: 0\r\nSet-Cookie: a=b\r\n\r\n",
     )

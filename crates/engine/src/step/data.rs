@@ -1,5 +1,6 @@
 //! Data of activities and events: objects, inputs and outputs, sets and associations (clauses 10.4 and 13.3.2).
 
+use super::budgets::Leaving;
 use super::{At, Machine, StepFault};
 use crate::event::{EventKind, Trigger};
 use crate::state::Stage;
@@ -183,8 +184,8 @@ impl Machine<'_> {
         self.fill_outputs(ix, id)?;
         for association in &data.outputs {
             let moved = self.moved(association, inner, around)?;
-            self.admit_store(association, &moved)?;
-            self.admit_own(around, &moved)?;
+            let told = self.admit_store(association, &moved)?;
+            self.admit(around, &Leaving { told, output: None, values: &moved })?;
             self.write_store(id, association, &moved)?;
             self.set_values(around, moved);
             if let Some(Place { variable, state: Some(state), .. }) = &association.target {

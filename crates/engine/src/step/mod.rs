@@ -251,12 +251,14 @@ impl<'g> Machine<'g> {
         self.remark(&command);
         // What stood still is looked at again.
         self.unsettled = matches!(command, Command::Retry { .. } | Command::Resume);
-        let resumes = matches!(command, Command::Resume);
-        if self.state.life == Life::Active {
+        // The data stores for which there was no room are read once that is tried again.
+        let tries = matches!(command, Command::Retry { .. }) && self.has_unread_stores();
+        let resumes = tries || matches!(command, Command::Resume);
+        if self.state.life == Life::Active && !resumes {
             self.read_stores();
         }
         self.execute(command)?;
-        if resumes {
+        if resumes && self.state.life == Life::Active {
             self.read_stores();
         }
         self.run_to_quiescence()

@@ -5,7 +5,7 @@
 use super::wait::{Wait, What};
 use super::{At, Machine, StepFault, expression};
 use crate::event::{EventKind, IncidentCode, Phase};
-use crate::state::{Stage, SubscriptionState};
+use crate::state::{IncidentState, Stage, SubscriptionState};
 use crate::{LocalId, Rejection, SubscriptionKind};
 use heddle_bpmn_graph::{Association, NodeIx, Place, Schedule};
 use heddle_feel::size_of_json;
@@ -14,6 +14,8 @@ use std::sync::Arc;
 
 /// Most bytes of the value of a data store.
 const MOST_BYTES: u64 = 1 << 20;
+/// Beginning of the message of an incident of data stores that found no room in the run.
+const UNREAD: &str = "the data stores are not read";
 
 /// Name of the signal by which a write of a data store is told.
 #[must_use]
@@ -38,20 +40,33 @@ impl Machine<'_> {
         }
         match self.admit_own(LocalId::ROOT, &values) {
             Ok(()) => self.emit(At::scope(LocalId::ROOT), EventKind::VariablesSet { values }),
+            // The run stands still behind the one incident until that is tried again.
+            Err(_) if self.has_unread_stores() => self.halted = true,
             Err(exceeded) => {
-                let message = format!("the data stores are not read: {exceeded}");
+                let message = format!("{UNREAD}: {exceeded}");
                 self.raise(At::scope(LocalId::ROOT), IncidentCode::Limit, &message, Phase::Tokens);
             }
         }
     }
 
-    /// Checks that a data store may get a value.
+    /// Whether an incident says that the data stores found no room.
+    pub(super) fn has_unread_stores(&self) -> bool {
+        let says = |own: &IncidentState| {
+            own.code == IncidentCode::Limit
+                && own.scope == LocalId::ROOT
+                && own.instance.is_none()
+                && own.message.starts_with(UNREAD)
+        };
+        self.state.incidents.iter().any(says)
+    }
+
+    /// Checks that a data store may get a value; answers the bytes of the event that tells of it.
     pub(super) fn admit_store(
         &self,
         association: &Association,
         moved: &Map<String, Value>,
-    ) -> Result<(), StepFault> {
-        let Some((store, value)) = written(association, moved) else { return Ok(()) };
+    ) -> Result<u64, StepFault> {
+        let Some((store, value)) = written(association, moved) else { return Ok(0) };
         let bytes = size_of_json(value);
         if bytes > MOST_BYTES {
             return Err(expression(format!(
@@ -59,8 +74,7 @@ impl Machine<'_> {
             )));
         }
         self.admit_hop()?;
-        self.admit_told(bytes)?;
-        Ok(())
+        Ok(bytes.saturating_add(store.len() as u64))
     }
 
     /// Writes the data store that is the target of an association.

@@ -228,6 +228,32 @@ fn a_store_that_is_written_already_is_read_at_once_and_a_later_value_is_taken_ov
 }
 
 #[test]
+fn data_stores_that_find_no_room_are_one_incident_until_it_is_tried_again() {
+    let mut run = with_store(&reader(), json!("Orders"));
+    run.stores.insert("Orders".to_owned(), json!(1));
+    run.start(json!({})).unwrap();
+    run.budget.variable_bytes = 100_000;
+    run.stores.insert("Orders".to_owned(), json!("x".repeat(200_000)));
+    for n in 0..3 {
+        let values = crate::support::map(json!({"n": n}));
+        run.give(Command::SetVariables { scope: None, values }).unwrap();
+        assert_eq!(run.incidents().len(), 1, "{:?}", run.incidents());
+    }
+    let retry = |run: &mut Run| {
+        let variables = serde_json::Map::new();
+        run.give(Command::Retry { incident_id: run.incident_id(), variables }).unwrap();
+    };
+    retry(&mut run);
+    assert_eq!(run.incidents().len(), 1, "there is no room yet");
+    run.stores.insert("Orders".to_owned(), json!(2));
+    retry(&mut run);
+    assert!(run.incidents().is_empty(), "{:?}", run.incidents());
+    assert_eq!(run.variables()["Orders"], json!(2));
+    run.complete("t");
+    assert_eq!(run.status(), Status::Completed);
+}
+
+#[test]
 fn an_output_association_writes_the_store_and_one_without_a_name_is_the_runs() {
     let writer = json!({"bpmn": {
         "dataOutputs": [{"id": "o", "name": "result"}],
@@ -245,7 +271,8 @@ fn an_output_association_writes_the_store_and_one_without_a_name_is_the_runs() {
     let mut run = with_store(&model, json!("Orders"));
     run.start(json!({})).unwrap();
     run.complete_with("w", None, json!({"result": "x".repeat(2 << 20)})).unwrap();
-    assert!(run.incidents()[0].1.contains("`Orders` holds"), "{:?}", run.incidents());
+    let told = run.state.incidents()[0].message.clone();
+    assert!(told.contains("`Orders` holds"), "{told}");
     assert!(written(&run).is_empty());
 }
 
@@ -281,7 +308,7 @@ fn a_process_needs_one_of_its_input_sets_and_gives_one_of_its_output_sets() {
     let mut run = new();
     run.start(json!({"b": 1})).unwrap();
     run.complete("t");
-    let (_, told) = run.incidents().remove(0);
+    let told = run.state.incidents()[0].message.clone();
     assert!(told.contains("`z` has no value"), "{told}");
     let variables = crate::support::map(json!({"z": 3}));
     run.give(Command::Retry { incident_id: run.incident_id(), variables }).unwrap();

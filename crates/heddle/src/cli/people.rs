@@ -136,6 +136,9 @@ pub(crate) struct CreateToken {
 /// `heddle token list`.
 #[derive(Debug, Args)]
 pub(crate) struct ListTokens {
+    /// Those of this service account, by its e-mail address or id.
+    #[arg(long, value_name = "USER")]
+    pub service: Option<String>,
     /// The place.
     #[command(flatten)]
     pub place: Place,
@@ -146,6 +149,9 @@ pub(crate) struct ListTokens {
 pub(crate) struct DeleteToken {
     /// The token's name or id.
     pub token: String,
+    /// One of this service account, by its e-mail address or id.
+    #[arg(long, value_name = "USER")]
+    pub service: Option<String>,
     /// The place.
     #[command(flatten)]
     pub place: Place,

@@ -103,7 +103,8 @@ async fn show(client: &Client, told: &Value, allowed: bool) {
     let rows: Vec<_> = list("/context/steps").iter().map(cells).collect();
     output::table(["STEP", "OUTCOME", "BECAUSE", "BY"], &rows);
     for place in list("/context/unlessWithin") {
-        let told = format!("unless it stands within {} {}", text(place, "/type"), text(place, "/id"));
+        let word = if allowed { "but not within" } else { "allowed unless it stands within" };
+        let told = format!("{word} {} {}", text(place, "/type"), text(place, "/id"));
         output::line(&output::plain(&told));
     }
     for (member, words) in [("/context/ifOwn", "their own"), ("/context/ifNotOwn", "not their own")] {

@@ -221,7 +221,7 @@ async fn tokens(config: Config, command: TokenCommand, json: bool) -> Result<()>
             with(config, &options.place, own, async |client| token::create(client, options, json).await).await
         }
         TokenCommand::List(options) => {
-            with(config, &options.place, own, async |client| token::list(client, json).await).await
+            with(config, &options.place, own, async |client| token::list(client, options, json).await).await
         }
         TokenCommand::Delete(options) => {
             with(config, &options.place, own, async |client| token::delete(client, options, json).await).await

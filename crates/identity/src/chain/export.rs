@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use heddle_kernel::{TenantId, Timestamp};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::checkpoint::{Checkpoint, CheckpointKind, PublicKey};
 use super::record::{Hash, INSTALLATION_TRAIL, link};
@@ -204,7 +204,7 @@ fn text_of<'a>(value: &'a Value, name: &str) -> &'a str {
 fn is_shown(shown: &Value, told: &Value) -> bool {
     let of = |value: &Value, path: &str| value.pointer(path).cloned().unwrap_or(Value::Null);
     if told.get("unreadable").is_some() {
-        return of(shown, "/id") == of(told, "/id");
+        return of(shown, "/id") == of(told, "/id") && text_of(shown, "action").is_empty();
     }
     let alike = [
         ("/id", "/id"),
@@ -214,6 +214,7 @@ fn is_shown(shown: &Value, told: &Value) -> bool {
         ("/resourceId", "/resourceId"),
         ("/requestId", "/requestId"),
         ("/ip", "/clientIp"),
+        ("/actor/kind", "/actorKind"),
         ("/actor/displayName", "/actorDisplay"),
         ("/details", "/details"),
     ];
@@ -226,8 +227,36 @@ fn is_shown(shown: &Value, told: &Value) -> bool {
     let organization = Some(text_of(told, "organizationId"))
         .filter(|id| *id != INSTALLATION_TRAIL.to_string())
         .map_or(Value::Null, Value::from);
+    let reason = of(told, "/details/reason");
+    let reason = if reason.is_string() { reason } else { Value::Null };
     alike.iter().all(|(member, column)| of(shown, member) == of(told, column))
         && text_of(shown, "outcome") == outcome
         && text_of(shown, "at") == at.to_string()
         && of(shown, "/organizationId") == organization
+        && is_actor_shown(shown, told)
+        && is_target_shown(shown, told)
+        && of(shown, "/reason") == reason
+}
+
+/// Whether a line shows the account and the credential that its record tells: by a token, or by a session.
+fn is_actor_shown(shown: &Value, told: &Value) -> bool {
+    let of = |path: &str| shown.pointer(path).cloned().unwrap_or(Value::Null);
+    let column = |name: &str| told.get(name).cloned().unwrap_or(Value::Null);
+    let (user, credential) = (column("actorId"), column("actorCredential"));
+    let user = if matches!(text_of(told, "actorKind"), "system" | "anonymous") { Value::Null } else { user };
+    let (token, session) = match text_of(told, "actorKind") {
+        "apiToken" | "service" => (credential, Value::Null),
+        _ => (Value::Null, credential),
+    };
+    of("/actor/userId") == user && of("/actor/tokenId") == token && of("/actor/sessionId") == session
+}
+
+/// Whether a line shows the second thing that its record tells.
+fn is_target_shown(shown: &Value, told: &Value) -> bool {
+    let of = |name: &str| told.get(name).filter(|value| value.is_string());
+    let target = match (of("targetType"), of("targetId")) {
+        (Some(kind), Some(id)) => json!({ "kind": kind, "id": id }),
+        _ => Value::Null,
+    };
+    shown.get("target").unwrap_or(&Value::Null) == &target
 }

@@ -78,6 +78,11 @@ impl Federation {
             return Err(refused("accountExists", message));
         }
         in_use(&user)?;
+        if user.totp_enrolled_at.is_some() && rules.required_methods.is_empty() {
+            let message = "The account has a second factor, and the provider is asked for none: an address alone does \
+                           not stand in for it.";
+            return Err(refused("secondFactorEnrolled", message));
+        }
         // An address is given to somebody else some day; the id of a person at a provider never is.
         let linked = self.store.identities_of(user.id).await?;
         if linked.iter().any(|one| one.provider == rules.name) {

@@ -145,8 +145,8 @@ impl Federation {
             let roles: &[RoleId] = place.map_or(&[], |place| &place.roles);
             let of = |ours: bool| roles_of(&marks, tenant, &rules.name, ours);
             let (own, others) = (of(true), of(false));
-            let had: &[RoleId] = present.as_ref().map_or(&[], |membership| &membership.roles);
-            let before = Present { roles: had, own: &own, others: &others };
+            let had = present.as_ref().map(|member| had(member, roles, request.now)).unwrap_or_default();
+            let before = Present { roles: &had, own: &own, others: &others };
             let next = Next::of(&before, roles, keeps);
             // Who is no member and gets no role becomes none.
             if next.is_same(&before) || (present.is_none() && next.roles.is_empty()) {
@@ -154,7 +154,8 @@ impl Federation {
             }
             let names: &[Role] = place.map_or(&[], |place| &place.known);
             let journal = self.changed(rules, user, tenant, &next, names, request);
-            let mapped = mapped(present, next, tenant, user, request.now);
+            let mapped = mapped(present.clone(), next, tenant, user, request.now);
+            let journal = journal.changing(present.as_ref(), Some(&mapped.membership));
             changes.push(Change { mapped, journal });
         }
         Ok(changes)
@@ -208,24 +209,21 @@ impl Federation {
             outcome: Outcome::Succeeded,
             details,
         };
-        let linked = json!({
-            "provider": identity.provider,
-            "change": {
-                "before": null,
-                "after": { "issuer": identity.issuer, "subject": identity.subject },
-            },
-        });
-        let made =
-            json!({ "email": user.email, "displayName": user.display_name, "provider": identity.provider });
-        let by = || Actor::system(&format!("provider {}", identity.provider));
-        let events = match account {
-            ProviderAccount::Known { .. } => Vec::new(),
-            ProviderAccount::Linked { .. } => vec![event("user.identity_linked", acting(user), linked)],
-            ProviderAccount::Made { .. } => {
-                vec![event("user.created", by(), made), event("user.identity_linked", acting(user), linked)]
-            }
+        let journal = |event| self.identity.journal(request, event);
+        let linked = || {
+            let details = json!({ "provider": identity.provider });
+            journal(event("user.identity_linked", acting(user), details)).changing(None, Some(identity))
         };
-        events.into_iter().map(|event| self.identity.journal(request, event)).collect()
+        match account {
+            ProviderAccount::Known { .. } => Vec::new(),
+            ProviderAccount::Linked { .. } => vec![linked()],
+            ProviderAccount::Made { .. } => {
+                let by = Actor::system(&format!("provider {}", identity.provider));
+                // Names and addresses of people stay out of the trail.
+                let made = json!({ "provider": identity.provider });
+                vec![journal(event("user.created", by, made)).changing(None, Some(user)), linked()]
+            }
+        }
     }
 
     fn changed(
@@ -276,6 +274,12 @@ fn roles_of(marks: &[MappedRole], tenant: TenantId, provider: &str, ours: bool) 
     marks.iter().filter(of).map(|mark| mark.role).collect()
 }
 
+/// Roles of a member, without those that have ended and that the groups give anew.
+fn had(member: &Membership, wanted: &[RoleId], now: Timestamp) -> Vec<RoleId> {
+    let has_ended = |id: &RoleId| member.role_ends.get(id).is_some_and(|end| *end <= now);
+    member.roles.iter().filter(|id| !(wanted.contains(id) && has_ended(id))).copied().collect()
+}
+
 fn mapped(
     present: Option<Membership>,
     next: Next,
@@ -286,7 +290,11 @@ fn mapped(
     let expected = present.as_ref().map(|membership| membership.revision);
     let membership = match present {
         Some(before) => {
-            Membership { roles: next.roles, revision: before.revision.next(), updated_at: now, ..before }
+            // A role that comes has no end, also where it had one before.
+            let mut role_ends = before.role_ends;
+            role_ends.retain(|role, _| next.roles.contains(role) && !next.added.contains(role));
+            let revision = before.revision.next();
+            Membership { roles: next.roles, role_ends, revision, updated_at: now, ..before }
         }
         None => Membership {
             tenant,

@@ -137,13 +137,15 @@ impl Tombstone {
     }
 }
 
-/// Whether a role that an organisation made for itself has a name.
+/// Whether a role that an organisation made for itself, or a group, has a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NameTaken {
     /// None has it.
     No,
-    /// One has it.
+    /// A role has it.
     ByOwnRole,
+    /// A group has it: human tasks name either.
+    ByGroup,
 }
 
 /// Keeps organisations, users, members, roles and grants. Every deletion leaves a tombstone in the organisation

@@ -114,6 +114,9 @@ pub trait SessionStore: Send + Sync {
     /// The user's API tokens, newest first.
     async fn tokens(&self, user: UserId, page: &PageRequest) -> Result<Page<ApiToken>, StoreError>;
 
+    /// An API token of this user. `NotFound` when there is none.
+    async fn token(&self, user: UserId, id: TokenId) -> Result<ApiToken, StoreError>;
+
     /// Adds an API token. `Duplicate` for a name that the user gave before; `Stale` when the rights that the journal
     /// rests on have changed.
     async fn insert_token(&self, token: &ApiToken, journal: &Journal) -> Result<(), StoreError>;

@@ -230,7 +230,8 @@ fn lines(rows: &[ChainRow], checkpoints: &[Checkpoint]) -> Vec<Value> {
         let Content::Readable(record) = &row.content else { panic!("unreadable") };
         lines.push(json!({
             "id": told["id"], "organizationId": told["organizationId"], "at": record.at,
-            "actor": { "displayName": "Ada" }, "action": told["action"], "resourceType": "workflow",
+            "actor": { "kind": "user", "userId": "u", "displayName": "Ada", "sessionId": "s" },
+            "action": told["action"], "resourceType": "workflow",
             "resourceId": "w", "outcome": "success", "requestId": "r", "ip": "127.0.0.1",
             "details": told["details"], "sequence": sequence, "hash": hash.to_string(), "record": text,
             "checkpoints": own,
@@ -263,6 +264,14 @@ fn an_export_is_verified_without_its_database() {
         ["id", "at", "action", "resourceType", "resourceId", "outcome", "requestId", "ip", "details", "hash"]
     {
         let told = with(&|lines| lines[2][member] = json!("another"));
+        assert_eq!(told, (3, FaultReason::Changed), "{member}");
+    }
+    for member in ["kind", "userId", "displayName", "sessionId", "tokenId"] {
+        let told = with(&|lines| lines[2]["actor"][member] = json!("another"));
+        assert_eq!(told, (3, FaultReason::Changed), "{member}");
+    }
+    for (member, value) in [("target", json!({ "kind": "run", "id": "r" })), ("reason", json!("none"))] {
+        let told = with(&|lines| lines[2][member] = value.clone());
         assert_eq!(told, (3, FaultReason::Changed), "{member}");
     }
     let told = with(&|lines| {

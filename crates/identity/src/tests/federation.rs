@@ -214,6 +214,27 @@ async fn an_account_is_linked_by_its_address_only_where_nothing_is_won_by_it() {
 }
 
 #[tokio::test]
+async fn an_address_alone_opens_no_account_with_a_second_factor() {
+    let opened = async |rules: ProviderRules| {
+        let (mut world, mut store, written) = world(None);
+        let account = User { home: tenant(), totp_enrolled_at: Some(START), ..user(1) };
+        world.sessions.expect_user_by_email().returning(move |_| Ok(Some(account.clone())));
+        store.expect_identities_of().returning(|_| Ok(Vec::new()));
+        store.expect_mapped_roles().returning(|_| Ok(Vec::new()));
+        world.access.expect_tenants_of().returning(|_| Ok(vec![tenant()]));
+        world.access.expect_standing().returning(|_, _| Ok(Some((user(1), standing(1, &["viewer"])))));
+        world.directory.expect_member().returning(|_, _| Ok(member_of(1, &["viewer"])));
+        let result = sign_in(world, store, rules, &person(&["ops"])).await;
+        (result, written.lock().unwrap().len())
+    };
+    let (result, written) = opened(rules()).await;
+    assert_eq!((word(result), written), ("secondFactorEnrolled", 0));
+    let asked = ProviderRules { required_methods: vec!["pwd".to_owned()], ..rules() };
+    let (result, written) = opened(asked).await;
+    assert!(result.is_ok() && written == 1, "{result:?}");
+}
+
+#[tokio::test]
 async fn an_account_that_is_switched_off_stays_out() {
     let (world, store, written) = world(Some(User { state: UserState::Disabled, ..user(1) }));
     assert_eq!(word(sign_in(world, store, rules(), &person(&["ops"])).await), "accountDisabled");
@@ -245,6 +266,31 @@ async fn groups_that_went_take_their_roles_and_what_was_given_by_hand_stays() {
         (&set.details["added"][0], &set.details["removed"][0]),
         (&"viewer".into(), &"operator".into())
     );
+}
+
+#[tokio::test]
+async fn a_role_that_has_ended_is_given_anew_by_its_group() {
+    let (mut world, mut store, written) = world(Some(user(1)));
+    store.expect_mapped_roles().returning(|_| Ok(Vec::new()));
+    world.directory.expect_member().returning(|_, _| {
+        let mut member = member_of(1, &["operator", "designer"]);
+        let ends = [("operator", -1), ("designer", -1)];
+        member.membership.role_ends =
+            ends.map(|(name, seconds)| (role_id(name), START.plus_seconds(seconds))).into();
+        Ok(member)
+    });
+    let _ = sign_in(world, store, rules(), &person(&["ops"])).await.unwrap();
+    let all = written.lock().unwrap();
+    let (new, journals) = &all[0];
+    let [one] = new.memberships.as_slice() else { panic!("{:?}", new.memberships) };
+    let mut both = vec![role_id("operator"), role_id("designer")];
+    both.sort_unstable();
+    assert_eq!((&one.membership.roles, &one.mapped), (&both, &vec![role_id("operator")]));
+    // What somebody gave by hand for a time stays ended.
+    let ended: Vec<RoleId> = one.membership.role_ends.keys().copied().collect();
+    assert_eq!(ended, [role_id("designer")]);
+    let told = &journals[0].audit.as_ref().unwrap().details["change"]["members"];
+    assert_eq!(*told, serde_json::json!(["roleEnds", "revision"]));
 }
 
 #[tokio::test]

@@ -203,6 +203,40 @@ fn what_hangs_on_whose_a_thing_is_is_told_as_that() {
 }
 
 #[test]
+fn what_hangs_on_where_a_thing_stands_is_denied_and_told_as_that() {
+    let deny = grant(Source::Everyone, ("workflow", "read", W1), Effect::Deny);
+    let viewer = Snapshot::new(&facts().with_system_role("viewer").with_grant(deny.clone()), NOW);
+    let places = |snapshot: &Snapshot, target: &Target| {
+        let question = asked(ResourceType::Run, Action::Read, target);
+        let unless = snapshot.granted_unless(&question);
+        let unless: Vec<String> = unless.iter().map(|place| place.id.to_string()).collect();
+        (snapshot.verdict(&question), snapshot.granted_if(&question), unless)
+    };
+    let run = || Target::one(rule_id(R1));
+    let denied = vec![W1.to_owned()];
+    assert_eq!(places(&viewer, &run()), (Reason::ExplicitDeny, None, denied.clone()));
+    let (here, there) = (
+        run().within(ResourceType::Workflow, rule_id(W1)),
+        run().within(ResourceType::Workflow, rule_id(NOBODY)),
+    );
+    assert_eq!(places(&viewer, &here), (Reason::ExplicitDeny, None, vec![]));
+    assert_eq!(places(&viewer, &there), (Reason::Granted, None, vec![]));
+    // All of the type is another question, whose answer has exceptions.
+    assert_eq!(places(&viewer, &Target::all()), (Reason::Granted, None, denied.clone()));
+    let of_one = viewer.listing_of_one(ResourceType::Run, &run());
+    let read = of_one.iter().find(|one| one.action == Action::Read).unwrap();
+    assert_eq!((read.scope, read.ids.len(), read.except_within.len()), (Scope::Listed, 1, 1));
+    for (target, expected) in [(run(), false), (here, false), (there, true)] {
+        assert_eq!(read.permits(&rule_id(R1), &target.parents, Ownership::Unknown), expected, "{target:?}");
+    }
+    // Whose it is may decide as well; what nothing gives hangs on nothing.
+    let requester = Snapshot::new(&facts().with_system_role("requester").with_grant(deny.clone()), NOW);
+    assert_eq!(places(&requester, &run()), (Reason::ExplicitDeny, Some(Ownership::Own), denied));
+    let nobody = Snapshot::new(&facts().with_grant(deny), NOW);
+    assert_eq!(places(&nobody, &run()), (Reason::ExplicitDeny, None, vec![]));
+}
+
+#[test]
 fn a_list_of_thousands_is_decided_and_told_of_in_part() {
     let id = |number: u128| Uuid::from_u128(number).hyphenated().to_string();
     let rule = |effect, number: u128| GrantFacts {

@@ -147,8 +147,15 @@ fn denied(facts: &Facts, resource: &str, action: &str, target: &Target) -> bool 
                 || is_unreadable(rule)
                 || id.is_some_and(|id| id.to_string() == rule.selector))
     };
+    // Where nobody said within which thing of a kind a thing stands, a deny of any of them may be about it.
+    let is_open = |kind: &str| {
+        target.id.is_some() && !target.parents.iter().flatten().any(|(known, _)| known.as_str() == kind)
+    };
     rules(facts).iter().any(|rule| {
         hits(rule, resource, target.id.as_ref())
+            || ancestor_types(resource)
+                .iter()
+                .any(|kind| is_open(kind) && is_about(rule, Effect::Deny, kind, &actions))
             || ancestor_types(resource).iter().any(|kind| hits(rule, kind, None))
             || (is_of_own(rule)
                 && is_about(rule, Effect::Deny, resource, &actions)
@@ -177,6 +184,11 @@ fn allowed(facts: &Facts, resource: &str, action: &str, target: &Target) -> bool
         Some(id) => given(Some(id), target.ownership),
         // Of a list something must be left: any id that a rule names, or one that none names.
         None if action == "list" => {
+            let elsewhere = |id: &RuleId| {
+                ancestor_types(resource).iter().fold(Target::one(id.clone()), |target, kind| {
+                    target.within(heddle_policy::ResourceType::parse(kind).unwrap(), rule_id(NOBODY))
+                })
+            };
             let readable = rules.iter().filter(|rule| !is_unreadable(rule));
             let named = readable.map(|rule| rule.selector.as_str()).chain([NOBODY]);
             named
@@ -184,7 +196,7 @@ fn allowed(facts: &Facts, resource: &str, action: &str, target: &Target) -> bool
                 .filter_map(|id| RuleId::read(heddle_policy::ResourceType::VectorDatabase, id))
                 .flat_map(|id| [Ownership::Own, Ownership::Other].map(|whose| (id.clone(), whose)))
                 .any(|(id, whose)| {
-                    given(Some(&id), whose) && !denied(facts, resource, action, &Target::one(id).owned(whose))
+                    given(Some(&id), whose) && !denied(facts, resource, action, &elsewhere(&id).owned(whose))
                 })
         }
         None => given(None, Ownership::Unknown),

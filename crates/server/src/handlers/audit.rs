@@ -69,7 +69,7 @@ pub(crate) async fn verify(call: Call<ops::VerifyAuditEvents>) -> HandlerResult 
     call.app.denials.flush().await;
     let (trail, keeper) = (call.context.tenant(), &call.app.audit);
     // What was done a moment ago is looked at, too.
-    keeper.chain.seal_all(trail).await?;
+    keeper.seal_now(trail).await?;
     let part =
         Part { after: call.query.after.unwrap_or(0), most: u64::from(call.query.limit.unwrap_or(VERIFIED)) };
     let found = keeper.chain.verify(trail, part, keeper.anchors.of(trail).as_ref()).await?;

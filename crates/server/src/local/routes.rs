@@ -160,10 +160,16 @@ async fn forget(app: &App, wanted: Forget) -> HandlerResult {
                     place.field, place.connection, place.tenant
                 )
             });
+            // Second factors are counted, and not named.
+            let named: Vec<_> = named.collect();
+            let such = if named.is_empty() {
+                "of second factors".to_owned()
+            } else {
+                format!("such as {}", named.join(", "))
+            };
             let message = format!(
-                "The key `{key}` stays: {secrets} secrets are sealed under it, such as {}. `heddle key rotate --continue` \
-                 wraps them with the current key; what does not open must be set anew or deleted.",
-                named.collect::<Vec<_>>().join(", ")
+                "The key `{key}` stays: {secrets} secrets are sealed under it, {such}. `heddle key rotate --continue` \
+                 wraps them with the current key; what does not open must be set anew or deleted."
             );
             let problem = Problem::at("key", "inUse", message).with("secrets", places);
             return Err(UseCaseError::Conflict(vec![problem]).into());

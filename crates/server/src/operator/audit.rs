@@ -152,7 +152,8 @@ pub async fn verify_copy(
     trails.dedup();
     let mut found = Vec::new();
     for trail in trails {
-        let anchor = anchors.iter().find(|anchor| anchor.statement.tenant == trail);
+        let own = anchors.iter().filter(|anchor| anchor.statement.tenant == trail);
+        let anchor = own.max_by_key(|anchor| anchor.statement.sequence);
         let part = Part { after: 0, most: u64::MAX };
         let done = chain.verify(trail, part, anchor).await?;
         let told = |fault: heddle_identity::chain::Fault| {

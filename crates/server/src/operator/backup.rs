@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use heddle_connections::rotation;
+use heddle_connections::rotation::{self, StoredKeys};
 use heddle_identity::InstallationKey;
 use heddle_outbound::KeyringSealer;
 use heddle_seal::Keyring;
@@ -106,7 +106,7 @@ pub async fn restore(config: &Config, from: &Path, keys: KeyFiles<'_>) -> Result
     if let Some(path) = keys.keyring {
         let sealer = KeyringSealer::new(keyring_at(path)?);
         let backup = from.to_owned();
-        let stored = blocking(move || heddle_store_connections::keys_of(&backup)).await?;
+        let stored = blocking(move || stored_keys(&backup)).await?;
         rotation::compare(&sealer, &stored)?;
     }
     let beginning = super::Beginning::of(config);
@@ -123,6 +123,15 @@ pub async fn restore(config: &Config, from: &Path, keys: KeyFiles<'_>) -> Result
     // The lock goes after what failed was taken back: whoever comes then finds nothing, and loses nothing.
     drop(data);
     done
+}
+
+/// Keys that a backup knows, and what connections and second factors have sealed under them.
+fn stored_keys(backup: &Path) -> Result<StoredKeys, backup::BackupError> {
+    let mut stored = heddle_store_connections::keys_of(backup)?;
+    for (key, factors) in heddle_store_identity::factor_keys_of(backup)? {
+        *stored.in_use.entry(key).or_default() += factors;
+    }
+    Ok(stored)
 }
 
 async fn put_back(

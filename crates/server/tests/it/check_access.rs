@@ -60,10 +60,11 @@ async fn a_decision_tells_its_reason_and_what_it_rests_on() {
         assert_eq!(told["context"]["via"], json!([{ "grantId": deny, "effect": "deny", "source": "user" }]));
         assert!(told["context"]["authzRevision"].as_i64().unwrap() > before);
         assert_eq!(reason(&ask(&person, question("read", "workflow", OTHER)).await), (true, "GRANTED"));
-        // What stands within the denied thing is denied; who does not say where it stands is told of that.
+        // What stands within the denied thing is denied, and so is what may stand there; the answer tells of that.
         let mut run = question("read", "run", OTHER);
         let told = ask(&person, run.clone()).await;
-        assert_eq!(reason(&told), (true, "GRANTED"));
+        assert_eq!(reason(&told), (false, "EXPLICIT_DENY"));
+        assert_eq!(told["context"]["via"][0]["grantId"], json!(deny));
         assert_eq!(told["context"]["unlessWithin"], json!([{ "type": "workflow", "id": NOBODY }]));
         run["resource"]["within"] = json!([{ "type": "workflow", "id": NOBODY }]);
         assert_eq!(reason(&ask(&person, run.clone()).await), (false, "EXPLICIT_DENY"));
@@ -155,6 +156,44 @@ async fn about_others_asks_who_may_inspect_and_who_is_nobody_here_has_nothing() 
         let _ = app.admin.patch(&format!("/api/users/{person_id}"), body).await.expect(200);
         let told = ask(&inspector, about("user", &person_id)).await;
         assert_eq!(reason(&told), (false, "PRINCIPAL_INACTIVE"));
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn a_service_account_is_a_subject_and_asks_about_itself() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let body = json!({ "email": "robot@example.com", "displayName": "Robot", "kind": "service",
+            "roles": ["requester"] });
+        let id = app.admin.post("/api/users", body).await.expect(201).id();
+        let wanted = json!({ "name": "nightly", "userId": id });
+        let made = app.admin.post("/api/auth/tokens", wanted).await.expect(201).data();
+        let robot = app.anonymous().bearer(made["token"].as_str().unwrap());
+        let (person, _) = app.user("person", &["requester"]).await;
+        let about = |kind: &str, id: &str| {
+            let mut asked = question("run", "workflow", NOBODY);
+            asked["subject"] = json!({ "type": kind, "id": id });
+            asked
+        };
+        for by in [&app.admin, &robot] {
+            for kind in ["user", "service-account"] {
+                assert_eq!(reason(&ask(by, about(kind, &id)).await), (true, "GRANTED"), "{kind}");
+            }
+        }
+        let rights = robot.post(EFFECTIVE, json!({})).await.expect(200).data();
+        assert_eq!(rights["subject"], json!({ "type": "service-account", "id": id }));
+        assert_eq!(
+            rights["resources"].as_array().unwrap().iter().filter(|one| one["type"] == "run").count(),
+            1,
+            "{rights}"
+        );
+        // A person is no service account, and who is neither asked about nor allowed to inspect is refused.
+        assert_eq!(
+            reason(&ask(&app.admin, about("service-account", &person)).await),
+            (false, "NOT_A_MEMBER")
+        );
+        let _ = robot.post(CHECK, about("user", &person)).await.refused(403, "denied");
         app.stop().await;
     });
 }
@@ -269,14 +308,15 @@ async fn all_rights(client: &Client, limit: u32) -> Vec<Value> {
     }
 }
 
-/// Whether a listing reaches a thing that stands within nothing.
+/// Whether a listing reaches a thing of which nobody said where it stands.
 fn reaches(rows: &[Value], kind: &str, action: &str, id: &str) -> bool {
     let rows: Vec<&Value> = rows.iter().filter(|row| row["type"] == kind && row["name"] == action).collect();
     let named = |member: &str| {
         rows.iter().any(|row| row[member].as_array().is_some_and(|ids| ids.contains(&json!(id))))
     };
     let all = rows.iter().any(|row| row["scope"] == "all");
-    (all || named("ids")) && !named("exceptIds")
+    let may_be_denied = rows.iter().any(|row| row.get("exceptWithin").is_some());
+    (all || named("ids")) && !named("exceptIds") && !may_be_denied
 }
 
 #[tokio::test]
@@ -431,8 +471,14 @@ async fn authzen_is_answered_in_its_own_shapes() {
             "resource": { "type": "run", "id": OTHER, "properties": { "owner": "me" } },
             "context": { "time": "2026-01-01T00:00:00Z" },
         });
+        // Of which workflow the run is is not said, and one is denied: a client that reads nothing but the decision is safe.
         let told = app.admin.post("/access/v1/evaluation", asked.clone()).await.expect(200).json();
-        assert_eq!((reason(&told), told.get("data")), ((true, "GRANTED"), None), "{told}");
+        assert_eq!((reason(&told), told.get("data")), ((false, "EXPLICIT_DENY"), None), "{told}");
+        assert_eq!(told["context"]["unlessWithin"], json!([{ "type": "workflow", "id": NOBODY }]));
+        let elsewhere = json!({ "within": [{ "type": "workflow", "id": OTHER }] });
+        asked["resource"]["properties"] = elsewhere.clone();
+        let told = app.admin.post("/access/v1/evaluation", asked.clone()).await.expect(200).json();
+        assert_eq!(reason(&told), (true, "GRANTED"), "{told}");
         asked["resource"]["properties"]["within"] = json!([{ "type": "workflow", "id": NOBODY }]);
         let told = app.admin.post("/access/v1/evaluation", asked.clone()).await.expect(200).json();
         assert_eq!(reason(&told), (false, "EXPLICIT_DENY"));
@@ -440,7 +486,7 @@ async fn authzen_is_answered_in_its_own_shapes() {
         let refused = app.admin.post("/access/v1/evaluation", asked.clone()).await.expect(400);
         assert_eq!(refused.fields(), ["resource.properties.within"]);
         let things = json!([
-            { "resource": { "type": "run", "id": OTHER } },
+            { "resource": { "type": "run", "id": OTHER, "properties": elsewhere } },
             { "resource": { "type": "workflow", "id": NOBODY } },
             { "resource": { "type": "todo", "id": "1" } },
         ]);
@@ -455,7 +501,7 @@ async fn authzen_is_answered_in_its_own_shapes() {
         assert_eq!(told["evaluations"].as_array().unwrap().len(), 2);
         // Without questions a batch is one itself; without somebody it is none.
         let _ = batch.as_object_mut().unwrap().remove("evaluations");
-        batch["resource"] = json!({ "type": "run", "id": OTHER });
+        batch["resource"] = json!({ "type": "run", "id": OTHER, "properties": elsewhere });
         let told = app.admin.post("/access/v1/evaluations", batch.clone()).await.expect(200).json();
         assert_eq!(reason(&told), (true, "GRANTED"));
         let _ = batch.as_object_mut().unwrap().remove("subject");

@@ -18,7 +18,7 @@ async fn own_id(client: &Client) -> String {
 }
 
 /// An instant so many seconds behind the present of the server.
-async fn in_seconds(app: &TestApp, seconds: i64) -> String {
+pub(crate) async fn in_seconds(app: &TestApp, seconds: i64) -> String {
     let name = format!("clock {seconds}");
     let made = app.admin.post("/api/roles", json!({ "name": name })).await.expect(201).data();
     let now: Timestamp = made["createdAt"].as_str().unwrap().parse().unwrap();
@@ -149,7 +149,7 @@ async fn what_a_group_has_its_members_have_from_the_next_request_on() {
 }
 
 #[tokio::test]
-async fn a_deny_holds_for_every_kind_of_principal_and_an_allow_gives() {
+async fn asvs_8_3_1_a_deny_holds_for_every_kind_of_principal_and_an_allow_gives() {
     with_both!(|db| {
         let mut app = TestApp::start(db).await;
         let workflow = app.admin.publish_bpmn("ruled", &models::task()).await;
@@ -357,6 +357,18 @@ async fn nobody_makes_their_own_rights_last_longer() {
         let account =
             json!({ "email": "mine@example.com", "displayName": "Mine", "roles": ["administrator"] });
         let _ = person.post("/api/users", account).await.refused(403, "outlastsOwnRights");
+        // Nor by acting as one that has it for longer.
+        let (other, _) = app.user("other", &["administrator"]).await;
+        let taken = json!({ "password": "another password for the other" });
+        let _ = person.patch(&format!("/api/users/{other}"), taken).await.refused(403, "outlastsOwnRights");
+        let robot = json!({
+            "email": "robot@example.com", "displayName": "Robot", "kind": "service", "roles": ["administrator"],
+        });
+        let robot = app.admin.post("/api/users", robot).await.expect(201).id();
+        let token = json!({ "name": "kept", "userId": robot });
+        let _ = person.post("/api/auth/tokens", token).await.refused(403, "outlastsOwnRights");
+        let token = json!({ "name": "lent", "userId": robot, "expiresAt": sooner });
+        let _ = person.post("/api/auth/tokens", token).await.expect(201);
         let own = app.role("own", &[]).await;
         let _ =
             set(&app.admin, &id, json!({ "roles": ["administrator", "viewer", "own"] })).await.expect(200);
@@ -387,6 +399,46 @@ async fn the_last_owner_is_a_person_of_their_own_role_without_an_end() {
         let _ = set(&app.admin, &me, json!({ "roles": ["viewer"] })).await.refused(409, "lastOwner");
         let _ = app.user("second", &["owner"]).await;
         let _ = set(&app.admin, &me, ending).await.expect(200);
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn changes_of_groups_and_of_who_is_in_them_tell_before_and_after() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let (user, _) = app.user("person", &[]).await;
+        let worker = app.role_id(&app.admin, "worker").await;
+        let id = group(&app.admin, json!({ "name": "accounting" })).await;
+        let end = in_seconds(&app, 3600).await;
+        let change = async |action: &str| {
+            let path = format!("/api/audit-events?limit=1&action={action}");
+            app.admin.get(&path).await.expect(200).data()[0]["details"]["change"].clone()
+        };
+        let path = format!("/api/groups/{id}");
+        let body = json!({ "roles": ["worker"], "roleExpiries": [{ "role": "worker", "expiresAt": end }] });
+        let _ = app.admin.patch(&path, body).await.expect(200);
+        let told = change("group.updated").await;
+        assert_eq!(
+            (&told["before"]["roles"], &told["after"]["roles"]),
+            (&json!([]), &json!([worker])),
+            "{told}"
+        );
+        assert!(!told["after"]["roleEnds"][&worker].is_null(), "{told}");
+        let ends = json!([{ "role": "worker", "expiresAt": end }]);
+        let body = json!({ "roles": ["worker"], "roleExpiries": ends, "groups": ["accounting"] });
+        let _ = set(&app.admin, &user, body).await.expect(200);
+        let told = change("member.set").await;
+        assert_eq!(
+            (&told["before"]["groups"], &told["after"]["groups"]),
+            (&json!([]), &json!([id])),
+            "{told}"
+        );
+        assert!(!told["after"]["roleEnds"][&worker].is_null(), "{told}");
+        let _ = set(&app.admin, &user, json!({ "roles": [], "groups": [] })).await.expect(200);
+        let _ = app.admin.delete(&path).await.expect(204);
+        let told = change("group.deleted").await;
+        assert_eq!((&told["before"]["name"], &told["after"]), (&json!("accounting"), &Value::Null), "{told}");
         app.stop().await;
     });
 }
@@ -456,6 +508,13 @@ async fn a_service_account_has_tokens_and_no_password() {
             let _ = app.admin.delete(&token).await.expect(204);
         }
         let _ = robot.get("/api/workflows").await.expect(401);
+        let events = app.admin.get("/api/audit-events?action=api_token.deleted").await.expect(200).data();
+        let change = &events[0]["details"]["change"];
+        assert_eq!(
+            (&change["before"]["name"], &change["after"]),
+            (&json!("nightly"), &Value::Null),
+            "{events}"
+        );
         let made = app.admin.post("/api/auth/tokens", wanted.clone()).await.expect(201).data();
         let robot = app.anonymous().bearer(made["token"].as_str().unwrap());
         let _ = app.admin.patch(&path, json!({ "state": "disabled" })).await.expect(200);

@@ -115,6 +115,9 @@ async fn an_employee_sees_what_they_started_are_given_or_completed_and_nothing_e
         let gone = format!("/api/workflows/{leave}/runs/{theirs}");
         let _ = boss.get(&gone).await.refused(403, "denied");
         let _ = boss.post(&done, json!({})).await.refused(403, "denied");
+        let by_id = format!("/api/human-tasks/{their_task}");
+        let _ = boss.get(&by_id).await.refused(403, "denied");
+        let _ = deputy.get(&by_id).await.expect(200);
         assert_eq!(runs(&deputy, &leave).await, set(&[&mine, &theirs, &other]), "completed by them");
         assert_eq!(tasks(&deputy, "state=completed").await, set(&[&their_task]));
 

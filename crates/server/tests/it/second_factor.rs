@@ -6,11 +6,13 @@ use std::time::SystemTime;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use data_encoding::BASE32_NOPAD;
+use heddle_connections::ports::KeyStore as _;
 use heddle_identity::ports::SessionStore as _;
 use heddle_identity::records::ApiToken;
 use heddle_kernel::{Timestamp, TokenId, UserId};
 use heddle_policy::licence::Claims;
 use heddle_store::{Db, Options};
+use heddle_store_connections::SqlConnectionStore;
 use heddle_store_identity::IdentityStore;
 use heddle_testkit::app::PASSWORD;
 use heddle_testkit::db::TestDb;
@@ -245,6 +247,20 @@ async fn a_second_factor_is_removed_by_whoever_proves_it_once_more() {
             events.as_array().unwrap().iter().filter(|event| event["action"] == action).count()
         };
         assert_eq!((count("user.totp_enrolled"), count("user.totp_removed")), (2, 1), "{events}");
+        // Told is that it changed, and nothing of it.
+        let change = |action: &str| {
+            let found = events.as_array().unwrap().iter().find(|event| event["action"] == action);
+            found.unwrap()["details"]["change"].clone()
+        };
+        let (made, gone) = (change("user.totp_enrolled"), change("user.totp_removed"));
+        assert_eq!(made["members"], json!(["secondFactor", "recoveryCodes", "revision"]), "{made}");
+        assert_eq!(gone["members"], json!(["secondFactor", "revision"]), "{gone}");
+        for told in [&made["after"], &gone["before"]] {
+            assert_eq!(told.as_object().map(serde_json::Map::len), Some(1), "{told}");
+        }
+        let opened =
+            app.admin.get("/api/audit-events?action=session.created&limit=1").await.expect(200).data();
+        assert_eq!(opened[0]["details"]["change"]["members"], json!(["recoveryCode"]), "{opened}");
         app.stop().await;
     });
 }
@@ -329,13 +345,32 @@ async fn of_two_sign_ins_with_one_code_at_once_one_gets_in() {
     });
 }
 
-/// The store of a server that was stopped.
-async fn stored(app: &TestApp, db: &TestDb) -> IdentityStore {
+/// The database of a server.
+async fn opened(app: &TestApp, db: &TestDb) -> Db {
     let address = match db.kind() {
         "postgres" => db.address().to_owned(),
         _ => format!("sqlite:{}", app.data_dir().join("heddle.db").display()),
     };
-    IdentityStore::new(Db::open(&address, &Options::default()).await.unwrap(), Vec::new())
+    Db::open(&address, &Options::default()).await.unwrap()
+}
+
+/// The store of a server that was stopped.
+async fn stored(app: &TestApp, db: &TestDb) -> IdentityStore {
+    IdentityStore::new(opened(app, db).await, Vec::new())
+}
+
+#[tokio::test]
+async fn nothing_is_sealed_under_a_key_that_was_forgotten() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let (_, person) = app.user("person", &["viewer"]).await;
+        let keys = SqlConnectionStore::new(opened(&app, db).await);
+        let known = keys.key_checks().await.unwrap();
+        assert_eq!(known.len(), 1);
+        assert_eq!(keys.forget_key(&known[0].key, Timestamp::from_micros(1)).await, Ok(0));
+        let _ = person.post(TOTP, json!({ "password": PASSWORD })).await.expect(503);
+        app.stop().await;
+    });
 }
 
 #[tokio::test]

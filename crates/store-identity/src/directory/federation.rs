@@ -193,6 +193,8 @@ async fn set_mapped<C: AsConn>(
     let (organization, person) = (row.organization_id, row.user_id);
     bump_authz_revision(conn, tenant).await?;
     let ids: Vec<Id> = membership.roles.iter().copied().map(Id::from).collect();
+    let lasting = membership.roles.iter().filter(|role| !membership.role_ends.contains_key(role));
+    let lasting: Vec<Id> = lasting.copied().map(Id::from).collect();
     let stored = members::table.find((organization, person)).select(members::revision);
     let known = roles::table.filter(roles::organization_id.eq(organization).and(roles::id.eq_any(&ids)));
     let (stored, known): (Option<i64>, i64) = on_conn!(conn, |conn| {
@@ -208,7 +210,7 @@ async fn set_mapped<C: AsConn>(
         }),
         (Some(stored), Some(expected)) => {
             revision::check(stored, expected)?;
-            let stays = membership.expires_at.is_none() && owners::among(conn, tenant, &ids).await?;
+            let stays = membership.expires_at.is_none() && owners::among(conn, tenant, &lasting).await?;
             if !stays && owners::is_last(conn, tenant, user).await? {
                 return Err(StoreError::LockOut.into());
             }

@@ -77,11 +77,14 @@ pub(super) async fn lacking(
             .select((roles::organization_id, roles::system))
             .load(conn)
             .await?;
+        let grouped: Vec<Id> =
+            groups::table.filter(groups::name.eq(name)).select(groups::organization_id).load(conn).await?;
         let of =
             |id: Id| named.iter().find(|(organization, _)| *organization == id).map(|(_, system)| *system);
         let lacking = all.into_iter().filter_map(|id| match of(id) {
             Some(true) => None,
             Some(false) => Some((TenantId::from(id), NameTaken::ByOwnRole)),
+            None if grouped.contains(&id) => Some((TenantId::from(id), NameTaken::ByGroup)),
             None => Some((TenantId::from(id), NameTaken::No)),
         });
         Ok(lacking.collect())

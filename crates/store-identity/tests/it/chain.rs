@@ -23,7 +23,7 @@ fn chain(db: &Db) -> AuditChain {
     AuditChain::new(store, &key, Arc::new(FixedClock::at(NOW))).unwrap()
 }
 
-async fn sql(db: &Db, text: &str) {
+pub(crate) async fn sql(db: &Db, text: &str) {
     heddle_store::write_tx!(db, |conn| {
         use diesel_async::SimpleAsyncConnection as _;
         Ok(conn.batch_execute(text).await?)
@@ -160,6 +160,7 @@ async fn whatever_is_done_to_a_stored_chain_is_named() {
         }
         if is_sqlite {
             cases.push((flip("details", "'no JSON'"), (3, FaultReason::Unreadable)));
+            cases.push((flip("id", "zeroblob(3)"), (3, FaultReason::Unreadable)));
         }
         assert_eq!(fault(&chain, Some(&anchor)).await, None);
         for (change, expected) in cases {
@@ -174,6 +175,54 @@ async fn whatever_is_done_to_a_stored_chain_is_named() {
             .await;
         }
         assert_eq!(fault(&chain, Some(&anchor)).await, None);
+    });
+}
+
+#[tokio::test]
+async fn a_record_before_the_beginning_is_named() {
+    on_both!(|db| {
+        let chain = chain(&db);
+        sealed(&db, &chain, 3).await;
+        let store = IdentityStore::new(db.clone(), Vec::new());
+        for sequence in [0, -7] {
+            store.audit(&audit(9, Some(ACME), "run.started")).await.unwrap();
+            sql(&db, &format!("UPDATE audit_events SET sequence = {sequence} WHERE sequence IS NULL")).await;
+            assert_eq!(fault(&chain, None).await, Some((sequence, FaultReason::Misplaced)));
+            sql(&db, "DELETE FROM audit_events WHERE sequence <= 0").await;
+            assert_eq!(fault(&chain, None).await, None);
+        }
+    });
+}
+
+#[tokio::test]
+async fn what_somebody_else_put_at_the_end_is_not_signed() {
+    on_both!(|db| {
+        let chain = chain(&db);
+        sealed(&db, &chain, 3).await;
+        let store = IdentityStore::new(db.clone(), Vec::new());
+        store.audit(&audit(9, Some(ACME), "run.started")).await.unwrap();
+        sql(&db, "CREATE TABLE kept_events AS SELECT * FROM audit_events").await;
+        sql(&db, "CREATE TABLE kept_checkpoints AS SELECT * FROM audit_checkpoints").await;
+        let zeros = if db.postgres().is_none() { "zeroblob(32)" } else { "decode(repeat('00', 32), 'hex')" };
+        let cases = [
+            (format!("UPDATE audit_checkpoints SET hash = {zeros}"), (3, FaultReason::Forged)),
+            (format!("UPDATE audit_events SET hash = {zeros} WHERE sequence = 3"), (3, FaultReason::Changed)),
+            ("DELETE FROM audit_events WHERE sequence = 3".to_owned(), (3, FaultReason::Truncated)),
+            ("DELETE FROM audit_checkpoints".to_owned(), (1, FaultReason::Unsigned)),
+        ];
+        for (change, expected) in cases {
+            sql(&db, &change).await;
+            assert!(chain.seal(ACME).await.is_err(), "{change}");
+            assert_eq!(fault(&chain, None).await, Some(expected), "{change}");
+            sql(
+                &db,
+                "DELETE FROM audit_events; INSERT INTO audit_events SELECT * FROM kept_events; \
+                 DELETE FROM audit_checkpoints; INSERT INTO audit_checkpoints SELECT * FROM kept_checkpoints",
+            )
+            .await;
+        }
+        assert_eq!(chain.seal(ACME).await.unwrap().0, 1, "as it was, it goes on");
+        assert_eq!(fault(&chain, None).await, None);
     });
 }
 

@@ -1,15 +1,19 @@
 //! Second factors: what is written of them, once, and the keys that they are sealed under.
 
+use std::path::Path;
+
 use heddle_identity::ports::{
     Enrolment, Factor, FactorPlace, FactorProof, FactorStore as _, NewSession, Removal, SealedFactor,
     SessionStore,
 };
 use heddle_kernel::{Revision, UserId};
 use heddle_store::StoreError;
-use heddle_store_identity::IdentityStore;
+use heddle_store_identity::{IdentityStore, factor_keys_of};
+use heddle_testkit::db::TestDb;
 use heddle_testkit::on_both;
 use heddle_usecase::Journal;
 
+use crate::chain::sql;
 use crate::world::*;
 
 fn sealed(key: &str, text: &str) -> SealedFactor {
@@ -68,6 +72,27 @@ async fn a_factor_is_confirmed_once_and_ends_the_other_sessions() {
         assert!(access(&store, &other).await.is_none());
         assert_eq!(store.confirm(&enrolment(ADA), &Journal::default()).await, Err(StoreError::Stale));
         assert_eq!(store.begin(&pending(ADA), &Journal::default()).await, Err(StoreError::Stale));
+    });
+}
+
+#[tokio::test]
+async fn nothing_is_sealed_under_a_key_that_was_forgotten() {
+    on_both!(|db| {
+        let store = world(&db).await;
+        let instant = if db.postgres().is_none() { "1" } else { "now()" };
+        let keys = format!(
+            "INSERT INTO connection_keys (key_id, check_value, created_at, forgotten_at) \
+             VALUES ('k1', 'c', {instant}, {instant}), ('k2', 'c', {instant}, NULL)"
+        );
+        sql(&db, &keys).await;
+        let refused = store.begin(&pending(ADA), &journal(70)).await;
+        assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+        assert!(!was_written(&store, 70).await && store.factor(ADA).await == Ok(None));
+        let known = Factor { sealed: sealed("k2", "secret"), ..pending(ADA) };
+        store.begin(&known, &journal(70)).await.unwrap();
+        let refused = store.rewrapped(ADA, &known.sealed, &sealed("k1", "other")).await;
+        assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+        assert_eq!(store.factor(ADA).await, Ok(Some(known)));
     });
 }
 
@@ -134,4 +159,16 @@ async fn a_rotation_finds_what_is_under_another_key() {
         assert_eq!(store.rewrapped(ADA, &found[0].sealed, &wrapped).await, Ok(true));
         assert!(store.sealed_under_others("k2", None, 10).await.unwrap().is_empty());
     });
+}
+
+#[tokio::test]
+async fn a_backup_tells_the_keys_of_its_factors() {
+    let db = TestDb::sqlite().await;
+    let store = world(db.db()).await;
+    let file = |db: &TestDb| Path::new(db.address().strip_prefix("sqlite:").unwrap()).to_owned();
+    assert!(factor_keys_of(&file(&db)).unwrap().is_empty());
+    store.begin(&pending(ADA), &Journal::default()).await.unwrap();
+    assert_eq!(factor_keys_of(&file(&db)).unwrap(), [("k1".to_owned(), 1)].into());
+    let of_before = TestDb::sqlite_empty().await;
+    assert!(factor_keys_of(&file(&of_before)).unwrap().is_empty());
 }

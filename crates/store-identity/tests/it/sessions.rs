@@ -214,6 +214,8 @@ async fn tokens_have_names_pages_and_an_end() {
         assert_eq!(found, all);
 
         let first = all[0].id;
+        assert_eq!(store.token(ADA, first).await.as_ref(), Ok(&all[0]));
+        assert_eq!(store.token(BOB, first).await, Err(StoreError::NotFound));
         assert_eq!(store.delete_token(BOB, first, &journal(71)).await, Err(StoreError::NotFound));
         store.delete_token(ADA, first, &journal(72)).await.unwrap();
         store.delete_token(ADA, first, &journal(73)).await.unwrap();

@@ -216,7 +216,7 @@ impl StepRows {
         let first_sequence = sequence(write.first_sequence);
         let tasks = write.tasks.into_iter().map(|change| TaskRows::of(tenant, change));
         let outgoing = write.outgoing.into_iter().map(OutgoingDbRow::of);
-        // Of one store the last write counts; all writers take the stores in one order.
+        // Of one store the last write counts.
         let last: BTreeMap<String, Value> =
             write.stores.into_iter().map(|own| (own.store, own.value)).collect();
         let written_at = write.run.updated_at;

@@ -87,12 +87,14 @@ impl JobStore for SqlRunStore {
         let (statement, last) = (free(tenant, wanted), last_seen(tenant, wanted));
         let most = wanted.most as usize;
         read!(self.db(), |conn| {
+            // The end of the look is found before the look: a job that is taken in between makes the look reach farther than
+            // its end, which passes over none.
+            let ends: Vec<(i64, At, Id)> = last.load(conn).await?;
             let rows: Vec<JobDbRow> = statement.load(conn).await?;
             let mut found = FreeJobs { looked_at: rows.len(), ..FreeJobs::default() };
             if rows.len() >= most {
                 found.behind = rows.last().map(place_of);
             } else {
-                let ends: Vec<(i64, At, Id)> = last.load(conn).await?;
                 found.looked_at = usize::try_from(WINDOW).unwrap_or(usize::MAX);
                 found.behind = ends.into_iter().next().map(|(priority, place, job)| JobPlace {
                     priority,

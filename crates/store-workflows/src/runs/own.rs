@@ -292,7 +292,13 @@ mod tests {
             let filter = RunFilter { sort, ..RunFilter::default() };
             let tenant = TenantId(Uuid::nil());
             let wanted = Wanted { tenant, filter: &filter, access: &access, from: None, limit: 3 };
-            wanted.foremost(vec![(id(1), at(5)), (id(2), at(7)), (id(1), at(5)), (id(3), at(5)), (id(4), at(9))])
+            wanted.foremost(vec![
+                (id(1), at(5)),
+                (id(2), at(7)),
+                (id(1), at(5)),
+                (id(3), at(5)),
+                (id(4), at(9)),
+            ])
         };
         assert_eq!(first(RunSort::Newest), [id(4), id(2), id(3)]);
         assert_eq!(first(RunSort::Oldest), [id(1), id(3), id(2)]);

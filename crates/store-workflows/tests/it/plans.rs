@@ -228,6 +228,8 @@ async fn every_list_is_read_by_an_index_in_its_order() {
         ("assignee", TaskFilter { state: open, assignee: Some(names()), ..none() }),
         ("candidate", TaskFilter { state: open, candidate: mine(), ..none() }),
         ("due", TaskFilter { state: open, due_before: Some(at(1)), ..none() }),
+        ("follow-up", TaskFilter { state: open, follow_up_before: Some(at(1)), ..none() }),
+        ("follow-up in all states", TaskFilter { follow_up_before: Some(at(1)), ..none() }),
         ("workflow", TaskFilter { state: open, workflow: Some(of), ..none() }),
         ("run", TaskFilter { state: open, run: Some(id(RunId)), ..none() }),
         ("candidate, due", TaskFilter { state: open, candidate: mine(), due_before: Some(at(1)), ..none() }),

@@ -128,8 +128,9 @@ impl Runs {
         })
     }
 
-    /// Whether a task names the caller: as its assignee, as a candidate, or by a group or role of theirs. One that names
-    /// nobody names no one.
+    /// Whether a task names the caller now, as their own runs are told: an open one as its assignee, or, while it is
+    /// nobody's, as a candidate or by a group or role of theirs; a completed one whoever completed it. One that names nobody
+    /// names no one.
     ///
     /// # Errors
     /// `NotFound`, `Unavailable`.
@@ -140,9 +141,17 @@ impl Runs {
         caller: &Principal,
     ) -> Result<bool, UseCaseError> {
         let task = self.ports.runs.task(tenant, task).await?;
-        let mut people = task.assignee.iter().chain(&task.candidate_users);
-        Ok(people.any(|name| means(caller, name))
-            || task.candidate_groups.iter().any(|group| caller.groups.contains(group)))
+        Ok(match task.state {
+            TaskState::Open => match &task.assignee {
+                Some(assignee) => means(caller, assignee),
+                None => {
+                    task.candidate_users.iter().any(|name| means(caller, name))
+                        || task.candidate_groups.iter().any(|group| caller.groups.contains(group))
+                }
+            },
+            TaskState::Completed => task.completed_by == Some(caller.user_id),
+            TaskState::Cancelled => false,
+        })
     }
 
     /// A task with what whoever works on it needs to know.

@@ -66,7 +66,7 @@ async fn hold_database(app: &TestApp, db: &TestDb) {
 }
 
 #[tokio::test]
-async fn no_answer_no_record_and_no_row_shows_a_secret() {
+async fn asvs_13_3_1_no_answer_no_record_and_no_row_shows_a_secret() {
     with_both!(|db| {
         let mut app = TestApp::with(db, |config| config.egress_loopback = true).await;
         let admin = app.admin.clone();

@@ -73,7 +73,7 @@ struct Named {
 }
 
 impl Named {
-    /// Who fits a resource by the value of its parameter.
+    /// Candidates who fit a resource by the value of its parameter.
     fn bound(
         &mut self,
         bound: &[Binding],

@@ -27,7 +27,7 @@ use crate::{EgressError, EgressRules, Fault, HEADER_BYTES, HEADERS, Host, OutReq
 #[derive(Clone)]
 pub struct Egress {
     inner: Arc<Inner>,
-    /// On whose behalf names are resolved.
+    /// Party on whose behalf names are resolved.
     party: Arc<str>,
 }
 

@@ -3,14 +3,13 @@
 use heddle_kernel::{MAX_LIMIT, Page, PageRequest, TenantId, Timestamp, TokenId, UserId};
 use heddle_policy::capability::{UserRead, UserUpdate};
 use heddle_policy::{RequestContext, SessionKind};
-use heddle_usecase::{Journal, StoreError};
+use heddle_usecase::{AuditView, Audited, Journal, Problems, StoreError};
 
 use crate::records::{ApiToken, User, UserKind, UserState};
 use crate::rights::{resting, seen_here};
 use crate::sessions::own_session;
 use crate::token::{API_TOKEN_PREFIX, Token};
 use crate::{Identity, JournalFor, UseCaseError, validate};
-use heddle_usecase::Problems;
 
 /// An API token to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +33,12 @@ pub struct CreatedToken {
     pub token: Token,
     /// Stored record of the token.
     pub record: ApiToken,
+}
+
+impl Audited for CreatedToken {
+    fn view(&self) -> AuditView {
+        self.record.view()
+    }
 }
 
 impl Identity {

@@ -38,7 +38,7 @@ pub(crate) struct Given {
 }
 
 impl Given {
-    /// What is given for good.
+    /// Rights that are given for good.
     pub(crate) const fn for_good(rules: RoleRules) -> Self {
         Self { rules, until: None }
     }
@@ -198,7 +198,7 @@ impl Identity {
         self.whole_rules(context, roles).await?.iter().try_for_each(|rules| lifts(context, rules))
     }
 
-    /// What each of these groups gives: the living ones of its roles, each with what is granted and denied to it, and
+    /// Rights that each of these groups gives: the living ones of its roles, each with what is granted and denied to it, and
     /// what is granted and denied to the group.
     pub(crate) async fn given_by(
         &self,

@@ -66,7 +66,7 @@ fn system_role() -> UseCaseError {
     UseCaseError::conflict("systemRole", "System roles are not changed; make a role of your own.")
 }
 
-/// What rules give beyond others.
+/// Rules that give beyond others.
 fn beyond(rules: &RoleRules, others: &RoleRules) -> RoleRules {
     let names = rules.permissions.names().map(heddle_policy::Permission::as_str);
     let more: Vec<&str> = names.filter(|name| !others.permissions.contains(name)).collect();

@@ -7,7 +7,6 @@ use heddle_kernel::{Revision, Timestamp};
 use heddle_usecase::{AuditView, Audited, canonical_sha256};
 use serde::Serialize;
 
-use crate::api_tokens::CreatedToken;
 use crate::licensing::LicenceReport;
 use crate::records::{
     ApiToken, ExternalIdentity, GrantRow, Group, GroupRole, Membership, Organization, Role, User,
@@ -140,12 +139,6 @@ impl Audited for ApiToken {
             .shown("organizationId", self.tenant)
             .shown("permissions", &self.permissions)
             .shown("expiresAt", self.expires_at)
-    }
-}
-
-impl Audited for CreatedToken {
-    fn view(&self) -> AuditView {
-        self.record.view()
     }
 }
 

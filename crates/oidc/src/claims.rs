@@ -12,7 +12,7 @@ const MOST_GROUPS: usize = 1_000;
 /// The longest text of a claim that is taken, in characters.
 const LONGEST_TEXT: usize = 400;
 
-/// What a provider said of a person, proved.
+/// Claims of a provider about a person, proved.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Claims {
     /// The provider's issuer.
@@ -96,7 +96,7 @@ pub(crate) fn completed(
     all
 }
 
-/// What the claims say of the person.
+/// Person of the claims.
 ///
 /// # Errors
 /// `Refused` without a subject that can be one, and where the groups are too many to be told.

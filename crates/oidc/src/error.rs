@@ -6,7 +6,7 @@ pub enum OidcError {
     /// The provider does not answer, or not as a provider does. The text is for the log: it may hold addresses.
     #[error("{0}")]
     Unavailable(String),
-    /// What the provider said is not believed, or it refused the person.
+    /// Word of the provider that is not believed, or its refusal of the person.
     #[error("{message}")]
     Refused {
         /// Machine word of the reason.

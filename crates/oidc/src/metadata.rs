@@ -1,4 +1,4 @@
-//! What a provider tells about itself: its addresses and its keys, kept and read again.
+//! Description that a provider gives of itself: its addresses and its keys, kept and read again.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,7 +72,7 @@ struct Rereads {
     count: u32,
 }
 
-/// What is kept of a provider.
+/// Description of a provider, as it is kept.
 #[derive(Default)]
 struct Kept {
     known: Option<Known>,

@@ -63,7 +63,7 @@ impl Provider {
         exchange::way(&self.inner.settings, &known, redirect, secrets)
     }
 
-    /// What the provider says of the person who came back with an answer, proved.
+    /// Claims of the provider about the person who came back with an answer, proved.
     ///
     /// # Errors
     /// `Refused`, `Unavailable`.

@@ -33,10 +33,10 @@ impl fmt::Debug for ClientSecret {
 /// Way in which the client secret is shown to the provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ClientAuthentication {
-    /// In the `Authorization` header (`client_secret_basic`).
+    /// Header `Authorization` (`client_secret_basic`).
     #[default]
     Basic,
-    /// In the body (`client_secret_post`).
+    /// Body of the request (`client_secret_post`).
     Post,
 }
 

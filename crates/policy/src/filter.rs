@@ -19,13 +19,13 @@ pub struct Extent {
     pub all: bool,
     /// These ids are allowed; empty when all are.
     pub listed: Vec<RuleId>,
-    /// What is the caller's own is allowed; not said when all are.
+    /// Permission for what is the caller's own; not said when all are.
     pub own: bool,
     /// Every id is denied, also through a kind to which things of this kind belong.
     pub deny_all: bool,
     /// These ids are denied.
     pub denied: Vec<RuleId>,
-    /// What is the caller's own is denied.
+    /// Deny on what is the caller's own.
     pub denied_own: bool,
     /// Things within these (for runs: workflows) are denied.
     pub denied_within: Vec<(ResourceType, RuleId)>,
@@ -77,7 +77,7 @@ impl Extent {
 /// of another kind does not compile there.
 pub struct AccessFilter<R: Resource> {
     extent: Extent,
-    /// Whose own things the extent means.
+    /// Person whose own things the extent means.
     person: Option<Arc<Person>>,
     of: PhantomData<fn() -> R>,
 }

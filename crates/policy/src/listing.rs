@@ -40,11 +40,11 @@ pub struct ListedAction {
     pub scope: Scope,
     /// The things that are allowed, when they are listed.
     pub ids: Vec<RuleId>,
-    /// What is one's own is allowed beside them; not said when all is.
+    /// Permission for what is one's own beside them; not said when all is.
     pub own: bool,
     /// The things that are excepted.
     pub except: Vec<RuleId>,
-    /// What is one's own is excepted.
+    /// Exception of what is one's own.
     pub except_own: bool,
     /// The things within which everything is excepted.
     pub except_within: Vec<DeniedPlace>,

@@ -12,7 +12,7 @@ use heddle_workflows::ports::{Directory, Person};
 /// Directory of all organisations.
 pub(crate) struct People {
     pub identity: Arc<IdentityStore>,
-    /// What has ended makes nobody a candidate.
+    /// Clock, since what has ended makes nobody a candidate.
     pub clock: Arc<dyn Clock>,
 }
 

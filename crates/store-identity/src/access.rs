@@ -193,6 +193,21 @@ macro_rules! to_any {
     };
 }
 
+/// The groups in which a user is, with their names.
+macro_rules! groups_of {
+    ($tenant:expr, $user:expr) => {
+        group_members::table
+            .inner_join(
+                groups::table.on(groups::organization_id
+                    .eq(group_members::organization_id)
+                    .and(groups::id.eq(group_members::group_id))),
+            )
+            .filter(group_members::organization_id.eq($tenant).and(group_members::user_id.eq($user)))
+            .order(groups::name)
+            .select((groups::id, groups::name))
+    };
+}
+
 pub(crate) use {given_by_groups, to_any};
 
 /// Membership, groups, roles and grants of a user in an organisation, without its authorization revision.
@@ -209,17 +224,7 @@ pub(crate) async fn facts<C: AsConn>(
             .first(conn)
             .await
             .optional()?;
-        let in_groups: Vec<(Id, String)> = group_members::table
-            .inner_join(
-                groups::table.on(groups::organization_id
-                    .eq(group_members::organization_id)
-                    .and(groups::id.eq(group_members::group_id))),
-            )
-            .filter(group_members::organization_id.eq(tenant).and(group_members::user_id.eq(user)))
-            .order(groups::name)
-            .select((groups::id, groups::name))
-            .load(conn)
-            .await?;
+        let in_groups: Vec<(Id, String)> = groups_of!(tenant, user).load(conn).await?;
         let bound: Vec<(RoleRow, Option<At>)> = role_bindings::table
             .inner_join(
                 roles::table.on(roles::organization_id

@@ -358,10 +358,8 @@ impl AuditChainStore for IdentityStore {
             diesel::insert_into(audit_checkpoints::table).values(&row).execute(conn).await?;
             Ok(true)
         });
-        match done {
-            Err(StoreError::Stale) => Ok(false),
-            other => other,
-        }
+        // The trail went on in the meantime.
+        if done == Err(StoreError::Stale) { Ok(false) } else { done }
     }
 
     async fn sealed(&self, trail: TenantId, after: i64, most: usize) -> Result<Vec<ChainRow>, StoreError> {

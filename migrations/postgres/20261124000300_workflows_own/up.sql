@@ -10,7 +10,6 @@ CREATE TABLE run_people (
     PRIMARY KEY (organization_id, run_id, kind, name)
 );
 CREATE INDEX run_people_by_name ON run_people (organization_id, kind, name, created_at, run_id);
-CREATE INDEX run_people_gone ON run_people (organization_id, run_id) WHERE tasks <= 0;
 
 -- Who has to do with a task whoever it is for: the starter of its run, and whoever completed it. In the order of the work list
 CREATE TABLE human_task_people (

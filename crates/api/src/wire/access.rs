@@ -18,9 +18,9 @@ words! {
 
     /// Whether something with an end holds.
     enum HoldState {
-        /// It holds.
+        /// In force.
         Active = "active",
-        /// It has ended.
+        /// Ended.
         Expired = "expired",
     }
 

@@ -328,11 +328,11 @@ response! {
         #[serde(skip_serializing_if = "Vec::is_empty")]
         #[schema(required = false)]
         unless_within: Vec<AccessPlace>,
-        /// It is allowed nevertheless if the thing is the subject's own, which nobody looked up.
+        /// Allowed nevertheless if the thing is the subject's own, which nobody looked up.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         #[schema(required = false)]
         if_own: bool,
-        /// It is allowed nevertheless if the thing is not the subject's own, which nobody looked up.
+        /// Allowed nevertheless if the thing is not the subject's own, which nobody looked up.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         #[schema(required = false)]
         if_not_own: bool,
@@ -376,7 +376,7 @@ response! {
         #[serde(skip_serializing_if = "Vec::is_empty")]
         #[schema(required = false)]
         ids: Vec<String>,
-        /// It reaches what is the subject's own, beside `ids`.
+        /// Reach over what is the subject's own, beside `ids`.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         #[schema(required = false)]
         own: bool,
@@ -384,7 +384,7 @@ response! {
         #[serde(skip_serializing_if = "Vec::is_empty")]
         #[schema(required = false)]
         except_ids: Vec<String>,
-        /// It does not reach what is the subject's own.
+        /// Exception of what is the subject's own.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         #[schema(required = false)]
         except_own: bool,

@@ -118,7 +118,7 @@ request! {
         return_to: Option<String>,
     }
 
-    /// What a provider gives the browser to bring. Members that are not known are ignored (RFC 6749, 4.1.2).
+    /// Parameters that a provider gives the browser to bring. Members that are not known are ignored (RFC 6749, 4.1.2).
     struct FinishOidcQuery {
         /// The text that this service gave the provider.
         #[schema(min_length = 1, max_length = 512)]

@@ -200,6 +200,9 @@ fn schema_sample(schema: &Value, id: OperationId) -> Value {
     if matches!(id, OperationId::CheckAccess | OperationId::EvaluateAccesses) {
         return json!({});
     }
+    if matches!(id, OperationId::CreateGroup | OperationId::UpdateGroup | OperationId::SetMember) {
+        return json!({ "role": "x", "expiresAt": null });
+    }
     assert!(matches!(id, OperationId::CreateRole | OperationId::UpdateRole), "{id:?}: {schema}");
     json!({ "resourceType": "workflow", "action": "read", "resourceId": "*", "effect": "allow" })
 }

@@ -49,8 +49,12 @@ fn no_two_paths_can_be_taken_for_each_other() {
 fn a_reading_row_changes_nothing_and_takes_no_body() {
     for id in ids(|id| id.spec().method == Method::Get) {
         let spec = id.spec();
-        assert_eq!((spec.body, spec.audit_event, spec.if_match), (BodyMedia::None, None, false), "{id:?}");
-        assert!(spec.idempotent && spec.success == [200], "{id:?}");
+        assert_eq!((spec.body, spec.if_match), (BodyMedia::None, false), "{id:?}");
+        // A browser that a provider sends back can only read: that opens the session.
+        let opens = id == OperationId::FinishOidcSignIn;
+        assert_eq!((spec.audit_event.is_some(), spec.idempotent), (opens, !opens), "{id:?}");
+        let leads_on = opens || id == OperationId::StartOidcSignIn;
+        assert_eq!(spec.success, if leads_on { [302] } else { [200] }, "{id:?}");
         assert!(!spec.errors.contains(&409) || spec.path.contains("/export/"), "{id:?}");
     }
 }
@@ -64,6 +68,10 @@ fn a_changing_row_is_audited_unless_it_only_looks() {
         OperationId::ValidateLicence,
         OperationId::EvaluateDecision,
         OperationId::AdvanceTestClock,
+        OperationId::CheckAccess,
+        OperationId::EffectiveAccess,
+        OperationId::EvaluateAccess,
+        OperationId::EvaluateAccesses,
     ];
     // What workers do is in the histories of the runs.
     let of_workers = ids(|id| {
@@ -80,8 +88,9 @@ fn a_changing_row_is_audited_unless_it_only_looks() {
             !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
         };
         assert!(word(thing) && word(done), "{event}");
-        // Ending a session is one event, by whichever row.
-        let twice = event == "session.ended" || id.spec().document == Document::Compatibility;
+        // Opening a session is one event, by whichever row, and so is ending one.
+        let twice = ["session.created", "session.ended"].contains(&event)
+            || id.spec().document == Document::Compatibility;
         assert!(events.insert(event) || twice, "{event} stands twice");
     }
 }
@@ -137,11 +146,12 @@ fn a_revision_can_be_told_in_the_header_wherever_the_body_takes_one() {
     for id in ids(revised) {
         assert!(id.spec().if_match, "{id:?}");
     }
-    // What has no revision: a star, a grant, a session, a token, work that was set aside.
+    // What has no revision: a star, a grant, a session, a token, a second factor, work that was set aside.
     let without = [
         OperationId::UnstarWorkflow,
         OperationId::EndSession,
         OperationId::DeleteApiToken,
+        OperationId::RemoveTotp,
         OperationId::DeleteGrant,
         OperationId::DropDeadLetter,
     ];

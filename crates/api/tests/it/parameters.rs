@@ -114,6 +114,10 @@ fn every_list_that_pages_does_so_alike() {
         // Options page their connections beside the types, which come whole.
         let lists = matches!(id.spec().output, OutputKind::List | OutputKind::ListOrLines)
             || *id == OperationId::GetConnectionOptions;
+        // A part of the trail is bounded by its records, which are many, and goes on behind a number.
+        if *id == OperationId::VerifyAuditEvents {
+            continue;
+        }
         let names: Vec<_> =
             query_parameters(id.spec()).iter().map(|one| one["name"].as_str().unwrap()).collect();
         assert_eq!((names.contains(&"limit"), names.contains(&"cursor")), (lists, lists), "{id:?}");

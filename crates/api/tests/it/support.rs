@@ -105,6 +105,8 @@ pub(crate) const QUERIES: &[(OperationId, ReadQuery)] = &[
     (OperationId::ListRunEvents, query::<ops::ListRunEvents>),
     (OperationId::StreamRunEvents, query::<ops::StreamRunEvents>),
     (OperationId::ListVersions, query::<ops::ListVersions>),
+    (OperationId::StartOidcSignIn, query::<ops::StartOidcSignIn>),
+    (OperationId::FinishOidcSignIn, query::<ops::FinishOidcSignIn>),
     (OperationId::ListApiTokens, query::<ops::ListApiTokens>),
     (OperationId::ListOrganizations, query::<ops::ListOrganizations>),
     (OperationId::ListUsers, query::<ops::ListUsers>),

@@ -22,7 +22,7 @@ use crate::{Identity, UseCaseError};
 /// Most times that a sign-in is tried while what it rests on changes.
 const TRIES: usize = 4;
 
-/// What a provider proved of a person.
+/// Person, as a provider proved them.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ProvenPerson {
     /// The person's id there.
@@ -43,7 +43,7 @@ impl std::fmt::Debug for ProvenPerson {
     }
 }
 
-/// What a browser came with.
+/// Facts that a browser came with.
 #[derive(Clone, Default)]
 pub struct Visit {
     /// `User-Agent`.
@@ -78,7 +78,7 @@ pub enum FederationError {
         /// Sentence for people.
         message: &'static str,
     },
-    /// What a use case met.
+    /// Failure that a use case met.
     #[error(transparent)]
     Failed(#[from] UseCaseError),
 }

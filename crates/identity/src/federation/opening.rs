@@ -18,7 +18,7 @@ use crate::token::{self, SESSION_PREFIX, Token};
 pub(super) enum Attempted {
     /// Session opened.
     Done(Box<ProviderSignedIn>),
-    /// What it rested on changed in the meantime.
+    /// Ground that it rested on changed in the meantime.
     Again,
     /// The groups would take the last owner away.
     NobodyLeft,
@@ -192,7 +192,7 @@ impl Federation {
             .unwrap_or(user.home))
     }
 
-    /// What the audit trail says of an account that is made or linked.
+    /// Events that the audit trail has of an account that is made or linked.
     fn journals(
         &self,
         person: &ProvenPerson,

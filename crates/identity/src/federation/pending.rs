@@ -20,7 +20,7 @@ const LONGEST_PATH: usize = 1_000;
 /// A sign-in that was begun.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BegunSignIn {
-    /// What the browser keeps of it until it comes back.
+    /// Cookie that the browser keeps of it until it comes back.
     pub cookie: String,
     /// Text that comes back from the provider.
     pub state: String,

@@ -46,7 +46,7 @@ pub enum ProviderAccount {
 pub struct ProviderSession {
     /// The session.
     pub session: Session,
-    /// Its account.
+    /// Account of the session.
     pub account: ProviderAccount,
     /// The person's id at the provider.
     pub identity: ExternalIdentity,

@@ -217,7 +217,7 @@ async fn what_can_be_no_question_is_named() {
             ),
             (json!({ "action": "read", "resource": resource, "permissions": [] }), "permissions"),
             (json!({ "action": "read", "resource": resource, "permissions": null }), "permissions"),
-            (json!({ "action": "read", "resource": resource, "context": { "ip": "::1" } }), "context.ip"),
+            (json!({ "action": "read", "resource": resource, "context": { "ip": "::1" } }), "context"),
             (json!({ "action": "read", "resource": resource, "options": {} }), "options"),
             (json!({ "evaluations": [] }), "evaluations"),
             (

@@ -336,7 +336,9 @@ async fn of_two_sign_ins_with_one_code_at_once_one_gets_in() {
                 tokio::join!(with_code(&here, &ticket, &code), with_code(&there, &ticket, &code));
             let mut statuses = [one.status, two.status];
             statuses.sort_unstable();
-            assert_eq!(statuses, [200, 401], "{code}: {} {}", one.text(), two.text());
+            // The other one is refused, or told to wait after it was refused before.
+            assert_eq!(statuses[0], 200, "{code}: {} {}", one.text(), two.text());
+            assert!([401, 429].contains(&statuses[1]), "{code}: {} {}", one.text(), two.text());
         }
         if let Some(server) = other {
             server.stop().await;
@@ -361,16 +363,16 @@ async fn stored(app: &TestApp, db: &TestDb) -> IdentityStore {
 
 #[tokio::test]
 async fn nothing_is_sealed_under_a_key_that_was_forgotten() {
-    with_both!(|db| {
-        let mut app = TestApp::start(db).await;
-        let (_, person) = app.user("person", &["viewer"]).await;
-        let keys = SqlConnectionStore::new(opened(&app, db).await);
-        let known = keys.key_checks().await.unwrap();
-        assert_eq!(known.len(), 1);
-        assert_eq!(keys.forget_key(&known[0].key, Timestamp::from_micros(1)).await, Ok(0));
-        let _ = person.post(TOTP, json!({ "password": PASSWORD })).await.expect(503);
-        app.stop().await;
-    });
+    // A file of SQLite is one process's own, so that nobody else forgets its keys.
+    let Some(db) = TestDb::postgres().await else { return };
+    let mut app = TestApp::start(&db).await;
+    let (_, person) = app.user("person", &["viewer"]).await;
+    let keys = SqlConnectionStore::new(opened(&app, &db).await);
+    let known = keys.key_checks().await.unwrap();
+    assert_eq!(known.len(), 1);
+    assert_eq!(keys.forget_key(&known[0].key, Timestamp::from_micros(1)).await, Ok(0));
+    let _ = person.post(TOTP, json!({ "password": PASSWORD })).await.expect(503);
+    app.stop().await;
 }
 
 #[tokio::test]

@@ -147,7 +147,7 @@ pub(super) async fn get(store: &IdentityStore, tenant: TenantId, id: GroupId) ->
     })
 }
 
-/// What the members of a group have, as it is gathered.
+/// Rights of the members of a group, as they are gathered.
 #[derive(Default)]
 struct Gathered {
     held: Held,

@@ -2,7 +2,7 @@
 //!
 //! Documents are made before the connection is taken, so that the one writer of SQLite only writes.
 
-mod groups;
+mod halves;
 mod postgres;
 mod sqlite;
 mod statements;

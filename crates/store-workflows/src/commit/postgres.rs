@@ -11,7 +11,7 @@ use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use heddle_store::{Error, Id, PgConn, PgDb};
 use heddle_usecase::StoreError;
 
-use super::groups::{Groups, only};
+use super::halves::{Groups, only};
 use super::statements::waiting;
 use super::{Answers, Prepared, UnitRows, admitted, begun, units_of, unnest};
 

@@ -261,7 +261,8 @@ async fn every_member_that_points_elsewhere_asks_for_every_secret() {
                 let mut change = json!({ "config": {} });
                 change["config"][name] = value;
                 let refused = admin.patch(&at(&id), change.clone()).await.refused(400, "secretNeeded");
-                let told: BTreeSet<String> = members(&refused["details"], "field").into_iter().collect();
+                let told = members(&refused["details"], "field").into_iter();
+                let told: BTreeSet<String> = told.filter(|field| field.starts_with("secrets.")).collect();
                 assert_eq!(told, every, "{}: {name}", body["type"]);
                 // With one of several secrets the others are still asked for.
                 if let [one, other] = secrets.iter().collect::<Vec<_>>()[..] {

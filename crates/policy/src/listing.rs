@@ -70,11 +70,11 @@ impl ListedAction {
         let named = |kind: ResourceType| parents.iter().flatten().any(|(known, _)| *known == kind);
         let is_open =
             self.resource.is_selected_by_place() && self.resource.ancestors().any(|kind| !named(kind));
-        allowed
-            && !among(&self.except)
-            && !(is_open && self.except.iter().any(RuleId::is_made_here))
-            && !(self.except_own && ownership.takes())
-            && !self.except_within.iter().any(|place| may_be_within(parents, place.resource, &place.id))
+        let excepted = among(&self.except)
+            || (is_open && self.except.iter().any(RuleId::is_made_here))
+            || (self.except_own && ownership.takes())
+            || self.except_within.iter().any(|place| may_be_within(parents, place.resource, &place.id));
+        allowed && !excepted
     }
 }
 

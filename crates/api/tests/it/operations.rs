@@ -69,7 +69,7 @@ fn a_changing_row_is_audited_unless_it_only_looks() {
         OperationId::EvaluateDecision,
         OperationId::AdvanceTestClock,
         OperationId::CheckAccess,
-        OperationId::EffectiveAccess,
+        OperationId::GetEffectiveAccess,
         OperationId::EvaluateAccess,
         OperationId::EvaluateAccesses,
     ];

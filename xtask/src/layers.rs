@@ -184,6 +184,8 @@ const LAYERS: &[Layer] = &[
         name: "heddle-outbound",
         knows: &["heddle-kernel", "heddle-usecase", "heddle-connections", "heddle-egress", "heddle-seal"],
     },
+    // The protocol of sign-in by a provider; what a person may do is decided by identity.
+    Layer { name: "heddle-oidc", knows: &["heddle-kernel", "heddle-egress"] },
     Layer {
         name: "heddle-providers",
         knows: &["heddle-kernel", "heddle-policy", "heddle-usecase", "heddle-models", "heddle-egress"],
@@ -262,6 +264,12 @@ const RESERVED: &[Reserved] = &[
         holders: &["heddle-feel", "heddle-bpmn*"],
         why: "instants are the kernel's; zones and calendars are FEEL's and the timers'",
     },
+    Reserved {
+        prefix: "openidconnect",
+        holders: &["heddle-oidc"],
+        why: "the protocol of sign-in by a provider has one crate",
+    },
+    Reserved { prefix: "chrono", holders: &["heddle-oidc"], why: "instants are the kernel's" },
     Reserved { prefix: "time", holders: &["heddle-kernel"], why: "instants are the kernel's" },
 ];
 

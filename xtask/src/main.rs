@@ -49,9 +49,15 @@ enum Task {
     /// Tests connections of every type against services as people run them.
     #[command(disable_help_flag = true)]
     Connections(harness::Options),
+    /// Signs in by a provider of npm, in a process of its own.
+    #[command(disable_help_flag = true)]
+    Oidc(harness::Options),
     /// Measures a started server.
     #[command(disable_help_flag = true)]
     Bench(harness::Options),
+    /// Runs the scanners wapiti and sqlmap against a started server.
+    #[command(disable_help_flag = true)]
+    Scan(harness::Options),
     /// Runs schemathesis over both OpenAPI documents.
     #[command(disable_help_flag = true)]
     Schemathesis(harness::Options),
@@ -82,7 +88,9 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
         Task::Attack(options) => return harness::run("attack", options),
         Task::Clients(options) => return harness::run("clients", options),
         Task::Connections(options) => return harness::run("connections", options),
+        Task::Oidc(options) => return harness::run("oidc", options),
         Task::Bench(options) => return harness::run("bench", options),
+        Task::Scan(options) => return harness::run("scan", options),
         Task::Schemathesis(options) => return harness::run("schemathesis", options),
     };
     Ok(if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE })

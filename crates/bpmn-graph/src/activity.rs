@@ -127,6 +127,26 @@ pub struct NodeData {
     pub input_sets: Vec<Vec<Arc<str>>>,
 }
 
+/// Input and output sets of a process (clauses 10.4.1 and 13.3.2): the variables that each needs.
+#[derive(Debug, Clone, Default)]
+pub struct ProcessSets {
+    /// Input sets, of which one must be whole when the process is started without an event; empty when it needs nothing.
+    pub inputs: Vec<Vec<Arc<str>>>,
+    /// Output sets, of which one must be whole at its end; empty when it need give nothing.
+    pub outputs: Vec<Vec<Arc<str>>>,
+}
+
+impl ProcessSets {
+    /// The variables that are missing in the set that lacks the fewest of them; none where a set is whole, or there is none.
+    #[must_use]
+    pub fn missing<'s>(sets: &'s [Vec<Arc<str>>], is_there: impl Fn(&str) -> bool) -> Vec<&'s str> {
+        let lacks = |set: &'s Vec<Arc<str>>| -> Vec<&'s str> {
+            set.iter().map(|name| &**name).filter(|name| !is_there(name)).collect()
+        };
+        sets.iter().map(lacks).min_by_key(Vec::len).unwrap_or_default()
+    }
+}
+
 /// A data association (clause 10.4.2).
 #[derive(Debug, Clone)]
 pub struct Association {
@@ -156,8 +176,19 @@ pub struct Place {
     pub variable: Arc<str>,
     /// State in which the data are read or written; absent is any.
     pub state: Option<Arc<str>>,
-    /// Whether another node may write it before the one that reads it, so that that one waits for it.
+    /// Whether another node, or another run, may write it before the node that reads it, so that that one waits for it.
     pub written: bool,
+    /// Name of the data store that it is; absent for what lives as long as the run.
+    pub store: Option<Arc<str>>,
+}
+
+/// A data store of the organisation, which outlives the run (clause 10.4.1).
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DataStore {
+    /// Name of the store.
+    pub name: Arc<str>,
+    /// Variable of the process in which its value stands.
+    pub variable: Arc<str>,
 }
 
 /// Listeners of a node.
@@ -178,7 +209,8 @@ impl Listeners {
             | ListenerPlace::Assignment
             | ListenerPlace::Update
             | ListenerPlace::Timeout
-            | ListenerPlace::Complete => (place, None),
+            | ListenerPlace::Complete
+            | ListenerPlace::Delete => (place, None),
         };
         let second = self.all.iter().filter(move |own| Some(own.place) == second);
         self.all.iter().filter(move |own| own.place == first).chain(second)
@@ -213,6 +245,8 @@ pub enum ListenerPlace {
     Timeout,
     /// Completion of a human task.
     Complete,
+    /// Withdrawal of an open human task.
+    Delete,
 }
 
 /// Work of a listener.

@@ -5,6 +5,8 @@
     reason = "indices are made by the arena that they point into, which only grows"
 )]
 
+use super::bindings::Bindings;
+use super::branch::Branched;
 use super::calls;
 use super::choreography;
 use super::compensation;
@@ -12,6 +14,7 @@ use super::condition::{self, Comparison, FlowCondition, Side, Test, Wrong};
 use super::correlation::{self, Correlations};
 use super::data::{self, DataItems};
 use super::extensions::Extensions;
+use super::meaning::{Edition, Meaning};
 use super::rules::{MAX_WORK, NoRule};
 use super::{
     Continuations, Csr, Element, Flow, FlowIx, Graph, JoinRule, Node, NodeIx, Quantities, ROOT, Scope,
@@ -57,28 +60,26 @@ impl Compiled {
     }
 }
 
-/// Meaning of a lane for the user tasks in it that name neither assignee nor candidates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lanes {
-    /// Nothing: the tasks are for everybody who may complete tasks, and one takes its lane's group by `laneCandidates` alone.
-    Drawn,
-    /// Candidate group: the tasks are offered to the group named like their innermost lane. The rule holds for versions
-    /// that were published under it.
-    Groups,
-}
-
 /// Compiles every startable process of a definition: the top-level graph, and each process that is not marked
-/// as not executable. Lanes are drawn.
+/// as not executable, as it is published now.
 #[must_use]
 pub fn compile(definition: &WorkflowDefinition) -> Compiled {
-    compile_with(definition, Lanes::Drawn)
+    compile_with(definition, Meaning::NOW)
 }
 
-/// The same with a meaning of lanes.
+/// The same by the meaning that a version has.
 #[must_use]
-pub fn compile_with(definition: &WorkflowDefinition, lanes: Lanes) -> Compiled {
+pub fn compile_with(definition: &WorkflowDefinition, meaning: Meaning) -> Compiled {
     let mut compiled = Compiled::default();
-    let extensions = Extensions::of(definition.bpmn.as_deref());
+    let mut extensions = Extensions::of(definition.bpmn.as_deref());
+    if meaning.edition == Edition::Second {
+        match Bindings::of(definition) {
+            Ok(bindings) => extensions.bindings = bindings,
+            Err(told) => {
+                compiled.diagnostics.push(diagnostic::error("wrongSetting", told).with_clause("10.3.1"));
+            }
+        }
+    }
     let correlations = Correlations::of(definition.bpmn.as_deref());
     let mut seen = false;
     if definition.nodes.as_ref().is_some_and(|nodes| !nodes.is_empty()) {
@@ -89,7 +90,7 @@ pub fn compile_with(definition: &WorkflowDefinition, lanes: Lanes) -> Compiled {
             ..Process::default()
         };
         let name = definition.bpmn.as_ref().and_then(|bpmn| bpmn.name.clone());
-        let builder = Builder::new(definition, &extensions, &correlations, lanes);
+        let builder = Builder::new(definition, &extensions, &correlations, meaning);
         build(builder, &top, MAIN_PROCESS_ID, name, &mut compiled);
     }
     let processes = definition.bpmn.as_ref().and_then(|bpmn| bpmn.processes.as_deref()).unwrap_or_default();
@@ -105,12 +106,12 @@ pub fn compile_with(definition: &WorkflowDefinition, lanes: Lanes) -> Compiled {
             continue;
         }
         seen = true;
-        let builder = Builder::new(definition, &extensions, &correlations, lanes);
+        let builder = Builder::new(definition, &extensions, &correlations, meaning);
         build(builder, process, id, process.name.clone(), &mut compiled);
     }
     if let Some(bpmn) = definition.bpmn.as_deref() {
         global_tasks(
-            Parts { definition, bpmn, extensions: &extensions, correlations: &correlations, lanes },
+            Parts { definition, bpmn, extensions: &extensions, correlations: &correlations, meaning },
             &mut compiled,
         );
     }
@@ -153,12 +154,12 @@ struct Parts<'d> {
     bpmn: &'d model::Bpmn,
     extensions: &'d Extensions<'d>,
     correlations: &'d Correlations,
-    lanes: Lanes,
+    meaning: Meaning,
 }
 
 /// Compiles the global tasks. What cannot be executed stands against its call alone: it is a warning here.
 fn global_tasks(parts: Parts<'_>, compiled: &mut Compiled) {
-    let Parts { definition, bpmn, extensions, correlations, lanes } = parts;
+    let Parts { definition, bpmn, extensions, correlations, meaning } = parts;
     let (processes, unread) = calls::global_tasks(bpmn);
     compiled.diagnostics.extend(unread);
     for process in &processes {
@@ -169,7 +170,7 @@ fn global_tasks(parts: Parts<'_>, compiled: &mut Compiled) {
             continue;
         }
         let mut own = Compiled::default();
-        let builder = Builder::new(definition, extensions, correlations, lanes);
+        let builder = Builder::new(definition, extensions, correlations, meaning);
         build(builder, process, id, process.name.clone(), &mut own);
         compiled.global_tasks.append(&mut own.processes);
         let told = own.diagnostics.into_iter().map(|mut found| {
@@ -224,7 +225,7 @@ pub(super) struct Builder<'d> {
     pub correlations: &'d Correlations,
     /// Paths of the process's correlation subscriptions, by the ids of key and property.
     pub data_paths: HashMap<(&'d str, &'d str), &'d str>,
-    pub lanes: Lanes,
+    pub meaning: Meaning,
     pub diagnostics: Vec<Diagnostic>,
     pub nodes: Vec<Node>,
     pub node_ids: HashMap<Arc<str>, NodeIx>,
@@ -241,6 +242,8 @@ pub(super) struct Builder<'d> {
     pub definition: &'d WorkflowDefinition,
     pub(super) flows: Vec<Flow>,
     pub(super) flow_ids: HashMap<Arc<str>, FlowIx>,
+    /// Flows with a branch.
+    pub(super) branched: Vec<Branched<'d>>,
     pub(super) scopes: Vec<Scope>,
 }
 
@@ -249,7 +252,7 @@ impl<'d> Builder<'d> {
         definition: &'d WorkflowDefinition,
         extensions: &'d Extensions<'d>,
         correlations: &'d Correlations,
-        lanes: Lanes,
+        meaning: Meaning,
     ) -> Self {
         let bpmn = definition.bpmn.as_deref();
         let by_id = |list: Option<&'d Vec<EventReference>>| {
@@ -261,7 +264,7 @@ impl<'d> Builder<'d> {
             errors: by_id(bpmn.and_then(|bpmn| bpmn.errors.as_ref())),
             escalations: by_id(bpmn.and_then(|bpmn| bpmn.escalations.as_ref())),
             associations: compensation::collaboration_associations(bpmn),
-            data: DataItems::of(definition),
+            data: DataItems::of(definition, meaning.edition),
             resources: bpmn.and_then(|bpmn| bpmn.resources.as_deref()).unwrap_or_default(),
             message_flows: MessageFlows::of(definition),
             definition_id: bpmn.and_then(|bpmn| bpmn.id.as_deref()).filter(|id| !id.is_empty()),
@@ -269,7 +272,7 @@ impl<'d> Builder<'d> {
             extensions,
             correlations,
             data_paths: HashMap::new(),
-            lanes,
+            meaning,
             diagnostics: Vec::new(),
             nodes: Vec::new(),
             node_ids: HashMap::new(),
@@ -281,6 +284,7 @@ impl<'d> Builder<'d> {
             definition,
             flows: Vec::new(),
             flow_ids: HashMap::new(),
+            branched: Vec::new(),
             scopes: Vec::new(),
         }
     }
@@ -324,6 +328,7 @@ impl<'d> Builder<'d> {
         for (ix, raw) in raws.iter().enumerate() {
             self.default_flow(index(ix), raw);
         }
+        self.branches();
         let count = self.nodes.len();
         let by_source = self.flows.iter().enumerate().map(|(ix, flow)| (flow.source, index(ix)));
         let by_target = self.flows.iter().enumerate().map(|(ix, flow)| (flow.target, index(ix)));
@@ -341,6 +346,8 @@ impl<'d> Builder<'d> {
             links: HashMap::new(),
             has_joins: false,
             waits_for_data: false,
+            stores: Vec::new(),
+            sets: self.sets_of_process(process),
             has_conditions: false,
             choreographies: Vec::new(),
         };
@@ -351,6 +358,8 @@ impl<'d> Builder<'d> {
         self.joins(&mut graph);
         self.check_exits(&graph);
         data::mark_written(&mut graph);
+        graph.stores = data::stores(&graph);
+        self.check_stores(&graph);
         graph.waits_for_data =
             graph.nodes.iter().filter_map(|node| node.data.as_ref()).any(|data| !data.input_sets.is_empty());
         graph.has_conditions = graph.nodes.iter().any(|node| node.work.has_condition());
@@ -390,7 +399,7 @@ impl<'d> Builder<'d> {
         found: &mut Found<'d>,
     ) {
         self.check_content_extensions(scope == ROOT, content);
-        self.check_content_data(content);
+        self.check_content_data(scope == ROOT, content);
         lanes_of(content.lane_sets.as_deref().unwrap_or_default(), &mut found.lanes);
         found.edges.extend(content.edges.iter().flatten().map(|edge| (edge, scope)));
         let drawn = content.artifacts.iter().flatten();
@@ -564,6 +573,7 @@ impl<'d> Builder<'d> {
         if self.flow_ids.insert(id.clone(), ix).is_some() {
             self.refuse(&id, "duplicateId", format!("two flows have the id `{id}`"), "8.3.1");
         }
+        self.note_branch(edge, ix);
         self.flows.push(Flow { id, source, target, condition, back });
     }
 

@@ -119,6 +119,12 @@ impl Comparison {
         Ok(Self { path, operator, negated, value: value.unwrap_or_default().to_owned(), text })
     }
 
+    /// The question whether a value is equal to a text, as `eq` asks it.
+    pub(super) fn equal_to(path: Vec<String>, value: &str) -> Self {
+        let text = format!("{} eq {value}", path.join("."));
+        Self { path, operator: Operator::Equal, negated: false, value: value.to_owned(), text }
+    }
+
     /// The comparison as it was written: `left operator value`.
     #[must_use]
     pub fn text(&self) -> &str {

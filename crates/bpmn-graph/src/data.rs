@@ -1,23 +1,27 @@
 //! Data of a process: objects, stores, properties, inputs and outputs of activities and events, and what moves between
 //! them (clause 10.4). Each is a variable: named as the element is, where that is a plain name, else by its id.
 
-use super::activity::{Assignment, Association, NodeData, Place};
+use super::activity::{Assignment, Association, DataStore, NodeData, Place, ProcessSets};
 use super::calculation::Target;
 use super::compile::Builder;
 use super::condition;
+use super::meaning::Edition;
 use super::{Graph, NodeIx};
 use heddle_bpmn::juel;
 use heddle_bpmn::model::{
     self, Bpmn, DataAssociation, DataItem, Node, Process, Property, WorkflowDefinition,
 };
 use heddle_feel::Expression;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 const CLAUSE: &str = "10.4.2";
 
 /// Name of the property that an editor draws to as long as nothing is meant.
 const PLACEHOLDER: &str = "__targetRef_placeholder";
+
+/// Most characters of the name of a data store that outlives its runs.
+const MOST_LETTERS: usize = 200;
 
 /// Most nodes that are looked through to find whether one writes behind another.
 const MOST_STEPS: usize = 100_000;
@@ -26,12 +30,14 @@ const MOST_STEPS: usize = 100_000;
 #[derive(Debug, Default)]
 pub(super) struct DataItems {
     places: HashMap<String, Place>,
+    /// Whether data stores with a name outlive the run.
+    keeps: bool,
 }
 
 impl DataItems {
     /// The data elements of a definition.
-    pub(super) fn of(definition: &WorkflowDefinition) -> Self {
-        let mut found = Self::default();
+    pub(super) fn of(definition: &WorkflowDefinition, edition: Edition) -> Self {
+        let mut found = Self { keeps: edition == Edition::Second, ..Self::default() };
         if let Some(bpmn) = definition.bpmn.as_deref() {
             found.stores(bpmn);
         }
@@ -49,14 +55,23 @@ impl DataItems {
     }
 
     fn stores(&mut self, bpmn: &Bpmn) {
-        self.items(bpmn.data_stores.as_deref());
+        for item in bpmn.data_stores.iter().flatten() {
+            self.add(item, plain(item.name.as_deref()), self.store(item));
+        }
+    }
+
+    /// Name of the store of the organisation that a data store, or a reference to none of the model's, is.
+    fn store(&self, item: &DataItem) -> Option<Arc<str>> {
+        let name = item.name.as_deref().map(str::trim).filter(|name| !name.is_empty() && self.keeps);
+        name.filter(|name| name.chars().count() <= MOST_LETTERS).map(Arc::from)
     }
 
     fn content(&mut self, process: &Process) {
         self.items(process.data_inputs.as_deref());
         self.items(process.data_outputs.as_deref());
         self.properties(process.properties.as_deref());
-        for list in [process.data_objects.as_deref(), process.data_stores.as_deref()] {
+        let lists = [(false, process.data_objects.as_deref()), (true, process.data_stores.as_deref())];
+        for (is_store, list) in lists {
             let list = list.unwrap_or_default();
             let (references, own): (Vec<_>, Vec<_>) =
                 list.iter().partition(|item| item.original_ref.as_deref().is_some_and(|id| !id.is_empty()));
@@ -64,12 +79,14 @@ impl DataItems {
                 // Editors name the reference that is drawn, and not the object.
                 let named = || references.iter().filter(|other| other.original_ref == item.id);
                 let drawn = named().find_map(|other| plain(other.name.as_deref()));
-                self.add(item, plain(item.name.as_deref()).or(drawn));
+                let store = self.store(item).filter(|_| is_store);
+                self.add(item, plain(item.name.as_deref()).or(drawn), store);
             }
             for item in references {
                 let original = item.original_ref.as_deref().unwrap_or_default();
                 let Some(place) = self.places.get(original).cloned() else {
-                    self.add(item, plain(item.name.as_deref()));
+                    let store = self.store(item).filter(|_| is_store);
+                    self.add(item, plain(item.name.as_deref()), store);
                     continue;
                 };
                 let state = state(item).or_else(|| place.state.clone());
@@ -82,7 +99,7 @@ impl DataItems {
 
     fn items(&mut self, items: Option<&[DataItem]>) {
         for item in items.unwrap_or_default() {
-            self.add(item, plain(item.name.as_deref()));
+            self.add(item, plain(item.name.as_deref()), None);
         }
     }
 
@@ -90,17 +107,23 @@ impl DataItems {
         for property in properties.unwrap_or_default() {
             let Some(id) = property.id.as_deref().filter(|id| !id.is_empty()) else { continue };
             let variable = plain(property.name.as_deref()).unwrap_or(id).into();
-            self.places.entry(id.to_owned()).or_insert(Place { variable, state: None, written: false });
+            self.places.entry(id.to_owned()).or_insert(Place {
+                variable,
+                state: None,
+                written: false,
+                store: None,
+            });
         }
     }
 
-    fn add(&mut self, item: &DataItem, name: Option<&str>) {
+    fn add(&mut self, item: &DataItem, name: Option<&str>, store: Option<Arc<str>>) {
         let Some(id) = item.id.as_deref().filter(|id| !id.is_empty()) else { return };
         let variable = name.unwrap_or(id).into();
-        self.places.entry(id.to_owned()).or_insert(Place { variable, state: state(item), written: false });
+        let place = Place { variable, state: state(item), written: false, store };
+        self.places.entry(id.to_owned()).or_insert(place);
     }
 
-    fn place(&self, id: &str) -> Option<Place> {
+    pub(super) fn place(&self, id: &str) -> Option<Place> {
         self.places.get(id).cloned()
     }
 
@@ -140,6 +163,35 @@ impl Builder<'_> {
         let node = owner.and_then(|node| node.bpmn.as_deref());
         let own = node.into_iter().flat_map(|bpmn| bpmn.properties.iter().flatten());
         self.data.variables(objects.chain(inner).chain(own.filter_map(|property| property.id.as_deref())))
+    }
+
+    /// The input and output sets of the process itself.
+    pub(super) fn sets_of_process(&self, process: &Process) -> ProcessSets {
+        if self.meaning.edition == Edition::First {
+            return ProcessSets::default();
+        }
+        let needed = |all: &Option<Vec<String>>, others: [&Option<Vec<String>>; 2]| -> Vec<Arc<str>> {
+            let is_other = |id: &String| others.iter().any(|list| list.iter().flatten().any(|own| own == id));
+            let needed = all.iter().flatten().filter(|id| !is_other(id));
+            needed.filter_map(|id| Some(self.data.place(id)?.variable)).collect()
+        };
+        let inputs = process.input_sets.iter().flatten();
+        let outputs = process.output_sets.iter().flatten();
+        ProcessSets {
+            inputs: inputs
+                .map(|own| {
+                    needed(&own.data_input_refs, [&own.optional_input_refs, &own.while_executing_input_refs])
+                })
+                .collect(),
+            outputs: outputs
+                .map(|own| {
+                    needed(
+                        &own.data_output_refs,
+                        [&own.optional_output_refs, &own.while_executing_output_refs],
+                    )
+                })
+                .collect(),
+        }
     }
 
     /// Data of a node; none when it moves nothing and waits for nothing.
@@ -277,12 +329,24 @@ pub(super) fn mark_written(graph: &mut Graph) {
         let mut data = NodeData::clone(&data);
         for source in data.inputs.iter_mut().flat_map(|own| &mut own.sources) {
             let all = writers.get(&source.variable).map(Vec::as_slice).unwrap_or_default();
-            source.written = all.iter().any(|writer| *writer != reader && !behind.contains(writer));
+            let within = all.iter().any(|writer| *writer != reader && !behind.contains(writer));
+            source.written = within || source.store.is_some();
         }
         if let Some(node) = graph.nodes.get_mut(reader as usize) {
             node.data = Some(Arc::new(data));
         }
     }
+}
+
+/// The data stores that nodes read or write, each once.
+pub(super) fn stores(graph: &Graph) -> Vec<DataStore> {
+    let all = graph.nodes().iter().filter_map(|node| node.data.as_ref());
+    let places = all.flat_map(|data| data.inputs.iter().chain(&data.outputs));
+    let places = places.flat_map(|own| own.sources.iter().chain(&own.target));
+    let store =
+        |place: &Place| Some(DataStore { name: place.store.clone()?, variable: place.variable.clone() });
+    let found: BTreeSet<DataStore> = places.filter_map(store).collect();
+    found.into_iter().collect()
 }
 
 /// Nodes that are reached from a node or from a scope around it, with what stands in them.

@@ -1,6 +1,7 @@
 //! Vendors' extensions that would change what a node does. They are kept and exported again; publishing refuses an
 //! element with one that is neither mapped to a setting of its `configuration` nor without effect.
 
+use super::bindings::Bindings;
 use super::compile::Builder;
 use heddle_bpmn::diagnostic;
 use heddle_bpmn::element::ElementKind as K;
@@ -70,6 +71,8 @@ pub(super) struct Extensions<'d> {
     by_id: HashMap<String, Vec<(&'d str, Option<String>)>>,
     /// Words at messages, signals and errors, which many nodes may name.
     roots: HashMap<&'d str, Vec<Hit>>,
+    /// Parameters of resources that roles bind.
+    pub bindings: Bindings,
 }
 
 static NO_NAMESPACES: BTreeMap<String, String> = BTreeMap::new();

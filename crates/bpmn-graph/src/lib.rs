@@ -10,6 +10,8 @@
 
 mod activity;
 mod adhoc;
+mod bindings;
+mod branch;
 mod calculation;
 mod calls;
 pub mod choreography;
@@ -26,6 +28,7 @@ mod extensions;
 mod items;
 mod links;
 mod loops;
+mod meaning;
 mod node;
 mod resources;
 mod rules;
@@ -38,13 +41,13 @@ mod unsupported;
 mod words;
 
 pub use activity::{
-    AdHoc, Assignment, Association, Behavior, CallTask, CallVersion, Collection, ComplexBehavior,
+    AdHoc, Assignment, Association, Behavior, CallTask, CallVersion, Collection, ComplexBehavior, DataStore,
     ImplicitThrow, JobTask, Listener, ListenerPlace, ListenerWork, Listeners, Mappings, Marker,
-    MultiInstance, NodeData, Place, StandardLoop,
+    MultiInstance, NodeData, Place, ProcessSets, StandardLoop,
 };
 pub use calculation::{DataMapping, DecisionTask, ResultMapping, ScriptError, ScriptTask, Target};
 pub use calls::{version_number, version_tags};
-pub use compile::{Compiled, Lanes, compile, compile_with, lane_names};
+pub use compile::{Compiled, compile, compile_with, lane_names};
 pub use condition::list as condition_list;
 pub use condition::{Comparison, FlowCondition, Side, Test, follow};
 pub use correlation::MessageKey;
@@ -52,10 +55,11 @@ pub use element::Element;
 pub use expressions::expression_items;
 pub use items::{lane_items, settle_items};
 pub use loops::{AtMaximum, BackEdge, Carry};
+pub use meaning::{Edition, Lanes, Meaning};
 pub use rules::{Bits, JoinRule, SplitRule, Upstream};
 pub use settings::{MessageSettings, Setting, UserTask};
 pub use timer::{Period, Recurrence, Schedule, ScheduleFault, TimerDefinition, TimerError, TimerKind};
-pub use unsupported::{called_elsewhere, unknown_settings};
+pub use unsupported::{called_elsewhere, depends_on_edition, unknown_settings};
 
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -90,6 +94,8 @@ pub struct Graph {
     links: HashMap<NodeIx, NodeIx>,
     has_joins: bool,
     waits_for_data: bool,
+    stores: Vec<activity::DataStore>,
+    sets: activity::ProcessSets,
     has_conditions: bool,
     pub(crate) choreographies: Vec<Arc<choreography::Participation>>,
 }
@@ -583,6 +589,18 @@ impl Graph {
         events.filter(move |node| start.is_none_or(|id| *node.id == *id)).filter_map(|node| {
             if let Work::Start(start) = &node.work { start.initiator.as_ref() } else { None }
         })
+    }
+
+    /// Input and output sets of the process itself.
+    #[must_use]
+    pub const fn sets(&self) -> &ProcessSets {
+        &self.sets
+    }
+
+    /// The data stores of the organisation that its nodes read or write.
+    #[must_use]
+    pub fn stores(&self) -> &[DataStore] {
+        &self.stores
     }
 
     /// Whether a node of this graph may wait for its data.

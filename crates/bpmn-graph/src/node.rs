@@ -8,8 +8,9 @@
 use super::activity::JobTask;
 use super::calculation::{self, DecisionTask, ScriptTask};
 use super::calls::ReadCall;
-use super::compile::{Builder, Lanes, Raw};
+use super::compile::{Builder, Raw};
 use super::events::{Refused, caught};
+use super::meaning::{Edition, Lanes};
 use super::resources;
 use super::settings::{Setting, UserTask};
 use super::words::{self, Script};
@@ -309,12 +310,23 @@ impl Builder<'_> {
 
     fn user_task(&mut self, raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<UserTask, Refused> {
         let id = raw.node.element_id().unwrap_or_default();
-        match UserTask::read(raw.node.configuration.as_ref(), raw.lane) {
+        let kept;
+        let configuration = match (self.meaning.edition, raw.node.configuration.as_ref()) {
+            (Edition::First, Some(own)) if own.contains_key("followUpDate") => {
+                let mut own = own.clone();
+                own.remove("followUpDate");
+                kept = own;
+                Some(&kept)
+            }
+            (Edition::First | Edition::Second, own) => own,
+        };
+        match UserTask::read(configuration, raw.lane) {
             Ok(mut task) => {
                 let roles = bpmn.resources.as_deref().unwrap_or_default();
-                resources::assign(&mut task, roles, self.resources)
+                let bound = self.extensions.bindings.of_activity(id);
+                resources::assign(&mut task, roles, self.resources, bound)
                     .map_err(|sentence| ("wrongSetting", format!("resources: {sentence}"), "10.3.4.1"))?;
-                match raw.lane.filter(|_| task.is_open()).map(|lane| (self.lanes, lane)) {
+                match raw.lane.filter(|_| task.is_open()).map(|lane| (self.meaning.lanes, lane)) {
                     Some((Lanes::Groups, lane)) => {
                         task.candidate_groups = Some(Setting::Literal(lane.into()));
                     }

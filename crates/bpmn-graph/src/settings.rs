@@ -68,6 +68,8 @@ pub struct UserTask {
     pub candidate_groups: Option<Setting>,
     /// Due time: an ISO 8601 date or duration, or FEEL.
     pub due: Option<Arc<TimerDefinition>>,
+    /// Time from which on somebody should look at it: an ISO 8601 date or duration, or FEEL.
+    pub follow_up: Option<Arc<TimerDefinition>>,
     /// 0 to 100.
     pub priority: Option<Setting>,
     /// JSON Schema of the values of its completion.
@@ -114,7 +116,7 @@ impl UserTask {
     pub fn variables(&self) -> impl Iterator<Item = &str> {
         let settings = [&self.assignee, &self.candidate_users, &self.candidate_groups, &self.priority];
         let named = settings.into_iter().flatten().flat_map(Setting::variables);
-        named.chain(self.due.iter().flat_map(|due| due.variables()))
+        named.chain([&self.due, &self.follow_up].into_iter().flatten().flat_map(|own| own.variables()))
     }
 
     fn set(&mut self, name: &str, value: &Value) -> Result<(), String> {
@@ -125,6 +127,7 @@ impl UserTask {
             "candidateUsers" => self.candidate_users = Some(texts(value)?),
             "candidateGroups" => self.candidate_groups = Some(texts(value)?),
             "dueDate" => self.due = Some(Arc::new(due(value)?)),
+            "followUpDate" => self.follow_up = Some(Arc::new(due(value)?)),
             "priority" => self.priority = Some(priority(value)?),
             "form" if value.is_object() || value.is_boolean() => self.form = Some(Arc::new(value.clone())),
             "form" => return Err("must be a JSON Schema".to_owned()),
@@ -274,6 +277,7 @@ mod tests {
             ("assignee", json!(1)),
             ("candidateUsers", json!([1])),
             ("dueDate", json!("soon enough")),
+            ("followUpDate", json!("some day")),
             ("priority", json!(101)),
             ("form", json!("x")),
             ("outcomes", json!("approve")),

@@ -1,6 +1,6 @@
 //! Tests of compilation: definitions that compile, and refusals with their reasons.
 
-use super::{Compiled, Lanes, Marker, Setting, StartKind, Work, compile, compile_with};
+use super::{Compiled, Lanes, Marker, Meaning, Setting, StartKind, Work, compile, compile_with};
 use heddle_bpmn::diagnostic::Severity;
 use heddle_bpmn::model::WorkflowDefinition;
 use serde_json::{Value, json};
@@ -230,21 +230,6 @@ fn a_setting_of_another_form_of_its_element_is_named() {
 }
 
 #[test]
-fn a_branch_of_a_flow_is_told_to_have_no_effect() {
-    let mut definition = around(json!({"type": "task"}));
-    let told = |definition: &Value| {
-        let definition: WorkflowDefinition = serde_json::from_value(definition.clone()).unwrap();
-        super::unknown_settings(&definition)
-    };
-    assert!(told(&definition).is_empty());
-    definition["edges"][0]["branch"] = "main".into();
-    let found = told(&definition);
-    assert_eq!(found.len(), 1);
-    assert_eq!((found[0].element_id.as_deref(), found[0].severity), (Some("f1"), Severity::Warning));
-    assert!(found[0].message.starts_with("branch: "), "{}", found[0].message);
-}
-
-#[test]
 fn one_wrong_definition_of_several_refuses_the_event() {
     let second = |definition: Value| {
         let two = json!([{"type": "timer", "timeDuration": "PT1S"}, definition]);
@@ -449,7 +434,7 @@ fn where_lanes_are_groups_the_innermost_one_is_the_candidate_group_of_a_task_tha
             {"id": "p", "nodes": [{"id": "u", "type": "userTask", "configuration": settings}], "laneSets": lanes}
         ]}});
         let definition: WorkflowDefinition = serde_json::from_value(definition).unwrap();
-        let compiled = compile_with(&definition, Lanes::Groups);
+        let compiled = compile_with(&definition, Meaning { lanes: Lanes::Groups, ..Meaning::NOW });
         let super::Work::User(task) = &compiled.processes[0].node(0).work else { panic!("no user task") };
         let groups = task.candidate_groups.as_ref().map(|groups| match groups {
             Setting::Literal(Value::String(name)) => name.as_str(),
@@ -653,7 +638,6 @@ fn data_and_correlations_that_do_nothing_are_told_element_by_element() {
         [
             ("dataAssociationsUnused", Some("x")),
             ("dataSetsUnused", Some("x")),
-            ("dataSetsUnused", Some("p")),
             ("correlationUnused", Some("sub")),
             ("dataSetsUnused", Some("n")),
             ("correlationUnused", Some("k1")),

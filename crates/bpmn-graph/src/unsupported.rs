@@ -1,11 +1,13 @@
 //! Findings on content that the engine does not execute there: settings of a node's `configuration`, and the
 //! data and correlations of the model. None is accepted and then ignored.
 
+use super::bindings;
 use super::calls::global_tasks;
 use super::compile::Builder;
 use super::correlation::{Correlations, keys};
+use super::meaning::Edition;
 use super::words::OF_A_LISTENER;
-use super::{Element, Throw, Work, element};
+use super::{DataStore, Element, Graph, Throw, Work, element};
 use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::element::ElementKind;
 use heddle_bpmn::model::{Bpmn, CorrelationKey, Edge, Process, WorkflowDefinition, graphs, nodes};
@@ -268,7 +270,37 @@ pub(super) fn asks(value: &Value) -> bool {
     }
 }
 
+/// Most data stores of a process.
+const MOST_STORES: usize = 64;
+
 impl Builder<'_> {
+    /// Tells of the data stores that runs share, of those that each run has for itself, and of too many.
+    pub(super) fn check_stores(&mut self, graph: &Graph) {
+        for DataStore { name, .. } in graph.stores() {
+            let sentence = format!(
+                "the data store `{name}` is the organisation's: the runs of all workflows that name it share its value"
+            );
+            let found = diagnostic::info("dataStoreShared", sentence).with_clause("10.4.1");
+            self.diagnostics.push(found.with_element(&*graph.id));
+        }
+        if graph.stores().len() > MOST_STORES {
+            let sentence = format!("the process reads and writes more than {MOST_STORES} data stores");
+            self.refuse(&graph.id, "tooManyDataStores", sentence, "10.4.1");
+        }
+    }
+
+    /// Warns of a data store without a name, which nothing outside of the run can mean.
+    fn check_unnamed_stores(&mut self, content: &Process) {
+        let ids = content.data_stores.iter().flatten().filter_map(|item| item.id.as_deref());
+        let unnamed = |id: &&str| self.data.place(id).is_some_and(|place| place.store.is_none());
+        let ids: Vec<&str> = ids.filter(unnamed).collect();
+        for id in ids {
+            let sentence =
+                "a data store without a name keeps its values as long as the run; give it a name to share it";
+            self.warn(id, "dataStoreOfRun", sentence, "10.4.1");
+        }
+    }
+
     /// Refuses settings that would be ignored, and warns of those without a bearing on the flow.
     pub(super) fn check_settings(&mut self, id: &str, element: Element, settings: &Map<String, Value>) {
         let given = |member: &str| settings.get(member).is_some_and(asks);
@@ -280,9 +312,6 @@ impl Builder<'_> {
         }
         if element == Element::BusinessRuleTask {
             self.check_version(id, settings);
-        }
-        if given("followUpDate") && element == Element::UserTask {
-            self.warn(id, "settingUnused", "followUpDate: work lists do not show it yet", "10.3.4.1");
         }
         if given("form") && element == Element::StartEvent {
             self.warn(
@@ -335,16 +364,20 @@ impl Builder<'_> {
     }
 
     /// Warns of what is said of a process or sub-process without effect.
-    pub(super) fn check_content_data(&mut self, content: &Process) {
+    pub(super) fn check_content_data(&mut self, is_process: bool, content: &Process) {
         let id = content.id.as_deref().unwrap_or_default();
-        if some(&content.input_sets) || some(&content.output_sets) {
+        let looked_at = is_process && self.meaning.edition == Edition::Second;
+        if !looked_at && (some(&content.input_sets) || some(&content.output_sets)) {
             let sentence = "the input and output sets of a process hold nothing back: what a run is started with is \
                             checked against `inputSchema`";
             self.warn(id, "dataSetsUnused", sentence, "10.4.2");
         }
-        if some(&content.data_stores) {
+        if some(&content.data_stores) && self.meaning.edition == Edition::First {
             let sentence = "a data store keeps its values as long as the run: each run has one of its own";
             self.warn(id, "dataStoreOfRun", sentence, "10.4.1");
+        }
+        if self.meaning.edition == Edition::Second {
+            self.check_unnamed_stores(content);
         }
         if some(&content.resources) {
             let sentence =
@@ -420,16 +453,25 @@ pub fn unknown_settings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
             found.extend(unknown_parts(value, member, parts, &at.path).map(|one| one.with_element(id)));
         }
     }
-    for graph in graphs(definition) {
-        let named = |edge: &&Edge| edge.branch.as_deref().is_some_and(|own| !own.is_empty());
-        found.extend(graph.edges.iter().filter(named).map(|edge| {
-            let sentence = "branch: it has no effect here; `condition` says when a flow is taken, and `bpmn.name` names it";
-            diagnostic::warning("settingUnused", sentence)
-                .with_element(edge.id.as_deref().unwrap_or_default())
-                .with_clause("8.4.13")
-        }));
-    }
     found
+}
+
+/// Whether a definition holds what means something else in a version that was published under earlier rules.
+#[must_use]
+pub fn depends_on_edition(definition: &WorkflowDefinition) -> bool {
+    let branched = |edge: &Edge| edge.branch.as_deref().is_some_and(|own| !own.trim().is_empty());
+    if bindings::are_in(definition)
+        || definition.bpmn.as_deref().is_some_and(|bpmn| some(&bpmn.data_stores))
+        || graphs(definition).into_iter().any(|graph| graph.edges.iter().any(branched))
+    {
+        return true;
+    }
+    let keeps = |own: &Process| some(&own.data_stores) || some(&own.input_sets) || some(&own.output_sets);
+    if graphs(definition).into_iter().filter_map(|graph| graph.process).any(keeps) {
+        return true;
+    }
+    let follows_up = |settings: &Map<String, Value>| settings.get("followUpDate").is_some_and(asks);
+    nodes(definition).into_iter().any(|at| at.node.configuration.as_ref().is_some_and(follows_up))
 }
 
 /// Warnings of call activities that call no process of the definition: what they call must be there,

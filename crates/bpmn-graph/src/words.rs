@@ -222,28 +222,26 @@ fn listener(item: &Value, element: Element) -> Result<Listener, Wrong> {
         "update" => ListenerPlace::Update,
         "timeout" => ListenerPlace::Timeout,
         "complete" => ListenerPlace::Complete,
-        "delete" => {
-            return Err((
-                "unsupportedSetting",
-                "on: a listener of a human task's withdrawal is not executed: nothing would wait for it"
-                    .to_owned(),
-                "10.3.4.1",
-            ));
-        }
+        "delete" => ListenerPlace::Delete,
         other => {
             let sentence = format!(
-                "on: must be start or end, or at a human task create, assignment, update, timeout or complete, not `{other}`"
+                "on: must be start or end, or at a human task create, assignment, update, timeout, complete or delete, not `{other}`"
             );
             return Err(wrong(sentence));
         }
     };
     if !matches!(place, ListenerPlace::Start | ListenerPlace::End) && element != Element::UserTask {
-        return Err(wrong("on: only a human task is created, assigned, changed or completed"));
+        return Err(wrong("on: only a human task is created, assigned, changed, completed or withdrawn"));
     }
     let timer = timer(members, place)?;
     let job_type = calculation::text(members, "jobType")?;
     let source = calculation::text(members, "source")?;
     let work = match (job_type, source) {
+        (Some(_), None) if place == ListenerPlace::Delete => {
+            let sentence = "on: at a human task's withdrawal only FEEL is executed: the task is gone before a worker could \
+                            do a job of it";
+            return Err(("unsupportedSetting", sentence.to_owned(), "10.3.4.1"));
+        }
         (Some(_), None) => {
             let job_type = setting(members, "jobType")?.unwrap_or(Setting::Literal(Value::Null));
             let mut job = JobTask::of(job_type, members)?;
@@ -489,6 +487,10 @@ mod tests {
         assert_eq!(found.at(ListenerPlace::Complete).count(), 1);
         assert_eq!(found.at(ListenerPlace::Update).count(), 1);
         assert!(found.at(ListenerPlace::Timeout).all(|own| own.timer.is_some()));
+        let gone = read(json!([{"on": "delete", "source": "{gone: true}"}]), Element::UserTask);
+        assert_eq!(gone.unwrap().unwrap().at(ListenerPlace::Delete).count(), 1);
+        let told = read(json!([{"on": "delete", "jobType": "a"}]), Element::UserTask).unwrap_err();
+        assert_eq!(told.0, "unsupportedSetting");
         for wrong in [
             json!([{"on": "timeout", "jobType": "a"}]),
             json!([{"on": "timeout", "jobType": "a", "timer": "PT1H"}]),

@@ -139,6 +139,9 @@ fn of_execution(code: &str) -> Option<&'static str> {
              user task; leave it as it is when nothing is to be done here."
         }
         "dataAssociationsUnused" => "Take the associations out, and name the variables where they are read.",
+        "dataStoreShared" => "Give the store another name where it is not to be shared.",
+        "dataStoreOfRun" => "Give the data store a name.",
+        "tooManyDataStores" => "Keep together in one store what belongs together.",
         "dataSetsUnused" => {
             "Take the sets, inputs and outputs out, and name the variables where they are read."
         }

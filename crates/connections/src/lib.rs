@@ -14,6 +14,7 @@ pub mod rotation;
 mod running;
 pub mod secret;
 mod sending;
+mod told;
 pub mod types;
 mod webhooks;
 

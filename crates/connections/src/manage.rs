@@ -199,7 +199,7 @@ impl Connections {
         let sent = new.secrets.into_iter().map(|(name, secret)| (name, Patch::Value(secret))).collect();
         let sealed = self.seal(&connection, &sent)?;
         let write = ConnectionWrite { connection: &connection, sealed: &sealed };
-        let journal = record(&connection);
+        let journal = record(&connection).changing(None, Some(&connection));
         self.store
             .insert(write, MOST, &journal)
             .await
@@ -240,7 +240,7 @@ impl Connections {
         after.updated_by = context.user_id();
         let sealed = self.seal(&after, &secrets)?;
         let updated = UpdatedConnection { connection: after, changed };
-        let journal = record(&updated);
+        let journal = record(&updated).changing(Some(&before), Some(&updated.connection));
         let write = ConnectionWrite { connection: &updated.connection, sealed: &sealed };
         self.store
             .update(write, before.revision, &journal)
@@ -261,7 +261,8 @@ impl Connections {
         journal: &Journal,
     ) -> Result<(), UseCaseError> {
         let id = authorized.id();
-        let deleted = match self.store.delete(context.tenant(), id, expected, journal).await {
+        let journal = journal.deleting(self.store.get(context.tenant(), id).await)?;
+        let deleted = match self.store.delete(context.tenant(), id, expected, &journal).await {
             Err(StoreError::Stale) => {
                 let present = self.store.get(context.tenant(), id).await?;
                 check_revision(expected, present.revision)?;

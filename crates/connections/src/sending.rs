@@ -23,8 +23,9 @@ pub(crate) fn may_send(context: &RequestContext, workflows: Option<&[WorkflowId]
         let every = runs.iter().all(AccessFilter::is_everything);
         return if every { Ok(()) } else { refusal("workflows", message) };
     };
-    // Runs that are listed one by one are not all runs of a workflow.
-    let all_runs = runs.iter().all(|runs| runs.all() && runs.denied().is_empty());
+    // Runs that are listed one by one, or are one's own, are not all runs of a workflow.
+    let all_runs =
+        runs.iter().all(|runs| runs.all() && runs.denied().is_empty() && runs.denied_own().is_none());
     let denied: Vec<WorkflowId> =
         runs.iter().flat_map(AccessFilter::denied_within::<resource::Workflow>).collect();
     for (at, id) in workflows.iter().enumerate() {

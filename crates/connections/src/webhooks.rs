@@ -178,7 +178,7 @@ impl Webhooks {
         };
         self.check(context, &webhook, None).await?;
         sort(&mut webhook);
-        let journal = record(&webhook);
+        let journal = record(&webhook).changing(None, Some(&webhook));
         self.store.insert(&webhook, MOST, &journal).await.map_err(|error| match error {
             // What is made can lack nothing but its connection, which somebody deleted since it was looked at.
             StoreError::NotFound => UseCaseError::Invalid(vec![no_connection()]),
@@ -213,7 +213,7 @@ impl Webhooks {
         after.updated_at = context.now();
         after.updated_by = context.user_id();
         let updated = UpdatedWebhook { webhook: after, changed };
-        let journal = record(&updated);
+        let journal = record(&updated).changing(Some(&before), Some(&updated.webhook));
         self.store
             .update(&updated.webhook, before.revision, &journal)
             .await
@@ -233,7 +233,8 @@ impl Webhooks {
         journal: &Journal,
     ) -> Result<(), UseCaseError> {
         let id = authorized.id();
-        match self.store.delete(context.tenant(), id, expected, journal).await {
+        let journal = journal.deleting(self.store.get(context.tenant(), id).await)?;
+        match self.store.delete(context.tenant(), id, expected, &journal).await {
             Err(StoreError::Stale) => {
                 let present = self.store.get(context.tenant(), id).await?;
                 check_revision(expected, present.revision)?;

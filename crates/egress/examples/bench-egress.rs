@@ -1,5 +1,5 @@
-//! CPU time of a request through the guarded way out beside one of bare reqwest, and of opening a sealed secret; one
-//! line of JSON. The server runs on a thread of its own, whose time does not count. The clients take turns.
+//! CPU time of a request through the guarded way out beside one of bare reqwest, and of sealing a secret and
+//! opening it; one line of JSON. The server runs on a thread of its own, whose time does not count. The clients take turns.
 #![expect(clippy::disallowed_methods, reason = "the bare client is what the guarded one is measured against")]
 
 use std::error::Error;
@@ -16,7 +16,7 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 const ROUNDS: usize = 7;
 const REQUESTS: u32 = 2_000;
 const FRESH_REQUESTS: u32 = 500;
-const UNSEALS: u32 = 20_000;
+const SEALS: u32 = 20_000;
 const BODY: &str = r#"{"status":"ok","items":[1,2,3,4,5,6,7,8,9,10]}"#;
 
 fn main() -> Outcome<()> {
@@ -26,8 +26,12 @@ fn main() -> Outcome<()> {
         let closed = Clients::new(serve(false)?)?;
         Ok::<_, Box<dyn Error>>((kept.measure(REQUESTS).await?, closed.measure(FRESH_REQUESTS).await?))
     })?;
-    let line =
-        format!("{{\"open\":{},\"fresh\":{},\"unseal_us\":{:.2}}}", open.json(), fresh.json(), unseal()?);
+    let Sealing { seal, unseal, rewrap } = sealing()?;
+    let line = format!(
+        "{{\"open\":{},\"fresh\":{},\"seal_us\":{seal:.2},\"unseal_us\":{unseal:.2},\"rewrap_us\":{rewrap:.2}}}",
+        open.json(),
+        fresh.json()
+    );
     writeln!(std::io::stdout(), "{line}")?;
     Ok(())
 }
@@ -86,19 +90,36 @@ fn check(length: usize) -> Outcome<()> {
 }
 
 /// Microseconds of opening a secret.
-fn unseal() -> Outcome<f64> {
-    let ring = Keyring::generate(&mut SystemRandom)?;
+/// CPU microseconds of sealing a secret, of opening it, and of wrapping its key anew.
+struct Sealing {
+    seal: f64,
+    unseal: f64,
+    rewrap: f64,
+}
+
+fn sealing() -> Outcome<Sealing> {
+    let before = Keyring::generate(&mut SystemRandom)?;
+    let mut ring = before.clone();
+    ring.add_current(&mut SystemRandom)?;
     let place = Place { tenant: "org_1", kind: "connection", record: "con_1", field: "password" };
-    let sealed = ring.seal(&place, &[7; 64], &mut SystemRandom)?;
+    let sealed = before.seal(&place, &[7; 64], &mut SystemRandom)?;
+    let seal = each(|| Ok(ring.seal(&place, &[7; 64], &mut SystemRandom)?.kid == ring.current()))?;
+    let unseal = each(|| Ok(ring.unseal(&place, &sealed)?.len() == 64))?;
+    let rewrap = each(|| Ok(ring.rewrap(&place, &sealed, &mut SystemRandom)?.is_some()))?;
+    Ok(Sealing { seal, unseal, rewrap })
+}
+
+/// CPU microseconds of a piece of work that says whether it did what it should, the median of all rounds.
+fn each(mut work: impl FnMut() -> Outcome<bool>) -> Outcome<f64> {
     let mut rounds = Vec::new();
     for _ in 0..ROUNDS {
         let began = thread_time()?;
-        for _ in 0..UNSEALS {
-            if ring.unseal(&place, &sealed)?.len() != 64 {
+        for _ in 0..SEALS {
+            if !work()? {
                 return Err("the secret is another".into());
             }
         }
-        rounds.push((thread_time()? - began) / f64::from(UNSEALS));
+        rounds.push((thread_time()? - began) / f64::from(SEALS));
     }
     Ok(median(rounds))
 }

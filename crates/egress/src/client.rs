@@ -16,7 +16,7 @@ use hyper_util::rt::TokioIo;
 use tokio::time::Instant;
 
 use crate::body::{OutBody, WayBack};
-use crate::connect::{self, Connected, Deadline, Secured};
+use crate::connect::{self, Connected, Deadline, Names, Secured};
 use crate::decode::Decoder;
 use crate::pool::{Key, Link, Pool};
 use crate::request::Target;
@@ -27,6 +27,8 @@ use crate::{EgressError, EgressRules, Fault, HEADER_BYTES, HEADERS, Host, OutReq
 #[derive(Clone)]
 pub struct Egress {
     inner: Arc<Inner>,
+    /// Party on whose behalf names are resolved.
+    party: Arc<str>,
 }
 
 struct Inner {
@@ -110,7 +112,14 @@ impl Egress {
     #[must_use]
     pub fn with_roots(rules: EgressRules, resolver: Arc<dyn Resolve>, roots: Roots) -> Self {
         let inner = Inner { rules, resolver, configs: Configs::new(roots), pool: Arc::default() };
-        Self { inner: Arc::new(inner) }
+        Self { inner: Arc::new(inner), party: Arc::from("") }
+    }
+
+    /// The same way out on behalf of a party, such as an organisation: what all share (the places of the resolver) is
+    /// divided fairly between parties.
+    #[must_use]
+    pub fn on_behalf_of(&self, party: &str) -> Self {
+        Self { inner: Arc::clone(&self.inner), party: Arc::from(party) }
     }
 
     /// Reads the authorities from their files now, which takes a while and holds the thread: the first connection with
@@ -209,7 +218,8 @@ impl Egress {
     }
 
     async fn dial(&self, host: Host, port: u16, deadline: Deadline) -> Result<Connected, EgressError> {
-        connect::connect(&self.inner.rules, &*self.inner.resolver, host, port, deadline).await
+        let names = Names { resolver: &*self.inner.resolver, party: &self.party };
+        connect::connect(&self.inner.rules, names, host, port, deadline).await
     }
 
     /// A new connection for HTTP.

@@ -80,19 +80,25 @@ impl Deadline {
     }
 }
 
+/// Source of the addresses of names, on behalf of a party.
+#[derive(Clone, Copy)]
+pub(crate) struct Names<'a> {
+    pub(crate) resolver: &'a dyn Resolve,
+    pub(crate) party: &'a str,
+}
+
 /// Opens a connection: the host's addresses, those that pass, and the first of them that answers.
 pub(crate) async fn connect(
     rules: &EgressRules,
-    resolver: &dyn Resolve,
+    names: Names<'_>,
     host: Host,
     port: u16,
     deadline: Deadline,
 ) -> Result<Connected, EgressError> {
     let began = Instant::now();
     let phase = if host.own_addresses().is_some() { Phase::Connect } else { Phase::Dns };
-    let vetted = vetted(rules, resolver, &host, port, deadline)
-        .await
-        .map_err(|fault| EgressError::new(phase, fault))?;
+    let vetted =
+        vetted(rules, names, &host, port, deadline).await.map_err(|fault| EgressError::new(phase, fault))?;
     let dns = began.elapsed();
     let began = Instant::now();
     let stream = deadline
@@ -108,7 +114,7 @@ pub(crate) async fn connect(
 /// The addresses of a host to which a connection may go, in order.
 async fn vetted(
     rules: &EgressRules,
-    resolver: &dyn Resolve,
+    names: Names<'_>,
     host: &Host,
     port: u16,
     deadline: Deadline,
@@ -116,10 +122,12 @@ async fn vetted(
     let unresolved = || Fault::Unresolved { host: host.to_string() };
     let found = match (host.own_addresses(), host) {
         (Some(addresses), _) => addresses,
-        (None, Host::Name(name)) => deadline.hold(resolver.resolve(name)).await?.map_err(|error| {
-            tracing::debug!(%host, %error, "no address");
-            unresolved()
-        })?,
+        (None, Host::Name(name)) => {
+            deadline.hold(names.resolver.resolve_for(names.party, name)).await?.map_err(|error| {
+                tracing::debug!(%host, %error, "no address");
+                unresolved()
+            })?
+        }
         (None, Host::Address(_)) => return Err(unresolved()),
     };
     let mut vetted = Vec::new();

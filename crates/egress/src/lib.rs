@@ -19,6 +19,7 @@ mod decode;
 mod error;
 mod host;
 mod limits;
+mod places;
 mod pool;
 mod request;
 mod resolve;

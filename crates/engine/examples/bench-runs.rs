@@ -58,6 +58,7 @@ fn main() -> Result<(), String> {
             hops: 0,
             budget: Budget::DEFAULT,
             remark: None,
+            stores: std::collections::BTreeMap::new(),
         };
         let (begin, mut runs, mut events) = (Instant::now(), 0u64, 0usize);
         while begin.elapsed() < Duration::from_secs(2) {

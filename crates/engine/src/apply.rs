@@ -84,6 +84,7 @@ pub fn apply(state: &mut State, event: &Event) {
         EventKind::ChoreographyViolated(_)
         | EventKind::SignalSent { .. }
         | EventKind::EscalationThrown { .. }
+        | EventKind::DataStoreWritten { .. }
         | EventKind::DecisionTaken { .. } => {}
         EventKind::IncidentRaised { .. } | EventKind::IncidentResolved { .. } => {
             incident(state, event, scope)
@@ -455,6 +456,7 @@ fn open(created: &TaskCreated, owner: LocalId) -> TaskState {
         candidate_users,
         candidate_groups,
         due_at,
+        follow_up_at,
         priority,
         form,
         outcomes,
@@ -469,6 +471,7 @@ fn open(created: &TaskCreated, owner: LocalId) -> TaskState {
         candidate_users,
         candidate_groups,
         due_at,
+        follow_up_at,
         priority,
         form,
         outcomes,

@@ -3,6 +3,7 @@
 use crate::{Budget, LocalId, Trigger};
 use heddle_kernel::{JobId, RunId, TaskId, Timestamp, UserId};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// Context of a command, given from outside.
 #[derive(Debug, Clone)]
@@ -24,6 +25,9 @@ pub struct RunContext {
     pub budget: Budget,
     /// Remark of the caller on the decision that the command carries out.
     pub remark: Option<Remark>,
+    /// Present values of the organisation's data stores that the process uses, by the name of the store; one that was never
+    /// written is absent.
+    pub stores: BTreeMap<String, Value>,
 }
 
 /// Remark on a decision, kept in the history.
@@ -260,6 +264,9 @@ pub enum Rejection {
         /// Value that the condition gives.
         message: String,
     },
+    /// None of the input sets of the process is whole.
+    #[error("no input set of the process is whole: it needs {0:?}")]
+    NoInputSet(Vec<String>),
     /// There is no such open human task.
     #[error("there is no open human task {0}")]
     UnknownTask(TaskId),
@@ -336,6 +343,7 @@ impl Rejection {
             | Self::UnknownInstance(_) => RejectionKind::NotFound,
             Self::StartNotDetermined(_)
             | Self::NoConditionHolds(_)
+            | Self::NoInputSet(_)
             | Self::WrongCondition { .. }
             | Self::UnknownStart(_)
             | Self::UnknownOutcome { .. }

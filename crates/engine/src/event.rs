@@ -504,6 +504,14 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         reasons: Vec<String>,
     },
+    /// A node wrote a data store of the organisation.
+    #[serde(rename = "dataStore.written")]
+    DataStoreWritten {
+        /// Name of the store.
+        store: Arc<str>,
+        /// Value of the store from now on.
+        value: Value,
+    },
     /// A decision was taken about the run or a node of it, and somebody said why; what it did comes behind.
     #[serde(rename = "decision.taken")]
     DecisionTaken {
@@ -624,6 +632,9 @@ pub struct TaskCreated {
     /// Due time; absent when there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due_at: Option<Timestamp>,
+    /// Time from which on somebody should look at it; absent when there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follow_up_at: Option<Timestamp>,
     /// 0 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<u8>,

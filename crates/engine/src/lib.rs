@@ -28,7 +28,7 @@ pub use event::{
 pub use id::{LocalId, LocalIdError};
 pub use stage::Stage;
 pub use state::{STATE_VERSION, State, Status};
-pub use step::{Attempt, Step, step, step_inline, step_until};
+pub use step::{Attempt, Step, step, step_inline, step_until, store_signal};
 pub use view::{
     ActiveNode, Incident, NodeState, OpenCall, OpenJob, OpenSubscription, OpenTask, OpenTimer, WaitKind,
     WaitingFor, outcome_of,

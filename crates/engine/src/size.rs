@@ -86,6 +86,7 @@ pub(crate) fn of_event(kind: &EventKind) -> u64 {
             EventKind::IncidentRaised { message, failure, .. } => {
                 message.len() as u64 + failure.as_ref().map_or(0, size_of_json)
             }
+            EventKind::DataStoreWritten { store, value } => store.len() as u64 + size_of_json(value),
             EventKind::DecisionTaken { feedback, .. } => feedback.len() as u64,
             EventKind::RunCancelled { reason, .. } | EventKind::RunCancelling { reason, .. } => {
                 of_text(reason.as_ref())
@@ -196,6 +197,7 @@ fn of_output(kind: &EventKind) -> Option<u64> {
         | EventKind::IncidentResolved { .. }
         | EventKind::ChoreographyAdvanced { .. }
         | EventKind::ChoreographyViolated(_)
+        | EventKind::DataStoreWritten { .. }
         | EventKind::DecisionTaken { .. } => None,
     }
 }

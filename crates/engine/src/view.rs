@@ -115,6 +115,8 @@ pub struct OpenTask {
     pub candidate_groups: Vec<String>,
     /// Due time; absent when there is none.
     pub due_at: Option<Timestamp>,
+    /// Time from which on somebody should look at it; absent when there is none.
+    pub follow_up_at: Option<Timestamp>,
     /// 0 to 100.
     pub priority: Option<u8>,
     /// JSON Schema of the values.
@@ -365,6 +367,7 @@ impl State {
                 candidate_users: task.candidate_users,
                 candidate_groups: task.candidate_groups,
                 due_at: task.due_at,
+                follow_up_at: task.follow_up_at,
                 priority: task.priority,
                 form: task.form,
                 outcomes: task.outcomes,

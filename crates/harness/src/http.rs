@@ -54,6 +54,17 @@ impl Caller {
         Ok(Self { http, base, headers: HeaderMap::new() })
     }
 
+    /// Somebody who is not signed in and goes nowhere by themselves: a redirect is an answer.
+    ///
+    /// # Errors
+    /// When the system gives no HTTP client.
+    #[expect(clippy::disallowed_methods, reason = "runners are clients of the server")]
+    pub fn that_stays(base: Base) -> Result<Self> {
+        let builder = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
+        let http = builder.build().context("no HTTP client")?;
+        Ok(Self { http, base, headers: HeaderMap::new() })
+    }
+
     /// Somebody who is not signed in and calls from an address of this machine, on a new connection each time if
     /// none shall be kept.
     ///

@@ -9,9 +9,11 @@ mod connections;
 mod crash;
 mod licence;
 mod npm;
+mod oidc;
 mod pip;
 mod prepare;
 mod random;
+mod scan;
 mod schemathesis;
 
 use std::process::ExitCode;
@@ -41,9 +43,13 @@ enum Runner {
     Clients(clients::Options),
     /// Tests connections of every type against services as people run them.
     Connections(connections::Options),
+    /// Signs in by a provider of npm, in a process of its own.
+    Oidc(oidc::Options),
     /// Measures a started server.
     #[command(subcommand)]
     Bench(bench::Subject),
+    /// Runs the scanners wapiti and sqlmap against a started server.
+    Scan(scan::Options),
     /// Runs schemathesis over both OpenAPI documents.
     Schemathesis(schemathesis::Options),
 }
@@ -68,7 +74,9 @@ async fn run(runner: Runner) -> anyhow::Result<bool> {
         Runner::Attack(options) => attack::run(options).await,
         Runner::Clients(options) => clients::run(options).await,
         Runner::Connections(options) => connections::run(options).await,
+        Runner::Oidc(options) => oidc::run(options).await,
         Runner::Bench(subject) => bench::run(subject).await,
+        Runner::Scan(options) => scan::run(options).await,
         Runner::Schemathesis(options) => schemathesis::run(options).await,
     }
 }

@@ -274,6 +274,21 @@ impl Server {
         String::from_utf8_lossy(&text).into_owned()
     }
 
+    /// Waits until the server has written these words behind so many bytes of its log.
+    ///
+    /// # Errors
+    /// When it does not in time.
+    pub async fn has_said(&self, words: &str, behind: usize) -> Result<()> {
+        let began = Instant::now();
+        while !self.log_text().get(behind..).is_some_and(|text| text.contains(words)) {
+            if began.elapsed() > START_LIMIT {
+                bail!("the server does not say `{words}`:\n{}", self.log_tail());
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        Ok(())
+    }
+
     /// The last lines that the server wrote.
     pub fn log_tail(&self) -> String {
         let text = std::fs::read(self.folder.path().join("server.log")).unwrap_or_default();

@@ -1,6 +1,9 @@
 //! The command line. Each group of commands has its own file.
 
+mod access;
+mod audit;
 mod connection;
+mod group;
 mod people;
 mod place;
 mod run;
@@ -13,10 +16,15 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-pub(crate) use connection::{ConnectionCommand, KeyCommand, ListConnections, RotateKey, TestConnection};
+pub(crate) use access::{AccessCommand, ExplainAccess};
+pub(crate) use audit::{AuditCommand, VerifyAudit};
+pub(crate) use connection::{
+    ConnectionCommand, ForgetKey, KeyCommand, ListConnections, RotateKey, TestConnection,
+};
+pub(crate) use group::{CreateGroup, GroupCommand, GroupUsers, ListGroups, OneGroup};
 pub(crate) use people::{
-    CreateToken, CreateUser, DeleteToken, InviteUsers, LicenceCommand, ListUsers, OneUser, SetPassword,
-    TokenCommand, UserCommand,
+    CreateToken, CreateUser, DeleteToken, InviteUsers, LicenceCommand, ListTokens, ListUsers, OneUser,
+    SetPassword, TokenCommand, UserCommand,
 };
 pub(crate) use place::Place;
 pub(crate) use run::{CancelRun, ExportRuns, ListRuns, OneRun, RetryRun, RunCommand, StartRun, TailRun};
@@ -94,6 +102,7 @@ impl Cli {
             Command::Migrate
             | Command::Doctor
             | Command::User { .. }
+            | Command::Group { .. }
             | Command::Token { .. }
             | Command::Licence { .. }
             | Command::Workflow { .. }
@@ -102,8 +111,10 @@ impl Cli {
             | Command::Job { .. }
             | Command::Event { .. }
             | Command::DeadLetter { .. }
+            | Command::Access { .. }
             | Command::Connection { .. }
             | Command::Key { .. }
+            | Command::Audit { .. }
             | Command::Backup(_)
             | Command::Restore(_)
             | Command::Decision { .. }
@@ -145,6 +156,11 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: UserCommand,
     },
+    /// Groups of users.
+    Group {
+        #[command(subcommand)]
+        command: GroupCommand,
+    },
     /// API tokens, by which programs and other machines call.
     Token {
         #[command(subcommand)]
@@ -185,6 +201,11 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: DeadLetterCommand,
     },
+    /// Rights: who may do what.
+    Access {
+        #[command(subcommand)]
+        command: AccessCommand,
+    },
     /// Connections to services outside.
     Connection {
         #[command(subcommand)]
@@ -194,6 +215,11 @@ pub(crate) enum Command {
     Key {
         #[command(subcommand)]
         command: KeyCommand,
+    },
+    /// The audit trail.
+    Audit {
+        #[command(subcommand)]
+        command: AuditCommand,
     },
     /// Copy the SQLite database to a file, also while a server runs, and check the copy.
     Backup(BackUp),

@@ -3,6 +3,7 @@
 
 mod edge;
 mod outside;
+mod sign_ins;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -50,7 +51,7 @@ pub(crate) struct Key {
 
 /// Every key.
 fn keys() -> impl Iterator<Item = &'static Key> {
-    KEYS.iter().chain(edge::KEYS).chain(outside::KEYS)
+    KEYS.iter().chain(edge::KEYS).chain(outside::KEYS).chain(sign_ins::KEYS)
 }
 
 const KEYS: &[Key] = &[
@@ -270,6 +271,16 @@ const KEYS: &[Key] = &[
             Ok(())
         },
         show: |config| config.job_lapses.to_string(),
+    },
+    Key {
+        name: "audit_retention_days",
+        help: "Days after which audit events are dropped, behind a signed checkpoint, up to 36500; 0 keeps them.",
+        secret: false,
+        set: |config, text| {
+            config.audit_retention_days = number(text, 0, 36_500)?;
+            Ok(())
+        },
+        show: |config| config.audit_retention_days.to_string(),
     },
     Key {
         name: "budgets",

@@ -12,6 +12,8 @@
 mod client;
 #[path = "commands/imports.rs"]
 mod imports;
+#[path = "commands/log.rs"]
+mod log;
 
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
@@ -409,6 +411,19 @@ fn the_keys_of_secrets_are_rotated_with_and_without_a_server() {
     // What was broken off goes on without another key.
     assert_eq!(json_of(place, &["key", "rotate", "--continue", "--json"])["key"], beside["key"]);
     assert_eq!(ring(), 3);
+    // An earlier key under which nothing is sealed is forgotten; the current one and a stranger stay what they are.
+    let listed = json_of(place, &["key", "list", "--json"]);
+    let states: Vec<_> = listed["keys"].as_array().unwrap().iter().map(|key| &key["current"]).collect();
+    assert_eq!(states, [&json!(true), &json!(false), &json!(false)]);
+    let (current, earlier) = (beside["key"].as_str().unwrap(), alone["key"].as_str().unwrap());
+    for (key, expected) in [(current, 1), ("k000000000000", 3)] {
+        let output = run(place, &["key", "forget", key]);
+        assert!(code(&output) == expected && told(&output).contains(key), "{}", told(&output));
+    }
+    assert_eq!(json_of(place, &["key", "forget", earlier, "--json"])["current"], current);
+    assert_eq!((ring(), code(&run(place, &["key", "forget", earlier]))), (2, 3));
+    assert_eq!(json_of(place, &["key", "rotate", "--json"])["wrapped"], 0);
+    assert_eq!(ring(), 3);
     server.end("TERM");
     // The keys are the operator's: no server elsewhere is asked for them.
     assert_eq!(code(&run(place, &["key", "rotate", "--server", "http://127.0.0.1:9"])), 2);
@@ -506,59 +521,25 @@ fn a_decision_is_evaluated_without_a_server() {
     assert!(code(&unknown) == 3 && told(&unknown).contains("Discount in percent"), "{}", told(&unknown));
 }
 
-/// The first line of a server's log that holds this word, and all before it.
-fn logged_until(lines: &mut impl Iterator<Item = std::io::Result<String>>, word: &str) -> String {
-    lines
-        .map(Result::unwrap)
-        .find(|line| line.contains(word))
-        .unwrap_or_else(|| panic!("no line with `{word}`"))
-}
-
-#[tokio::test]
-async fn the_log_begins_with_a_line_and_has_one_for_each_request() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut child = heddle(folder.path())
-        .args(["serve", "--demo", "--json", "--listen", "127.0.0.1:0"])
-        .envs([
-            ("HEDDLE_PORT", "tcp://10.0.0.1:8080"),
-            ("HEDDLE_SERVICE_HOST", "10.0.0.1"),
-            ("HEDDLE_LOG_FORMAT", "json"),
-        ])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let mut server = Server { facts: serde_json::from_str(&line).unwrap(), child };
-    let mut lines = BufReader::new(server.child.stderr.take().unwrap()).lines();
-    let unknown = logged_until(&mut lines, "HEDDLE_PORT");
-    assert!(unknown.contains("HEDDLE_SERVICE_HOST") && unknown.contains("WARN"), "{unknown}");
-    let started: Value = serde_json::from_str(&logged_until(&mut lines, "started")).unwrap();
-    let fields = &started["fields"];
-    assert!(fields["database"].as_str().unwrap().starts_with("SQLite at heddle-data"), "{started}");
-    assert!(fields["licence"].as_str().unwrap().starts_with("trial, ends 20"), "{started}");
-    assert!(fields["migrations"].as_u64().unwrap() > 5 && fields["version"].is_string(), "{started}");
-    let client = reqwest::Client::new();
-    for (path, id) in [("/api/workflows/xyz?secret=1", "mine-1"), ("/no/such/path?secret=2", "mine-2")] {
-        client.get(server.url(path)).header("x-request-id", id).send().await.unwrap();
-    }
-    let known: Value = serde_json::from_str(&logged_until(&mut lines, "mine-1")).unwrap();
-    let fields = &known["fields"];
-    assert_eq!((&fields["method"], &fields["status"]), (&json!("GET"), &json!(401)), "{known}");
-    assert_eq!(fields["route"], "/api/workflows/{workflowId}");
-    assert!(fields["ms"].is_number() && !known.to_string().contains("secret"), "{known}");
-    let unknown = logged_until(&mut lines, "mine-2");
-    assert!(unknown.contains("\"status\":404") && !unknown.contains("secret"), "{unknown}");
-    server.end("TERM");
-}
-
 #[tokio::test]
 async fn a_backup_beside_the_server_is_restored_into_an_empty_directory() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path();
     let server = Server::start(place, &["--demo"]);
     let password = server.fact("password");
+    let connection = json!({
+        "name": "orders", "type": "http", "secrets": {"token": "the token of the service"},
+        "config": {"baseUrl": "https://orders.test", "authentication": "bearer"},
+    });
+    let token = server.token(ADMINISTRATOR, &password).await;
+    let answer = reqwest::Client::new()
+        .post(server.url("/api/connections"))
+        .bearer_auth(&token)
+        .json(&connection)
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(answer.status(), 201, "{}", answer.text().await.unwrap());
     let made = json_of(
         place,
         &["backup", "copy.db", "--key-file", "copy.key", "--keyring-file", "copy.ring", "--json"],
@@ -587,6 +568,18 @@ async fn a_backup_beside_the_server_is_restored_into_an_empty_directory() {
     let wrong = run(place, &["restore", "copy.db", "--data-dir", "new", "--key-file", "wrong.key"]);
     assert_eq!(code(&wrong), 6, "{}", told(&wrong));
     assert!(!place.join("new").exists(), "a failed restore leaves nothing");
+    // A ring that does not open what is sealed is refused, with the key that it lacks.
+    let sealed_by = std::fs::read_to_string(place.join("copy.ring")).unwrap();
+    let sealed_by = sealed_by.split_whitespace().next().unwrap();
+    for (id, word) in [("k0", "lacks the key"), (sealed_by, "is not the key of this name")] {
+        let ring = format!("{id} BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=\n");
+        std::fs::write(place.join("wrong.ring"), ring).unwrap();
+        std::fs::set_permissions(place.join("wrong.ring"), std::fs::Permissions::from_mode(0o600)).unwrap();
+        let wrong = run(place, &["restore", "copy.db", "--data-dir", "new", "--keyring-file", "wrong.ring"]);
+        assert_eq!(code(&wrong), 6, "{}", told(&wrong));
+        assert!(told(&wrong).contains(word) && told(&wrong).contains(sealed_by), "{}", told(&wrong));
+        assert!(!place.join("new").exists(), "nothing is written");
+    }
     // Whoever holds the directory keeps it as it is, though nothing is in it yet; a lock alone is nobody's data.
     std::fs::create_dir(place.join("new")).unwrap();
     let lock = std::fs::File::create(place.join("new/heddle.lock")).unwrap();
@@ -597,8 +590,9 @@ async fn a_backup_beside_the_server_is_restored_into_an_empty_directory() {
         std::fs::read_dir(place.join("new")).unwrap().map(|one| one.unwrap().file_name()).collect();
     assert_eq!(left, ["heddle.lock"]);
     drop(lock);
-    let done =
-        json_of(place, &["restore", "copy.db", "--data-dir", "new", "--key-file", "copy.key", "--json"]);
+    let keys = ["--key-file", "copy.key", "--keyring-file", "copy.ring"];
+    let restore = ["restore", "copy.db", "--data-dir", "new", "--json"];
+    let done = json_of(place, &[restore.as_slice(), &keys].concat());
     assert_eq!(done["installationId"], made["installationId"]);
     let restored = Server::start(place, &["--data-dir", "new"]);
     assert_eq!(restored.sign_in(ADMINISTRATOR, &password).await.status(), 200);

@@ -10,7 +10,7 @@ use heddle_policy::{
 
 use crate::compiled::{CompiledRight, TokenKey, limits_of};
 use crate::ports::{Access, Credential, TenantAccess, TokenKind};
-use crate::records::{GrantPrincipal, GrantRow, Role, User, UserState};
+use crate::records::{GrantPrincipal, GrantRow, Role, User, UserKind, UserState};
 use crate::{Identity, UseCaseError, token};
 
 /// Most seconds between two notes that a token was used.
@@ -173,21 +173,21 @@ impl Identity {
 
 fn compile(access: &Access, now: Timestamp) -> CompiledRight {
     let (bound, narrow) = limits_of(&access.credential);
-    let mut facts = facts_of(&access.user, access.tenant, &access.standing);
+    let mut facts = facts_of(&access.user, access.tenant, &access.standing, now);
     facts.limited = narrow.is_some() || bound.is_some();
     facts.narrow_to = narrow.cloned();
     // A token that is bound to an organisation is nobody in all others.
     facts.member &= bound.is_none_or(|bound| bound == access.tenant);
-    let roles = access.standing.roles.iter();
     CompiledRight {
         tenant: access.tenant,
         state: access.user.state,
         standing: Arc::clone(&access.standing),
         bound,
         narrow: narrow.cloned(),
+        email: access.user.email.clone(),
         made_at: now,
         snapshot: Snapshot::new(&facts, now),
-        groups: roles.flat_map(|role| [role.name.clone(), role.id.to_string()]).collect(),
+        groups: facts.groups,
     }
 }
 
@@ -196,7 +196,10 @@ fn authenticated(access: Access, right: &CompiledRight) -> Authenticated {
     let session = match &credential {
         Credential::Session(session) => SessionKind::Session(session.id),
         Credential::CommandLine(id) => SessionKind::CommandLine(*id),
-        Credential::ApiToken(token) => SessionKind::ApiToken(token.id),
+        Credential::ApiToken(token) => match user.kind {
+            UserKind::Person => SessionKind::ApiToken(token.id),
+            UserKind::Service => SessionKind::ServiceToken(token.id),
+        },
     };
     let principal = Principal {
         user_id: user.id,
@@ -210,19 +213,40 @@ fn authenticated(access: Access, right: &CompiledRight) -> Authenticated {
 
 /// Rights of a user in an organisation, from what was read there: those of a whole account, of no narrowed token.
 pub(crate) fn rights_of(user: &User, tenant: TenantId, standing: &TenantAccess, now: Timestamp) -> Snapshot {
-    Snapshot::new(&facts_of(user, tenant, standing), now)
+    Snapshot::new(&facts_of(user, tenant, standing, now), now)
+}
+
+/// Rights of who is nobody in the organisation of a request: none.
+pub(crate) fn rights_of_nobody(context: &RequestContext, id: UserId) -> Snapshot {
+    let facts = Facts {
+        user_id: id,
+        email: String::new(),
+        groups: Vec::new(),
+        tenant: context.tenant(),
+        active: true,
+        member: false,
+        member_until: None,
+        revision: context.snapshot().revision(),
+        roles: Vec::new(),
+        grants: Vec::new(),
+        narrow_to: None,
+        limited: false,
+    };
+    Snapshot::new(&facts, context.now())
 }
 
 /// Facts about a user in an organisation, in the words of the decision.
-fn facts_of(user: &User, tenant: TenantId, standing: &TenantAccess) -> Facts {
+fn facts_of(user: &User, tenant: TenantId, standing: &TenantAccess, now: Timestamp) -> Facts {
     Facts {
         user_id: user.id,
+        email: user.email.clone(),
+        groups: standing.candidate_of(now),
         tenant,
         active: user.state == UserState::Active,
         member: standing.membership.is_some(),
         member_until: standing.membership.as_ref().and_then(|membership| membership.expires_at),
         revision: standing.revision,
-        roles: standing.roles.iter().map(role_facts).collect(),
+        roles: standing.roles.iter().map(|role| role_facts(role, standing)).collect(),
         grants: standing.grants.iter().map(grant_facts).collect(),
         narrow_to: None,
         limited: false,
@@ -238,13 +262,19 @@ pub(crate) fn rules_of(role: &Role) -> heddle_policy::RoleRules {
     }
 }
 
-fn role_facts(role: &Role) -> RoleFacts {
-    RoleFacts { id: role.id.to_string(), name: role.name.clone(), rules: rules_of(role) }
+fn role_facts(role: &Role, standing: &TenantAccess) -> RoleFacts {
+    RoleFacts {
+        id: role.id.to_string(),
+        name: role.name.clone(),
+        rules: rules_of(role),
+        expires_at: standing.role_ends.get(&role.id).copied(),
+    }
 }
 
 fn grant_facts(grant: &GrantRow) -> GrantFacts {
     let source = match grant.principal {
         GrantPrincipal::User(_) => Source::User,
+        GrantPrincipal::Group(id) => Source::Group(id.to_string()),
         GrantPrincipal::Role(id) => Source::Role(id.to_string()),
         GrantPrincipal::Everyone => Source::Everyone,
     };

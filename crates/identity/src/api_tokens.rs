@@ -1,18 +1,21 @@
-//! A user's own API tokens.
+//! API tokens: a user's own, and those of service accounts, which whoever manages the account makes.
 
-use heddle_kernel::{MAX_LIMIT, Page, PageRequest, TenantId, Timestamp, TokenId};
+use heddle_kernel::{MAX_LIMIT, Page, PageRequest, TenantId, Timestamp, TokenId, UserId};
+use heddle_policy::capability::{UserRead, UserUpdate};
 use heddle_policy::{RequestContext, SessionKind};
-use heddle_usecase::Journal;
+use heddle_usecase::{AuditView, Audited, Journal, Problems, StoreError};
 
-use crate::records::ApiToken;
+use crate::records::{ApiToken, User, UserKind, UserState};
+use crate::rights::{resting, seen_here};
 use crate::sessions::own_session;
 use crate::token::{API_TOKEN_PREFIX, Token};
 use crate::{Identity, JournalFor, UseCaseError, validate};
-use heddle_usecase::Problems;
 
 /// An API token to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewApiToken {
+    /// The service account for which it is made; none: the caller.
+    pub user: Option<UserId>,
     /// Name of the token: 1 to 100 characters, unique among the user's tokens.
     pub name: String,
     /// Instant of expiry; none: never.
@@ -32,17 +35,32 @@ pub struct CreatedToken {
     pub record: ApiToken,
 }
 
+impl Audited for CreatedToken {
+    fn view(&self) -> AuditView {
+        self.record.view()
+    }
+}
+
 impl Identity {
-    /// The own API tokens, newest first. A token that is narrowed, or bound to one organisation, sees itself alone.
+    /// The own API tokens, newest first, or those of a service account. A token that is narrowed, or bound to one
+    /// organisation, sees of the own ones itself alone.
     ///
     /// # Errors
-    /// `Unavailable`.
+    /// `Invalid` for an unknown account; `Forbidden` (`managesNoService`); `Unavailable`.
     pub async fn tokens(
         &self,
         context: &RequestContext,
+        of: Option<UserId>,
         page: &PageRequest,
     ) -> Result<Page<ApiToken>, UseCaseError> {
-        if let (SessionKind::ApiToken(own), true) =
+        if let Some(id) = of.filter(|id| *id != context.user_id()) {
+            if context.snapshot().authorize_one::<UserRead>(id, ()).is_err() {
+                return Err(manages_none());
+            }
+            let service = self.service(context, id).await?;
+            return Ok(self.ports.sessions.tokens(service.id, page).await?);
+        }
+        if let (SessionKind::ApiToken(own) | SessionKind::ServiceToken(own), true) =
             (context.principal().session, context.snapshot().is_limited())
         {
             let items = self.own_token(context, own).await?.into_iter().collect();
@@ -68,10 +86,34 @@ impl Identity {
         }
     }
 
-    /// Creates an API token.
+    /// A service account at home in the organisation.
+    async fn service(&self, context: &RequestContext, id: UserId) -> Result<User, UseCaseError> {
+        let unknown =
+            || UseCaseError::invalid("userId", "notFound", "There is no such service account here.");
+        match self.ports.directory.user(context.tenant(), id).await {
+            Ok(user) if user.kind == UserKind::Service && user.home == context.tenant() => Ok(user),
+            // People make their own tokens, and other organisations those of their services.
+            Ok(_) | Err(StoreError::NotFound) => Err(unknown()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// A service account that the caller manages: they may change it, and have all that it has.
+    async fn managed_service(&self, context: &RequestContext, id: UserId) -> Result<User, UseCaseError> {
+        if context.snapshot().authorize_one::<UserUpdate>(id, ()).is_err() {
+            return Err(manages_none());
+        }
+        let user = self.service(context, id).await?;
+        self.outranks(context, id).await?;
+        Ok(user)
+    }
+
+    /// Creates an API token, for the caller or for a service account that they manage. That of a service account acts in
+    /// the selected organisation alone.
     ///
     /// # Errors
-    /// `Invalid`; `Conflict` (`notUnique`) for a name given before; `Forbidden` (`sessionRequired`, `notAMember`).
+    /// `Invalid`; `Conflict` (`notUnique`) for a name given before, (`switchedOff`) for a service account that is;
+    /// `Forbidden` (`sessionRequired`, `notAMember`, `managesNoService`, `exceedsOwnRights`, `outlastsOwnRights`).
     pub async fn create_token(
         &self,
         context: &RequestContext,
@@ -86,6 +128,10 @@ impl Identity {
             validate::permissions(&mut problems, "permissions", names);
         }
         problems.finish()?;
+        let service = new.user.filter(|id| *id != context.user_id());
+        if let Some(id) = service {
+            return self.create_service_token(context, id, new, record).await;
+        }
         if let Some(wanted) = new.organization {
             let own = self.ports.sessions.organizations_of(context.user_id(), context.now()).await?;
             if !own.iter().any(|own| own.organization.id == wanted) {
@@ -93,35 +139,83 @@ impl Identity {
                 return Err(UseCaseError::forbidden("notAMember", message));
             }
         }
+        let created = self.new_token(context, context.user_id(), new)?;
+        let journal = record(&created).changing(None, Some(&created));
+        self.ports.sessions.insert_token(&created.record, &journal).await?;
+        Ok(created)
+    }
+
+    async fn create_service_token(
+        &self,
+        context: &RequestContext,
+        id: UserId,
+        new: NewApiToken,
+        record: &JournalFor<'_, CreatedToken>,
+    ) -> Result<CreatedToken, UseCaseError> {
+        let service = self.managed_service(context, id).await?;
+        self.lasts_as(context, service.id, new.expires_at).await?;
+        if service.state != UserState::Active {
+            return Err(UseCaseError::conflict("switchedOff", "The service account is switched off."));
+        }
+        if new.organization.is_some_and(|wanted| wanted != context.tenant()) {
+            let message = "A token of a service account acts in the selected organisation alone.";
+            return Err(UseCaseError::invalid("organizationId", "notAllowed", message));
+        }
+        let new = NewApiToken { organization: Some(context.tenant()), ..new };
+        let created = self.new_token(context, service.id, new)?;
+        // What the account has, and that it is in use, is still so when the token is written.
+        let journal = resting(record(&created).changing(None, Some(&created)), seen_here(context));
+        self.ports.sessions.insert_token(&created.record, &journal).await?;
+        Ok(created)
+    }
+
+    fn new_token(
+        &self,
+        context: &RequestContext,
+        user: UserId,
+        new: NewApiToken,
+    ) -> Result<CreatedToken, UseCaseError> {
         let token = Token::random(API_TOKEN_PREFIX)?;
-        let kept = ApiToken {
+        let record = ApiToken {
             id: TokenId(self.new_id(context.now())),
-            user_id: context.user_id(),
+            user_id: user,
             tenant: new.organization,
             name: new.name,
             token_sha256: token.sha256(),
             hint: token.hint(),
             permissions: new.permissions,
+            checksum: true,
             created_at: context.now(),
             last_used_at: None,
             expires_at: new.expires_at,
         };
-        let created = CreatedToken { token, record: kept };
-        self.ports.sessions.insert_token(&created.record, &record(&created)).await?;
-        Ok(created)
+        Ok(CreatedToken { token, record })
     }
 
-    /// Deletes an own API token; it is refused from the next request on.
+    /// Deletes an API token, an own one or one of a service account that the caller manages; it is refused from the next
+    /// request on.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` (`sessionRequired`).
+    /// `NotFound`; `Invalid` for an unknown account; `Forbidden` (`sessionRequired`, `managesNoService`,
+    /// `exceedsOwnRights`).
     pub async fn delete_token(
         &self,
         context: &RequestContext,
+        of: Option<UserId>,
         id: TokenId,
         journal: &Journal,
     ) -> Result<(), UseCaseError> {
         own_session(context)?;
-        Ok(self.ports.sessions.delete_token(context.user_id(), id, journal).await?)
+        let owner = match of.filter(|user| *user != context.user_id()) {
+            None => context.user_id(),
+            Some(user) => self.managed_service(context, user).await?.id,
+        };
+        let journal = journal.deleting(self.ports.sessions.token(owner, id).await)?;
+        Ok(self.ports.sessions.delete_token(owner, id, &journal).await?)
     }
+}
+
+fn manages_none() -> UseCaseError {
+    let message = "Tokens of a service account are for whoever may change the account.";
+    UseCaseError::forbidden("managesNoService", message)
 }

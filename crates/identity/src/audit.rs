@@ -2,7 +2,7 @@
 
 use heddle_kernel::{EventId, Page, PageRequest, RequestId, TenantId, Timestamp, UserId};
 use heddle_policy::capability::{AuditList, InstallationAuditList};
-use heddle_policy::{AuthorizedList, RequestContext, RequestFacts};
+use heddle_policy::{AccessFilter, AuthorizedList, RequestContext, RequestFacts, resource};
 use heddle_usecase::{Actor, ActorKind, AuditEntry, IdempotencyRecord, Journal, Outcome};
 use serde_json::Value;
 
@@ -95,6 +95,22 @@ impl Identity {
     ) -> Result<Page<AuditEvent>, UseCaseError> {
         in_order(filter)?;
         Ok(self.ports.installation.audit_events(None, filter, authorized.filter(), page).await?)
+    }
+
+    /// A page of the audit events of an organisation, or of those that belong to none, newest first, for a reader whose reach
+    /// is looked at anew between pages.
+    ///
+    /// # Errors
+    /// As [`Self::audit_events`].
+    pub async fn audit_page(
+        &self,
+        tenant: Option<TenantId>,
+        access: &AccessFilter<resource::AuditEvent>,
+        filter: &AuditFilter,
+        page: &PageRequest,
+    ) -> Result<Page<AuditEvent>, UseCaseError> {
+        in_order(filter)?;
+        Ok(self.ports.installation.audit_events(tenant, filter, access, page).await?)
     }
 
     /// Writes an event that belongs to no change: a refusal.

@@ -30,8 +30,11 @@ pub(crate) struct CompiledRight {
     pub bound: Option<TenantId>,
     /// Permissions to which it is narrowed.
     pub narrow: Option<Vec<String>>,
+    /// Address by which things name the user.
+    pub email: String,
     pub made_at: Timestamp,
     pub snapshot: Snapshot,
+    /// Names and ids of roles and groups, by which human tasks name the caller.
     pub groups: Vec<String>,
 }
 
@@ -65,6 +68,7 @@ impl CompiledRight {
             && self.tenant == access.tenant
             && self.state == access.user.state
             && self.snapshot.user_id() == access.user.id
+            && self.email == access.user.email
             && self.bound == bound
             && self.narrow.as_ref() == narrow
             && self.made_at <= now

@@ -8,7 +8,7 @@ use heddle_usecase::StoreError;
 
 use crate::ports::{GrantFilter, Tombstone};
 use crate::records::{GrantPrincipal, GrantRow};
-use crate::rights::{covers, covers_owner, lifts, resting, rule_of, seen_here};
+use crate::rights::{Given, covers, covers_owner, is_in, lifts, resting, rule_of, seen_here};
 use crate::{Identity, JournalFor, UseCaseError, validate};
 use heddle_usecase::Problems;
 
@@ -59,11 +59,11 @@ impl Identity {
         Ok(self.ports.directory.grant(context.tenant(), id).await?)
     }
 
-    /// Creates a grant or a deny. Nobody gives more than they have, and nobody takes from who has more than
+    /// Creates a grant or a deny. Nobody gives more than they have, or for longer, and nobody takes from who has more than
     /// they.
     ///
     /// # Errors
-    /// `Invalid`; `Forbidden` (`exceedsOwnRights`); `Conflict` (`lockOut`).
+    /// `Invalid`; `Forbidden` (`exceedsOwnRights`, `outlastsOwnRights`); `Conflict` (`lockOut`).
     pub async fn create_grant(
         &self,
         _: &AuthorizedKind<GrantCreate>,
@@ -86,14 +86,19 @@ impl Identity {
         };
         check(&row, context.now())?;
         match row.effect {
-            Effect::Allow => covers(context, &rule_of(&row))?,
+            Effect::Allow => {
+                let given = Given { rules: rule_of(&row), until: row.expires_at };
+                self.gives(context, &[given]).await?;
+            }
             Effect::Deny => self.may_deny(context, &row).await?,
         }
-        let journal = resting(record(&row), seen_here(context));
+        let journal = resting(record(&row), seen_here(context)).changing(None, Some(&row));
         match self.ports.directory.insert_grant(&row, &journal).await {
-            Err(StoreError::NotFound) => {
-                Err(UseCaseError::invalid("principal.id", "notFound", "There is no such member or role."))
-            }
+            Err(StoreError::NotFound) => Err(UseCaseError::invalid(
+                "principal.id",
+                "notFound",
+                "There is no such member, group or role.",
+            )),
             other => other.map(|()| row).map_err(UseCaseError::from),
         }
     }
@@ -103,6 +108,10 @@ impl Identity {
             GrantPrincipal::User(user) => {
                 self.outranks(context, user).await?;
                 user == context.user_id()
+            }
+            GrantPrincipal::Group(id) => {
+                self.outranks_members(context, id).await?;
+                is_in(context, id.0)
             }
             GrantPrincipal::Role(id) => match self.ports.directory.role(context.tenant(), id).await {
                 Ok(role) => {
@@ -145,7 +154,7 @@ impl Identity {
             covers(context, &rule_of(&row))?;
             lifts(context, &rule_of(&row))?;
         }
-        let journal = resting(journal.clone(), seen_here(context));
+        let journal = resting(journal.clone(), seen_here(context)).changing(Some(&row), None);
         Ok(self.ports.directory.delete_grant(context.tenant(), id, &journal).await?)
     }
 }

@@ -11,7 +11,9 @@ use crate::compiled::CompiledRights;
 use crate::key::InstallationKey;
 use crate::licence::Licences;
 use crate::password::{Cost, Passwords};
-use crate::ports::{AccessStore, DirectoryStore, InstallationStore, LimitCounter, SessionStore};
+use crate::ports::{
+    AccessStore, DirectoryStore, FactorSealer, FactorStore, InstallationStore, LimitCounter, SessionStore,
+};
 
 /// The ways to storage.
 #[derive(Clone)]
@@ -20,6 +22,10 @@ pub struct Ports {
     pub access: Arc<dyn AccessStore>,
     /// Sign-ins, sessions, API tokens.
     pub sessions: Arc<dyn SessionStore>,
+    /// Second factors.
+    pub factors: Arc<dyn FactorStore>,
+    /// Sealer of their secrets.
+    pub sealer: Arc<dyn FactorSealer>,
     /// Organisations, users, members, roles, grants.
     pub directory: Arc<dyn DirectoryStore>,
     /// The installation, its audit trail, kept answers.

@@ -9,6 +9,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::{Digest as _, Sha256};
 
 use crate::UseCaseError;
+use crate::chain::CheckpointKey;
 use crate::records::InstallationState;
 
 /// The key's length in bytes.
@@ -21,6 +22,8 @@ pub struct InstallationKey {
     pair: KeyPair,
     calls: [u8; 32],
     devices: [u8; 32],
+    tickets: [u8; 32],
+    sign_ins: [u8; 32],
 }
 
 impl fmt::Debug for InstallationKey {
@@ -44,7 +47,9 @@ impl InstallationKey {
         let seed = derived(&secret, b"heddle/licence-signing/v1")?;
         let calls = derived(&secret, b"heddle/idempotent-calls/v1")?;
         let devices = derived(&secret, b"heddle/known-devices/v1")?;
-        Ok(Self { pair: KeyPair::from_seed(Seed::new(seed)), secret, calls, devices })
+        let tickets = derived(&secret, b"heddle/sign-in-tickets/v1")?;
+        let sign_ins = derived(&secret, b"heddle/provider-sign-ins/v1")?;
+        Ok(Self { pair: KeyPair::from_seed(Seed::new(seed)), secret, calls, devices, tickets, sign_ins })
     }
 
     /// Code of a call that is remembered for its repeats: HMAC-SHA-256 over its parts, in lower-case hex. Whoever reads
@@ -62,6 +67,22 @@ impl InstallationKey {
     /// As [`Self::call_code`].
     pub(crate) fn device_code(&self, parts: &[&[u8]]) -> Result<String, UseCaseError> {
         code(&self.devices, parts)
+    }
+
+    /// Code of a ticket between password and second factor: HMAC-SHA-256 over its parts, in lower-case hex.
+    ///
+    /// # Errors
+    /// As [`Self::call_code`].
+    pub(crate) fn ticket_code(&self, parts: &[&[u8]]) -> Result<String, UseCaseError> {
+        code(&self.tickets, parts)
+    }
+
+    /// Code of a sign-in by a provider: HMAC-SHA-256 over its parts, in lower-case hex.
+    ///
+    /// # Errors
+    /// As [`Self::call_code`].
+    pub(crate) fn sign_in_code(&self, parts: &[&[u8]]) -> Result<String, UseCaseError> {
+        code(&self.sign_ins, parts)
     }
 
     /// The installation's id. Another key is another installation.
@@ -108,6 +129,14 @@ impl InstallationKey {
     pub(crate) fn is_sealed(&self, state: &InstallationState) -> bool {
         use subtle::ConstantTimeEq as _;
         self.seal(state).is_ok_and(|seal| seal.as_bytes().ct_eq(state.seal.as_bytes()).into())
+    }
+
+    /// The key that signs checkpoints of the audit trail.
+    ///
+    /// # Errors
+    /// `Internal` when the key can't be used.
+    pub fn checkpoints(&self) -> Result<CheckpointKey, UseCaseError> {
+        Ok(CheckpointKey::of_seed(derived(&self.secret, b"heddle/audit-checkpoints/v1")?))
     }
 
     pub(crate) fn signing(&self) -> Result<SigningKey, UseCaseError> {

@@ -7,10 +7,15 @@
 mod access;
 mod api_tokens;
 mod audit;
+pub mod audit_chain;
+pub mod authorization;
 pub mod blocklist;
+pub mod chain;
 mod compiled;
 mod device;
+mod federation;
 mod grants;
+mod groups;
 mod identity;
 pub mod key;
 pub mod licence;
@@ -23,14 +28,19 @@ pub mod ports;
 pub mod records;
 mod rights;
 mod roles;
+mod second_factor;
 mod selectors;
 mod sessions;
 mod setup;
 mod sign_in;
+mod system_roles;
 #[cfg(test)]
 mod tests;
 pub mod throttle;
+mod ticket;
 pub mod token;
+mod told;
+mod totp;
 mod tries;
 mod unlock;
 mod users;
@@ -39,17 +49,23 @@ mod validate;
 pub use access::Authenticated;
 pub use api_tokens::{CreatedToken, NewApiToken};
 pub use device::MARK_SECONDS;
+pub use federation::{
+    BegunSignIn, Federation, FederationError, PlaceRules, ProvenPerson, ProviderRules, ProviderSignedIn,
+    ResumedSignIn, RulesError, SIGN_IN_SECONDS, Visit,
+};
 pub use grants::NewGrant;
+pub use groups::{NewGroup, PatchGroup};
 pub use identity::{Identity, Ports, Settings, Tools};
 pub use key::InstallationKey;
-pub use members::SetMember;
+pub use members::{RoleExpiry, SetMember};
 pub use organizations::{CreateOrganization, PatchOrganization};
 pub use rights::holds_keys;
 pub use roles::{NewRole, PatchRole};
+pub use second_factor::{NewFactor, RemovalProof, RewrappedFactors, SignInCode};
 pub use selectors::{FindBySlug, RulePlace, Unreadable, unreadable_rules};
 pub use sessions::SessionInfo;
 pub use setup::{Administrator, FirstLicence, SetUpRequest, Started};
-pub use sign_in::{SignIn, SignedIn};
+pub use sign_in::{CodeRequired, SignIn, SignInAnswer, SignedIn};
 pub use users::{NewAccount, PatchUser};
 
 pub(crate) use heddle_usecase::{JournalFor, UseCaseError};

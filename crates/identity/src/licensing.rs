@@ -302,12 +302,14 @@ impl Identity {
         let next =
             self.tools.key.sealed(InstallationState { revision: kept.state.revision.next(), ..next })?;
         let mut report = self.report(kept, now).await?;
+        let before = report.clone();
         let new = Kept::new(next.clone(), &self.tools.key);
         let clock = ClockFacts { now, high_water_mark: next.high_water_mark };
         report.licence = new.licence(clock);
         report.trial_available = next.trial_started_at.is_none();
         report.revision = next.revision;
-        self.ports.installation.update(&next, kept.state.revision, &record(&report)).await?;
+        let journal = record(&report).changing(Some(&before), Some(&report));
+        self.ports.installation.update(&next, kept.state.revision, &journal).await?;
         self.licences.set(next, true);
         // The installation has its own event.
         self.licences.tell(report.licence.state);

@@ -98,7 +98,7 @@ impl Identity {
         };
         let founding = self.founding(organization.clone(), context.user_id());
         let limit = self.limit(Limit::Organizations);
-        let journal = record(&organization);
+        let journal = record(&organization).changing(None, Some(&organization));
         capped(
             self.ports.directory.insert_organization(&founding, limit, &journal).await?,
             Limit::Organizations.as_str(),
@@ -137,7 +137,8 @@ impl Identity {
         }
         organization.revision = seen.next();
         organization.updated_at = context.now();
-        self.ports.directory.update_organization(&organization, seen, &record(&organization)).await?;
+        let journal = record(&organization).changing(Some(&before), Some(&organization));
+        self.ports.directory.update_organization(&organization, seen, &journal).await?;
         Ok(organization)
     }
 
@@ -168,6 +169,7 @@ impl Identity {
             Err(error) => return Err(error),
         };
         check_revision(revision, organization.revision)?;
-        changed(self.ports.directory.delete_organization(id, organization.revision, journal).await?)
+        let journal = journal.clone().changing(Some(&organization), None);
+        changed(self.ports.directory.delete_organization(id, organization.revision, &journal).await?)
     }
 }

@@ -1,6 +1,10 @@
 //! Records of organisations, people and their permissions.
 
-use heddle_kernel::{GrantId, Revision, RoleId, SessionId, TenantId, Timestamp, TokenId, UserId, literals};
+use std::collections::BTreeMap;
+
+use heddle_kernel::{
+    GrantId, GroupId, Revision, RoleId, SessionId, TenantId, Timestamp, TokenId, UserId, literals,
+};
 use heddle_policy::{Effect, ResourceType, RoleRules, StoredSelector};
 
 /// An organisation: the tenant to whom everything belongs.
@@ -30,6 +34,19 @@ literals! {
     }
 }
 
+literals! {
+    /// Kind of an account.
+    pub enum UserKind {
+        /// A person, who signs in.
+        Person = "person",
+        /// A service: no password and no sign-in, only API tokens that its managers make.
+        Service = "service",
+    }
+}
+
+/// Instants at which roles end for whoever has them; a role that is not in it has no end.
+pub type RoleEnds = BTreeMap<RoleId, Timestamp>;
+
 /// An account.
 #[derive(Clone, PartialEq, Eq)]
 pub struct User {
@@ -37,6 +54,8 @@ pub struct User {
     pub id: UserId,
     /// The organisation that alone may change or delete it.
     pub home: TenantId,
+    /// Kind of the account; it never changes.
+    pub kind: UserKind,
     /// E-mail address, in lower case, unique in the installation.
     pub email: String,
     /// Name for people.
@@ -47,6 +66,8 @@ pub struct User {
     pub state: UserState,
     /// Instant at which the password was last set.
     pub password_changed_at: Option<Timestamp>,
+    /// Instant at which the second factor was confirmed; none without one.
+    pub totp_enrolled_at: Option<Timestamp>,
     /// Grows with each change.
     pub revision: Revision,
     /// Instant of creation.
@@ -69,8 +90,12 @@ pub struct Membership {
     pub tenant: TenantId,
     /// The user.
     pub user_id: UserId,
-    /// Roles there, sorted, without repeats.
+    /// Roles there, sorted, without repeats; ended ones as well.
     pub roles: Vec<RoleId>,
+    /// Ends of these roles.
+    pub role_ends: RoleEnds,
+    /// Groups there, sorted, without repeats.
+    pub groups: Vec<GroupId>,
     /// Instant of its end; none: never.
     pub expires_at: Option<Timestamp>,
     /// Grows with each change.
@@ -94,6 +119,48 @@ pub struct Member {
     pub state: UserState,
     /// Roles of the user with their names.
     pub roles: Vec<(RoleId, String)>,
+    /// Groups of the user with their names.
+    pub groups: Vec<(GroupId, String)>,
+}
+
+/// A role that a group gives to its members.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupRole {
+    /// Id of the role.
+    pub id: RoleId,
+    /// Name of the role.
+    pub name: String,
+    /// Instant from which on the group does not give it; none: never.
+    pub expires_at: Option<Timestamp>,
+}
+
+impl GroupRole {
+    /// Whether it has not ended.
+    #[must_use]
+    pub fn lives(&self, now: Timestamp) -> bool {
+        self.expires_at.is_none_or(|end| now < end)
+    }
+}
+
+/// A group of members of an organisation. Groups hold no groups.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// The organisation.
+    pub tenant: TenantId,
+    /// Id of the group.
+    pub id: GroupId,
+    /// Name, unique among the groups and roles of the organisation: human tasks name either.
+    pub name: String,
+    /// Purpose of the group.
+    pub description: Option<String>,
+    /// Roles that its members have by it, by name; ended ones as well.
+    pub roles: Vec<GroupRole>,
+    /// Grows with each change.
+    pub revision: Revision,
+    /// Instant of creation.
+    pub created_at: Timestamp,
+    /// Instant of the last change.
+    pub updated_at: Timestamp,
 }
 
 /// A role of an organisation.
@@ -124,6 +191,8 @@ literals! {
     pub enum PrincipalKind {
         /// One user.
         User = "user",
+        /// All in a group.
+        Group = "group",
         /// All with a role.
         Role = "role",
         /// All in the organisation.
@@ -136,6 +205,8 @@ literals! {
 pub enum GrantPrincipal {
     /// One user.
     User(UserId),
+    /// All in a group.
+    Group(GroupId),
     /// All with a role.
     Role(RoleId),
     /// All in the organisation.
@@ -148,16 +219,18 @@ impl GrantPrincipal {
     pub const fn kind(&self) -> PrincipalKind {
         match self {
             Self::User(_) => PrincipalKind::User,
+            Self::Group(_) => PrincipalKind::Group,
             Self::Role(_) => PrincipalKind::Role,
             Self::Everyone => PrincipalKind::Everyone,
         }
     }
 
-    /// The user's or the role's id.
+    /// The user's, the group's or the role's id.
     #[must_use]
     pub const fn id(&self) -> Option<uuid::Uuid> {
         match self {
             Self::User(id) => Some(id.0),
+            Self::Group(id) => Some(id.0),
             Self::Role(id) => Some(id.0),
             Self::Everyone => None,
         }
@@ -168,9 +241,11 @@ impl GrantPrincipal {
     pub const fn from_parts(kind: PrincipalKind, id: Option<uuid::Uuid>) -> Option<Self> {
         match (kind, id) {
             (PrincipalKind::User, Some(id)) => Some(Self::User(UserId(id))),
+            (PrincipalKind::Group, Some(id)) => Some(Self::Group(GroupId(id))),
             (PrincipalKind::Role, Some(id)) => Some(Self::Role(RoleId(id))),
             (PrincipalKind::Everyone, None) => Some(Self::Everyone),
-            (PrincipalKind::User | PrincipalKind::Role, None) | (PrincipalKind::Everyone, Some(_)) => None,
+            (PrincipalKind::User | PrincipalKind::Group | PrincipalKind::Role, None)
+            | (PrincipalKind::Everyone, Some(_)) => None,
         }
     }
 }
@@ -218,6 +293,16 @@ impl GrantRow {
     }
 }
 
+literals! {
+    /// Proof of a sign-in beside the password.
+    pub enum SecondFactor {
+        /// A one-time code.
+        Totp = "totp",
+        /// One of the recovery codes.
+        RecoveryCode = "recoveryCode",
+    }
+}
+
 /// A signed-in session. The token itself is nowhere kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
@@ -239,6 +324,32 @@ pub struct Session {
     pub client_ip: Option<String>,
     /// Client that opened it: the `User-Agent` header, cut to 300 characters.
     pub user_agent: Option<String>,
+    /// Proof that it was opened with beside the password; none for an account without a second factor.
+    pub second_factor: Option<SecondFactor>,
+    /// Provider by which the person signed in; none for a password.
+    pub provider: Option<String>,
+}
+
+/// A person's id at a provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExternalIdentity {
+    /// Name of the provider.
+    pub provider: String,
+    /// Issuer of the provider: under one name there may be another provider some day.
+    pub issuer: String,
+    /// The person's id there.
+    pub subject: String,
+}
+
+/// Role that a member has by the groups that a provider tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MappedRole {
+    /// The organisation.
+    pub tenant: TenantId,
+    /// The role.
+    pub role: RoleId,
+    /// Name of the provider.
+    pub provider: String,
 }
 
 /// An API token. The token itself is nowhere kept.
@@ -258,6 +369,8 @@ pub struct ApiToken {
     pub hint: String,
     /// The permissions to which it is narrowed; none: all of the user's.
     pub permissions: Option<Vec<String>>,
+    /// Whether the token ends in the checksum that scanners for leaked secrets know; those of before do not.
+    pub checksum: bool,
     /// Instant of creation.
     pub created_at: Timestamp,
     /// Instant of the last use; written at most once a minute.

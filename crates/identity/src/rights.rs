@@ -1,12 +1,12 @@
 //! Limits of delegation: nobody gives away, takes or lifts more than they have themselves.
 
-use heddle_kernel::{TenantId, Timestamp, UserId};
+use heddle_kernel::{GroupId, RoleId, TenantId, Timestamp, UserId};
 use heddle_policy::{
     Effect, PrivilegeEscalation, RequestContext, ResourceRule, RoleRules, Snapshot, system_roles,
 };
 
 use crate::ports::{TenantAccess, Tombstone};
-use crate::records::{GrantPrincipal, GrantRow, Role, User};
+use crate::records::{GrantPrincipal, GrantRow, Group, Role, RoleEnds, User};
 use crate::{Identity, UseCaseError, access};
 use heddle_usecase::{Journal, Problem, RightsSeen};
 
@@ -27,6 +27,58 @@ fn resource_rule(grant: &GrantRow) -> ResourceRule {
         actions: vec![grant.action.clone()],
         selector: grant.selector.clone(),
         effect: grant.effect,
+    }
+}
+
+/// Something that is given, with until when; none for good.
+#[derive(Debug, Clone)]
+pub(crate) struct Given {
+    pub(crate) rules: RoleRules,
+    pub(crate) until: Option<Timestamp>,
+}
+
+impl Given {
+    /// Rights that are given for good.
+    pub(crate) const fn for_good(rules: RoleRules) -> Self {
+        Self { rules, until: None }
+    }
+}
+
+/// Whether a first end comes later than a second one; none comes last.
+pub(crate) fn is_later(one: Option<Timestamp>, other: Option<Timestamp>) -> bool {
+    match (one, other) {
+        (_, None) => false,
+        (None, Some(_)) => true,
+        (Some(one), Some(other)) => one > other,
+    }
+}
+
+/// The sooner one of two ends; none comes last.
+fn sooner(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
+    if is_later(one, other) { other } else { one.or(other) }
+}
+
+/// Roles with their ends, as somebody has them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Bindings {
+    pub(crate) roles: Vec<RoleId>,
+    pub(crate) ends: RoleEnds,
+}
+
+impl Bindings {
+    /// End of a role that is among them; none for one that is not.
+    fn end(&self, role: RoleId) -> Option<Option<Timestamp>> {
+        self.roles.contains(&role).then(|| self.ends.get(&role).copied())
+    }
+
+    /// Roles that these give beyond others: those that are not among the others, or end there sooner.
+    pub(crate) fn beyond(&self, others: &Self) -> Vec<RoleId> {
+        let more = |role: &&RoleId| match (self.end(**role), others.end(**role)) {
+            (Some(end), Some(other)) => is_later(end, other),
+            (Some(_), None) => true,
+            (None, _) => false,
+        };
+        self.roles.iter().filter(more).copied().collect()
     }
 }
 
@@ -87,18 +139,28 @@ pub fn holds_keys(user: &User, tenant: TenantId, standing: &TenantAccess, now: T
 
 /// Standing of who is nobody in an organisation.
 const fn nothing() -> TenantAccess {
-    TenantAccess { membership: None, roles: Vec::new(), grants: Vec::new(), revision: 0 }
+    TenantAccess {
+        membership: None,
+        roles: Vec::new(),
+        role_ends: RoleEnds::new(),
+        groups: Vec::new(),
+        grants: Vec::new(),
+        revision: 0,
+    }
 }
 
-/// Whether a caller with these rights has all that a user has. Counted as if in use: an account that is switched
-/// off, or a membership that has ended, can come back.
+/// Whether a caller with these rights has all that a user has, or all that the members of a group have. Counted as if in
+/// use: an account that is switched off, or a membership that has ended, can come back. What has ended itself comes back
+/// only by being given again.
 fn outranked_by(
     caller: &Snapshot,
     standing: &TenantAccess,
     now: Timestamp,
 ) -> Result<(), PrivilegeEscalation> {
-    standing.roles.iter().try_for_each(|role| caller.covers(&access::rules_of(role)))?;
-    let living = standing.grants.iter().filter(|grant| grant.effect == Effect::Allow && grant.lives(now));
+    let roles = standing.roles.iter().filter(|role| standing.has(role, now));
+    roles.map(access::rules_of).try_for_each(|rules| caller.covers(&rules))?;
+    let allows = |grant: &&GrantRow| grant.effect == Effect::Allow && standing.applies(grant, now);
+    let living = standing.grants.iter().filter(allows);
     living.map(rule_of).try_for_each(|rules| caller.covers(&rules))
 }
 
@@ -134,6 +196,145 @@ impl Identity {
         roles: &[Role],
     ) -> Result<(), UseCaseError> {
         self.whole_rules(context, roles).await?.iter().try_for_each(|rules| lifts(context, rules))
+    }
+
+    /// Rights that each of these groups gives: the living ones of its roles, each with what is granted and denied to it, and
+    /// what is granted and denied to the group.
+    pub(crate) async fn given_by(
+        &self,
+        context: &RequestContext,
+        groups: &[Group],
+    ) -> Result<Vec<Given>, UseCaseError> {
+        if groups.is_empty() {
+            return Ok(Vec::new());
+        }
+        let now = context.now();
+        let living: Vec<_> =
+            groups.iter().flat_map(|group| &group.roles).filter(|role| role.lives(now)).collect();
+        let mut roles = match living.is_empty() {
+            true => Vec::new(),
+            false => self.ports.directory.all_roles(context.tenant()).await?,
+        };
+        roles.retain(|role| living.iter().any(|given| given.id == role.id));
+        let rules = self.whole_rules(context, &roles).await?;
+        let mut all = Vec::new();
+        for (role, rules) in roles.iter().zip(rules) {
+            let ends = living.iter().filter(|given| given.id == role.id).map(|given| given.expires_at);
+            all.extend(ends.map(|until| Given { rules: rules.clone(), until }));
+        }
+        let ids: Vec<GroupId> = groups.iter().map(|group| group.id).collect();
+        let grants = self.ports.directory.group_grants(context.tenant(), &ids).await?;
+        let grants = grants.iter().filter(|grant| grant.lives(now));
+        all.extend(grants.map(|grant| Given { rules: rule_of(grant), until: grant.expires_at }));
+        Ok(all)
+    }
+
+    /// Checks that the caller has all that groups give, and for as long.
+    pub(crate) async fn gives_groups(
+        &self,
+        context: &RequestContext,
+        groups: &[Group],
+    ) -> Result<(), UseCaseError> {
+        let given = self.given_by(context, groups).await?;
+        self.gives(context, &given).await
+    }
+
+    /// Checks that the caller has all that roles give until their ends.
+    pub(crate) async fn gives_roles(
+        &self,
+        context: &RequestContext,
+        roles: &[Role],
+        ends: &RoleEnds,
+    ) -> Result<(), UseCaseError> {
+        let rules = self.whole_rules(context, roles).await?;
+        let until = |role: &Role| ends.get(&role.id).copied();
+        let given = roles.iter().zip(rules).map(|(role, rules)| Given { rules, until: until(role) });
+        self.gives(context, &given.collect::<Vec<_>>()).await
+    }
+
+    /// Checks that the caller has what they give, and has it for as long.
+    pub(crate) async fn gives(&self, context: &RequestContext, given: &[Given]) -> Result<(), UseCaseError> {
+        given.iter().try_for_each(|one| covers(context, &one.rules))?;
+        self.holds_as_long(context, given).await
+    }
+
+    /// Checks that no deny of groups holds the caller back, neither one of their roles nor one to them.
+    pub(crate) async fn lifts_groups(
+        &self,
+        context: &RequestContext,
+        groups: &[Group],
+    ) -> Result<(), UseCaseError> {
+        self.given_by(context, groups).await?.iter().try_for_each(|one| lifts(context, &one.rules))
+    }
+
+    /// Checks that the caller will have for as long what they give: else they would only have to give it to themselves, or
+    /// to an account of theirs, to have it for good. What they have as a member ends with the membership, and whoever
+    /// gave that said no more than until when they belong to the organisation.
+    async fn holds_as_long(&self, context: &RequestContext, given: &[Given]) -> Result<(), UseCaseError> {
+        // Nothing of what they have ends.
+        if given.is_empty() || context.own_reason().is_some() || context.snapshot().valid_until().is_none() {
+            return Ok(());
+        }
+        let refused = || {
+            let message = "Nobody gives a right for longer than they have it.";
+            UseCaseError::forbidden("outlastsOwnRights", message)
+        };
+        let own = self.ports.access.standing(context.tenant(), context.user_id()).await?;
+        let (user, standing) = own.ok_or_else(refused)?;
+        let member_until = standing.membership.as_ref().and_then(|membership| membership.expires_at);
+        for one in given {
+            let end = if is_later(one.until, member_until) { member_until } else { one.until };
+            let last =
+                end.map_or(Timestamp::MAX, |end| Timestamp::from_micros(end.micros().saturating_sub(1)));
+            let then = access::rights_of(&user, context.tenant(), &standing, last.max(context.now()));
+            if then.covers(&one.rules).is_err() {
+                return Err(refused());
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that the caller will have for as long what another user has here: whoever can act as the account, until an
+    /// instant or for good, has what it has.
+    pub(crate) async fn lasts_as(
+        &self,
+        context: &RequestContext,
+        user: UserId,
+        until: Option<Timestamp>,
+    ) -> Result<(), UseCaseError> {
+        if user == context.user_id() || context.snapshot().valid_until().is_none() {
+            return Ok(());
+        }
+        let Some((_, standing)) = self.ports.access.standing(context.tenant(), user).await? else {
+            return Ok(());
+        };
+        let now = context.now();
+        let until = sooner(until, standing.membership.as_ref().and_then(|membership| membership.expires_at));
+        let role_end = |id: &RoleId| standing.role_ends.get(id).copied();
+        let roles = standing.roles.iter().filter(|role| standing.has(role, now));
+        let mut has: Vec<Given> = roles
+            .map(|role| Given { rules: access::rules_of(role), until: sooner(until, role_end(&role.id)) })
+            .collect();
+        let allows = |grant: &&GrantRow| grant.effect == Effect::Allow && standing.applies(grant, now);
+        has.extend(standing.grants.iter().filter(allows).map(|grant| {
+            let by_role = match &grant.principal {
+                GrantPrincipal::Role(id) => role_end(id),
+                GrantPrincipal::User(_) | GrantPrincipal::Group(_) | GrantPrincipal::Everyone => None,
+            };
+            Given { rules: rule_of(grant), until: sooner(until, sooner(grant.expires_at, by_role)) }
+        }));
+        self.gives(context, &has).await
+    }
+
+    /// Checks that the caller has all that any member of a group has: only then may they change what all of them have.
+    pub(crate) async fn outranks_members(
+        &self,
+        context: &RequestContext,
+        group: GroupId,
+    ) -> Result<(), UseCaseError> {
+        let now = context.now();
+        let all = self.ports.directory.standing_of_group(context.tenant(), group, now).await?;
+        outranked_by(context.snapshot(), &all, now).map_err(|excess| exceeds(&excess))
     }
 
     /// Checks that the caller has all that another user has in the organisation: only then may they change
@@ -213,6 +414,12 @@ impl Identity {
             false => Err(UseCaseError::NotFound),
         }
     }
+}
+
+/// Whether the caller has a role, or is in a group, at present.
+pub(crate) fn is_in(context: &RequestContext, id: uuid::Uuid) -> bool {
+    let id = id.hyphenated().to_string();
+    context.principal().groups.contains(&id)
 }
 
 /// An API token that is narrowed, or bound to one organisation, is not for what concerns the account as a whole.

@@ -10,7 +10,7 @@ use heddle_usecase::Journal;
 
 use crate::ports::Tombstone;
 use crate::records::Role;
-use crate::rights::{changed, covers, covers_owner, lifts, resting, seen_here};
+use crate::rights::{Given, changed, covers, covers_owner, lifts, resting, seen_here};
 use crate::{Identity, JournalFor, UseCaseError, validate};
 use heddle_usecase::Problems;
 use heddle_usecase::check_revision;
@@ -64,6 +64,18 @@ fn check(name: &str, description: Option<&str>, rules: &RoleRules) -> Result<(),
 
 fn system_role() -> UseCaseError {
     UseCaseError::conflict("systemRole", "System roles are not changed; make a role of your own.")
+}
+
+/// Rules that give beyond others.
+fn beyond(rules: &RoleRules, others: &RoleRules) -> RoleRules {
+    let names = rules.permissions.names().map(heddle_policy::Permission::as_str);
+    let more: Vec<&str> = names.filter(|name| !others.permissions.contains(name)).collect();
+    let resources = rules.resources.iter().filter(|rule| !others.resources.contains(rule));
+    RoleRules {
+        permissions: PermissionSet::of(&more),
+        denied_permissions: Vec::new(),
+        resources: resources.cloned().collect(),
+    }
 }
 
 /// Whether the rules take anything.
@@ -123,11 +135,13 @@ impl Identity {
             created_at: context.now(),
             updated_at: context.now(),
         };
-        self.ports.directory.insert_role(&role, &record(&role)).await?;
+        let journal = record(&role).changing(None, Some(&role));
+        self.ports.directory.insert_role(&role, &journal).await?;
         Ok(role)
     }
 
-    /// Changes a role. Nobody takes from it what they do not have, or lifts a deny that holds themselves back.
+    /// Changes a role. Nobody takes from it what they do not have, or lifts a deny that holds themselves back, or gives
+    /// it something that they have for a time only.
     /// Whoever makes a role take more must be as strong as an owner, for owners may have the role.
     ///
     /// # Errors
@@ -163,18 +177,19 @@ impl Identity {
             if takes(&role.rules) {
                 covers_owner(context)?;
             }
+            self.gives(context, &[Given::for_good(beyond(&role.rules, &before))]).await?;
         }
         if role == whole {
             return Ok(role);
         }
         role.revision = seen.next();
         role.updated_at = context.now();
-        let journal = resting(record(&role), seen_here(context));
+        let journal = resting(record(&role), seen_here(context)).changing(Some(&whole), Some(&role));
         self.ports.directory.update_role(&role, seen, &journal).await?;
         Ok(role)
     }
 
-    /// Deletes a role that nobody has.
+    /// Deletes a role that no member and no group has.
     ///
     /// # Errors
     /// `NotFound`; `Conflict` (`systemRole`, `inUse`, `revisionMismatch`); `Forbidden` (`exceedsOwnRights`).
@@ -198,7 +213,7 @@ impl Identity {
         }
         check_revision(revision, role.revision)?;
         self.lifts_roles(context, std::slice::from_ref(&role)).await?;
-        let journal = resting(journal.clone(), seen_here(context));
+        let journal = resting(journal.clone(), seen_here(context)).changing(Some(&role), None);
         changed(self.ports.directory.delete_role(context.tenant(), id, role.revision, &journal).await?)
     }
 }

@@ -24,7 +24,7 @@ pub struct SessionInfo {
 pub(crate) fn own_session(context: &RequestContext) -> Result<SessionId, UseCaseError> {
     match context.principal().session {
         SessionKind::Session(id) | SessionKind::CommandLine(id) => Ok(id),
-        SessionKind::ApiToken(_) => Err(UseCaseError::forbidden(
+        SessionKind::ApiToken(_) | SessionKind::ServiceToken(_) => Err(UseCaseError::forbidden(
             "sessionRequired",
             "This takes a signed-in session, not an API token.",
         )),
@@ -144,7 +144,14 @@ impl Identity {
             keep: Some(session),
             at: context.now(),
         };
-        Ok(self.ports.sessions.set_password(&change, journal).await?)
+        let after = User {
+            password_changed_at: Some(change.at),
+            revision: user.revision.next(),
+            updated_at: change.at,
+            ..user.clone()
+        };
+        let journal = journal.clone().changing(Some(&user), Some(&after));
+        Ok(self.ports.sessions.set_password(&change, &journal).await?)
     }
 
     /// Removes what has long ended; says how many. To be called now and then.

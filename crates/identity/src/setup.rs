@@ -12,7 +12,9 @@ use subtle::ConstantTimeEq as _;
 use crate::audit::{Event, system};
 use crate::licensing::with_trial;
 use crate::ports::{NewOrganization, NewUser, SetUp};
-use crate::records::{InstallationState, Membership, Organization, Role, User, UserState};
+use crate::records::{
+    InstallationState, Membership, Organization, Role, RoleEnds, User, UserKind, UserState,
+};
 use crate::token::{SETUP_PREFIX, Token};
 use crate::{Identity, UseCaseError, password, token, validate};
 use heddle_usecase::{Problem, Problems};
@@ -230,11 +232,13 @@ impl Identity {
         let user = User {
             id: UserId(self.new_id(now)),
             home: organization.id,
+            kind: UserKind::Person,
             email: validate::email_form(&wanted.email),
             display_name: wanted.owner_name.clone(),
             password_hash: Some(hash),
             state: UserState::Active,
             password_changed_at: Some(now),
+            totp_enrolled_at: None,
             revision: Revision::FIRST,
             created_at: now,
             updated_at: now,
@@ -277,22 +281,14 @@ impl Identity {
     /// A new organisation with its system roles and its owner.
     pub(crate) fn founding(&self, organization: Organization, owner: UserId) -> NewOrganization {
         let (tenant, now) = (organization.id, organization.created_at);
-        let role = |known: &heddle_policy::system_roles::SystemRole| Role {
-            tenant,
-            id: heddle_kernel::RoleId(self.new_id(now)),
-            name: known.name.to_owned(),
-            description: Some(known.description.to_owned()),
-            system: true,
-            rules: known.rules(),
-            revision: Revision::FIRST,
-            created_at: now,
-            updated_at: now,
-        };
-        let roles: Vec<Role> = SYSTEM_ROLES.iter().map(role).collect();
+        let roles: Vec<Role> =
+            SYSTEM_ROLES.iter().map(|known| self.system_role(known, tenant, now)).collect();
         let owner = Membership {
             tenant,
             user_id: owner,
             roles: roles.iter().filter(|role| role.name == OWNER).map(|role| role.id).collect(),
+            role_ends: RoleEnds::new(),
+            groups: Vec::new(),
             expires_at: None,
             revision: Revision::FIRST,
             created_at: now,

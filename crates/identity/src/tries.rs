@@ -61,6 +61,21 @@ pub(crate) fn password_key(user: UserId) -> String {
     heddle_usecase::sha256_hex(format!("password|{user}").as_bytes())
 }
 
+/// Bucket of the tries of an account's codes, from anywhere; of a device that is known, its own.
+pub(crate) fn of_code(user: UserId, device: Option<&str>) -> Bucket {
+    let account = code_key(user);
+    let key = match device {
+        Some(device) => format!("{account}/device/{device}"),
+        None => account,
+    };
+    Bucket { key, pace: Pace::Doubling }
+}
+
+/// Key of an account's codes: it begins the keys of their buckets.
+pub(crate) fn code_key(user: UserId) -> String {
+    heddle_usecase::sha256_hex(format!("code|{user}").as_bytes())
+}
+
 /// Network of an address: what one subscriber has, a /24 or a /56. A text that is no address stands for itself.
 fn network(address: &str) -> String {
     match address.trim().parse::<IpAddr>().map(|address| address.to_canonical()) {

@@ -14,7 +14,7 @@ impl Identity {
     pub async fn unlock(&self, email: &str) -> Result<u64, UseCaseError> {
         let email = validate::email_form(email);
         let user = self.ports.sessions.user_by_email(&email).await?.ok_or(UseCaseError::NotFound)?;
-        let keys = [tries::account_key(&email), tries::password_key(user.id)];
+        let keys = [tries::account_key(&email), tries::password_key(user.id), tries::code_key(user.id)];
         let event = Event {
             tenant: Some(user.home),
             actor: system(),

@@ -7,7 +7,7 @@ use heddle_policy::{Authorized, AuthorizedKind, AuthorizedList, RequestContext, 
 use heddle_usecase::{Journal, RightsSeen};
 
 use crate::ports::{NewUser, Tombstone, UserFilter};
-use crate::records::{Membership, User, UserState};
+use crate::records::{Membership, RoleEnds, User, UserKind, UserState};
 use crate::rights::{capped, changed, resting, seen_here};
 use crate::{Identity, JournalFor, UseCaseError, password, validate};
 use heddle_usecase::check_revision;
@@ -16,11 +16,13 @@ use heddle_usecase::{Problem, Problems, StoreError};
 /// An account to create.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct NewAccount {
+    /// Kind of the account; a person when none is named.
+    pub kind: Option<UserKind>,
     /// The e-mail address, unique in the installation.
     pub email: String,
     /// The name: 1 to 200 characters.
     pub display_name: String,
-    /// The password; without one there is no sign-in until one is set.
+    /// The password; without one there is no sign-in until one is set. A service account has none.
     pub password: Option<String>,
     /// Roles in the account's home organisation: ids or names.
     pub roles: Vec<String>,
@@ -43,6 +45,9 @@ pub struct PatchUser {
     pub password: Option<String>,
     /// New state: in use or switched off.
     pub state: Option<UserState>,
+    /// Whether it has a second factor: `false` takes it away, and the account's sessions end; only the account itself
+    /// enrols one.
+    pub second_factor: Option<bool>,
     /// The revision that the caller saw.
     pub revision: Option<Revision>,
 }
@@ -56,6 +61,14 @@ impl std::fmt::Debug for PatchUser {
 fn weak_password(problems: &mut Problems, password: Option<&str>, context: &[&str]) {
     if let Some(problem) = password.and_then(|text| password::problem("password", text, context)) {
         problems.add("password", problem.reason, problem.message);
+    }
+}
+
+/// A service account acts by its API tokens and never signs in.
+fn no_password(problems: &mut Problems, kind: UserKind, password: Option<&str>) {
+    if kind == UserKind::Service && password.is_some() {
+        let message = "A service account has no password: it acts by API tokens.";
+        problems.add("password", "notAllowed", message);
     }
 }
 
@@ -104,9 +117,11 @@ impl Identity {
         validate::email(&mut problems, "email", &email);
         heddle_usecase::name(&mut problems, "displayName", &new.display_name, 200);
         weak_password(&mut problems, new.password.as_deref(), &[&email, &new.display_name]);
+        let kind = new.kind.unwrap_or(UserKind::Person);
+        no_password(&mut problems, kind, new.password.as_deref());
         problems.finish()?;
         let roles = self.named_roles(context, &new.roles).await?;
-        self.covers_roles(context, &roles).await?;
+        self.gives_roles(context, &roles, &RoleEnds::new()).await?;
         let password_hash = match &new.password {
             Some(text) => Some(self.passwords.hash(self.passwords.turn().await?, text).await?),
             None => None,
@@ -115,10 +130,12 @@ impl Identity {
         let user = User {
             id: UserId(self.new_id(now)),
             home: context.tenant(),
+            kind,
             email,
             display_name: new.display_name,
             password_changed_at: password_hash.as_ref().map(|_| now),
             password_hash,
+            totp_enrolled_at: None,
             state: UserState::Active,
             revision: Revision::FIRST,
             created_at: now,
@@ -128,6 +145,8 @@ impl Identity {
             tenant: context.tenant(),
             user_id: user.id,
             roles: roles.iter().map(|role| role.id).collect(),
+            role_ends: RoleEnds::new(),
+            groups: Vec::new(),
             expires_at: None,
             revision: Revision::FIRST,
             created_at: now,
@@ -136,7 +155,7 @@ impl Identity {
         let account = NewUser { user: user.clone(), membership };
         let limit = self.limit(Limit::Users);
         let rights = if roles.is_empty() { RightsSeen::default() } else { seen_here(context) };
-        let journal = resting(record(&user), rights);
+        let journal = resting(record(&user), rights).changing(None, Some(&user));
         let made = self.ports.directory.insert_user(&account, limit, &journal).await;
         capped(made.map_err(|error| taken(error, &user.email))?, Limit::Users.as_str(), limit)?;
         Ok(user)
@@ -155,12 +174,12 @@ impl Identity {
     }
 
     /// Changes an account. Whoever sets what the account signs in with, or switches it on or off, has all that it has
-    /// in every organisation.
+    /// in every organisation; whoever sets what it signs in with has it here for as long.
     ///
     /// # Errors
     /// `NotFound`; `Invalid`; `Conflict` (`revisionMismatch`, `notUnique`, `lastOwner`, `lockOut`, `ownAccount`);
-    /// `Forbidden` (`foreignAccount`, `exceedsOwnRights`, `outrankedElsewhere`, `limitedToken`, `ownPassword`);
-    /// `Busy`.
+    /// `Forbidden` (`foreignAccount`, `exceedsOwnRights`, `outlastsOwnRights`, `outrankedElsewhere`, `limitedToken`,
+    /// `ownPassword`, `ownSecondFactor`); `Busy`.
     pub async fn update_user(
         &self,
         authorized: &Authorized<UserUpdate>,
@@ -173,7 +192,12 @@ impl Identity {
         let seen = user.revision;
         check_revision(patch.revision, seen)?;
         let email = patch.email.as_deref().map(validate::email_form).filter(|email| *email != user.email);
-        let rights = match patch.password.is_some() || patch.state.is_some() || email.is_some() {
+        let loses_factor = patch.second_factor == Some(false) && user.totp_enrolled_at.is_some();
+        let signs_in_otherwise = patch.password.is_some() || email.is_some() || loses_factor;
+        if signs_in_otherwise {
+            self.lasts_as(context, id, None).await?;
+        }
+        let rights = match signs_in_otherwise || patch.state.is_some() {
             true => self.outranks_elsewhere(context, id).await?,
             false => seen_here(context),
         };
@@ -189,15 +213,27 @@ impl Identity {
             user.display_name = name;
         }
         weak_password(&mut problems, patch.password.as_deref(), &[&user.email, &user.display_name]);
+        no_password(&mut problems, user.kind, patch.password.as_deref());
+        if patch.second_factor == Some(true) && user.totp_enrolled_at.is_none() {
+            problems.add(
+                "secondFactor",
+                "notAllowed",
+                "Only the account itself enrols one: POST /api/auth/totp.",
+            );
+        }
         problems.finish()?;
         if id == context.user_id() {
             // On the command line nobody is in person who they say: who lost the only password gets in again so.
             let by_command = matches!(context.principal().session, SessionKind::CommandLine(_));
             not_oneself(patch.password.is_some() && !by_command, patch.state)?;
+            not_own_factor(loses_factor && !by_command)?;
         }
         if let Some(text) = &patch.password {
             user.password_hash = Some(self.passwords.hash(self.passwords.turn().await?, text).await?);
             user.password_changed_at = Some(context.now());
+        }
+        if loses_factor {
+            user.totp_enrolled_at = None;
         }
         user.state = patch.state.unwrap_or(user.state);
         if user == before {
@@ -206,7 +242,7 @@ impl Identity {
         }
         user.revision = seen.next();
         user.updated_at = context.now();
-        let journal = resting(record(&user), rights);
+        let journal = resting(record(&user), rights).changing(Some(&before), Some(&user));
         let done = self.ports.directory.update_user(&user, seen, &journal).await;
         changed(done.map_err(|error| taken(error, &user.email))?)?;
         Ok(user)
@@ -236,7 +272,7 @@ impl Identity {
         }
         let rights = self.outranks_elsewhere(context, id).await?;
         self.lifts_own_denies(context, id).await?;
-        let journal = resting(journal.clone(), rights);
+        let journal = resting(journal.clone(), rights).changing(Some(&user), None);
         changed(self.ports.directory.delete_user(user.home, id, user.revision, &journal).await?)
     }
 }
@@ -250,6 +286,14 @@ fn taken(error: StoreError, email: &str) -> UseCaseError {
         }
         other => other.into(),
     }
+}
+
+fn not_own_factor(loses: bool) -> Result<(), UseCaseError> {
+    if loses {
+        let message = "The own second factor is removed with a code or the password: DELETE /api/auth/totp.";
+        return Err(UseCaseError::forbidden("ownSecondFactor", message));
+    }
+    Ok(())
 }
 
 fn not_oneself(sets_password: bool, state: Option<UserState>) -> Result<(), UseCaseError> {

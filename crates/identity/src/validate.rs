@@ -61,8 +61,14 @@ pub(crate) fn rule(problems: &mut Problems, field: &str, rule: &ResourceRule) {
         problems.add(&at("action"), "unknownAction", "There is no such action.");
     }
     if StoredSelector::read(kind, &rule.selector) == StoredSelector::Unreadable {
-        let message =
-            "An id of the type in its one spelling (an UUID with hyphens and small letters), or `*`.";
+        let message = match kind.is_some_and(ResourceType::has_own) {
+            true => {
+                "An id of the type in its one spelling (an UUID with hyphens and small letters), `own`, or `*`."
+            }
+            false => {
+                "An id of the type in its one spelling (an UUID with hyphens and small letters), or `*`."
+            }
+        };
         problems.add(&at("resourceId"), "wrongFormat", message);
     }
 }
@@ -75,6 +81,22 @@ mod tests {
         let mut problems = Problems::default();
         check(&mut problems);
         problems.finish().is_ok()
+    }
+
+    #[test]
+    fn one_s_own_is_a_selector_where_there_is_such_a_thing() {
+        let of = |kind: &str, selector: &str| ResourceRule {
+            resource: kind.to_owned(),
+            actions: vec!["read".to_owned()],
+            selector: selector.to_owned(),
+            effect: heddle_policy::Effect::Allow,
+        };
+        assert!(is_fine(|problems| rule(problems, "", &of("run", "own"))));
+        for (kind, selector) in
+            [("workflow", "own"), ("job", "own"), ("vector-database", "own"), ("*", "own"), ("run", "Own")]
+        {
+            assert!(!is_fine(|problems| rule(problems, "", &of(kind, selector))), "{kind} {selector}");
+        }
     }
 
     #[test]

@@ -53,6 +53,8 @@ ids! {
     TokenId,
     /// A role of an organisation.
     RoleId,
+    /// A group of an organisation's members.
+    GroupId,
     /// A grant or a deny on resources.
     GrantId,
     /// A licence.

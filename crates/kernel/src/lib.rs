@@ -14,8 +14,8 @@ mod time;
 pub use diagnostic::{Diagnostic, ExpressionPosition, Severity};
 pub use duration::IsoDuration;
 pub use id::{
-    ConnectionId, EventId, GrantId, IdError, IdSource, JobId, LicenceId, RoleId, RunId, SequentialIds,
-    SessionId, TaskId, TenantId, TokenId, UserId, WebhookId, WorkflowId, uuid_v7,
+    ConnectionId, EventId, GrantId, GroupId, IdError, IdSource, JobId, LicenceId, RoleId, RunId,
+    SequentialIds, SessionId, TaskId, TenantId, TokenId, UserId, WebhookId, WorkflowId, uuid_v7,
 };
 pub use literals::Stored;
 #[doc(hidden)]

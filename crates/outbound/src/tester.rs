@@ -22,9 +22,14 @@ impl Outbound {
         Self { egress }
     }
 
+    /// The way out on behalf of the connection's organisation.
+    fn egress_for(&self, connection: &OpenConnection) -> Egress {
+        self.egress.on_behalf_of(&connection.tenant.to_string())
+    }
+
     /// Delivers a message to the receiver of a connection of type webhook, once, within 30 s.
     pub async fn deliver(&self, connection: &OpenConnection, message: &Message) -> Delivered {
-        webhook::deliver(&self.egress, connection, message).await
+        webhook::deliver(&self.egress_for(connection), connection, message).await
     }
 }
 
@@ -32,12 +37,13 @@ impl Outbound {
 impl Tester for Outbound {
     async fn test(&self, connection: &OpenConnection, ping: &Ping) -> Tested {
         let began = Instant::now();
+        let egress = &self.egress_for(connection);
         let found = match connection.kind {
-            ConnectionKind::Http => http::test(&self.egress, connection).await,
-            ConnectionKind::Smtp => smtp::test(&self.egress, connection).await,
-            ConnectionKind::Postgresql => postgres::test(&self.egress, connection).await,
-            ConnectionKind::S3 => s3::test(&self.egress, connection, ping.at).await,
-            ConnectionKind::Webhook => webhook::test(&self.egress, connection, ping).await,
+            ConnectionKind::Http => http::test(egress, connection).await,
+            ConnectionKind::Smtp => smtp::test(egress, connection).await,
+            ConnectionKind::Postgresql => postgres::test(egress, connection).await,
+            ConnectionKind::S3 => s3::test(egress, connection, ping.at).await,
+            ConnectionKind::Webhook => webhook::test(egress, connection, ping).await,
         };
         let latency_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         match found {

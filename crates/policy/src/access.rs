@@ -6,7 +6,6 @@ use std::marker::PhantomData;
 use heddle_kernel::TenantId;
 
 use crate::capability::{Capability, Lists};
-use crate::decision::DeterminingRule;
 use crate::filter::AccessFilter;
 use crate::resource::{Key, PlaceOf, Resource};
 
@@ -57,7 +56,6 @@ pub struct OwnAccount(pub(crate) ());
 /// Proof that a caller may do `C` to one thing; it carries the thing's key. Only [`crate::Snapshot`] makes one.
 pub struct Authorized<C: Capability> {
     pub(crate) key: Key<C::On>,
-    pub(crate) via: Vec<DeterminingRule>,
 }
 
 impl<C: Capability> Authorized<C> {
@@ -78,12 +76,6 @@ impl<C: Capability> Authorized<C> {
     pub const fn tenant(&self) -> TenantId {
         self.key.tenant()
     }
-
-    /// The rules that counted.
-    #[must_use]
-    pub fn via(&self) -> &[DeterminingRule] {
-        &self.via
-    }
 }
 
 impl<C: Capability> fmt::Debug for Authorized<C> {
@@ -95,7 +87,6 @@ impl<C: Capability> fmt::Debug for Authorized<C> {
 /// Proof that a caller may do `C` to all of its kind. Only [`crate::Snapshot`] makes one.
 pub struct AuthorizedKind<C: Capability> {
     pub(crate) tenant: TenantId,
-    pub(crate) via: Vec<DeterminingRule>,
     pub(crate) of: PhantomData<fn() -> C>,
 }
 
@@ -104,12 +95,6 @@ impl<C: Capability> AuthorizedKind<C> {
     #[must_use]
     pub const fn tenant(&self) -> TenantId {
         self.tenant
-    }
-
-    /// The rules that counted.
-    #[must_use]
-    pub fn via(&self) -> &[DeterminingRule] {
-        &self.via
     }
 }
 
@@ -151,7 +136,6 @@ impl<C: Capability> fmt::Debug for AuthorizedSome<C> {
 /// Proof that a caller may list what the filter lets through. Only [`crate::Snapshot`] makes one.
 pub struct AuthorizedList<C: Lists> {
     pub(crate) filter: AccessFilter<C::On>,
-    pub(crate) via: Vec<DeterminingRule>,
 }
 
 impl<C: Lists> AuthorizedList<C> {
@@ -159,12 +143,6 @@ impl<C: Lists> AuthorizedList<C> {
     #[must_use]
     pub const fn filter(&self) -> &AccessFilter<C::On> {
         &self.filter
-    }
-
-    /// The rules that counted.
-    #[must_use]
-    pub fn via(&self) -> &[DeterminingRule] {
-        &self.via
     }
 }
 

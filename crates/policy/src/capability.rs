@@ -124,6 +124,11 @@ capabilities! {
     MemberList: [MembersView MembersManage] Member / List lists;
     MemberUpdate: [MembersManage] Member / Update;
     MemberDelete: [MembersManage] Member / Delete;
+    GroupList: [MembersView MembersManage] Group / List lists;
+    GroupCreate: [MembersManage] Group / Create;
+    GroupRead: [MembersView MembersManage] Group / Read;
+    GroupUpdate: [MembersManage] Group / Update;
+    GroupDelete: [MembersManage] Group / Delete;
     RoleList: [RolesView RolesManage] Role / List lists;
     RoleCreate: [RolesManage] Role / Create;
     RoleRead: [RolesView RolesManage] Role / Read;
@@ -135,4 +140,7 @@ capabilities! {
     GrantDelete: [GrantsManage] Grant / Delete;
     AuditList: [AuditView] AuditEvent / List lists;
     InstallationAuditList: [LicenceManage] AuditEvent / List lists;
+    AccessCheck: [AuthorizationCheck] Authorization / Check;
+    AccessEvaluate: [AuthorizationCheck AuthorizationInspect] Authorization / Check;
+    AccessView: [AuthorizationView] Authorization / View;
 }

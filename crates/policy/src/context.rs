@@ -15,6 +15,8 @@ pub enum SessionKind {
     Session(SessionId),
     /// API token.
     ApiToken(TokenId),
+    /// API token of a service account.
+    ServiceToken(TokenId),
     /// Command line of the machine itself: no sign-in, but the operator who names the account. The id is that of no
     /// stored session.
     CommandLine(SessionId),

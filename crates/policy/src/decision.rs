@@ -2,8 +2,9 @@
 
 use crate::facts::{Effect, Source};
 use crate::filter::Extent;
+use crate::ownership::Ownership;
 use crate::permission::{Action, Permission, ResourceType};
-use crate::resource::Parents;
+use crate::resource::{Key, Parents, Place as _, Resource, ResourceId as _};
 use crate::rule_id::RuleId;
 
 /// Reason of a decision.
@@ -62,6 +63,8 @@ pub struct Target {
     pub id: Option<RuleId>,
     /// Things that it stands within, the nearest first.
     pub parents: Parents,
+    /// Whether the thing is the caller's own.
+    pub ownership: Ownership,
 }
 
 impl Target {
@@ -75,6 +78,25 @@ impl Target {
     #[must_use]
     pub fn one(id: RuleId) -> Self {
         Self { id: Some(id), ..Self::default() }
+    }
+
+    /// The thing of a key, of which nobody knows whose it is.
+    pub(crate) fn of<R: Resource>(key: &Key<R>) -> Self {
+        Self { id: Some(key.id().rule_id()), parents: key.place().parents(), ownership: Ownership::Unknown }
+    }
+
+    /// With what is known of whose it is.
+    #[must_use]
+    pub const fn owned(mut self, ownership: Ownership) -> Self {
+        self.ownership = ownership;
+        self
+    }
+
+    /// Whether a thing is meant of which it is not said within which thing of a kind it stands. A deny on any of those may
+    /// be about it, and counts.
+    #[must_use]
+    pub(crate) fn is_open(&self, kind: ResourceType) -> bool {
+        self.id.is_some() && !self.parents.iter().flatten().any(|(known, _)| *known == kind)
     }
 
     /// Within a thing of another kind.
@@ -126,6 +148,15 @@ impl Decision {
     }
 }
 
+/// A thing within which all is denied.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DeniedPlace {
+    /// The type.
+    pub resource: ResourceType,
+    /// The thing's id.
+    pub id: RuleId,
+}
+
 /// A refusal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("refused: {}", reason.code())]
@@ -149,7 +180,7 @@ pub enum PrivilegeEscalation {
         resource: ResourceType,
         /// The action.
         action: Action,
-        /// One id, or `*`.
+        /// One id, `*` or `own`.
         selector: String,
     },
 }

@@ -90,7 +90,7 @@ pub struct ResourceRule {
     pub resource: String,
     /// The actions; `*` for all.
     pub actions: Vec<String>,
-    /// One id, or `*`.
+    /// One id, `*`, or `own` where things of the type may be the caller's own.
     #[serde(default = "any")]
     pub selector: String,
     /// Gives or takes.
@@ -130,6 +130,9 @@ pub struct RoleFacts {
     pub name: String,
     /// Rules of the role.
     pub rules: RoleRules,
+    /// Instant at which the caller loses it; none for one without an end. What is granted or denied to the role ends
+    /// with it.
+    pub expires_at: Option<Timestamp>,
 }
 
 /// Through whom a rule applies to a caller.
@@ -178,7 +181,7 @@ pub struct GrantFacts {
     pub resource: String,
     /// The action, or `*`.
     pub action: String,
-    /// One id, or `*`.
+    /// One id, `*`, or `own` where things of the type may be the caller's own.
     pub selector: String,
     /// Gives or takes.
     pub effect: Effect,
@@ -191,6 +194,10 @@ pub struct GrantFacts {
 pub struct Facts {
     /// The caller.
     pub user_id: UserId,
+    /// E-mail address of the caller, by which a task may name them.
+    pub email: String,
+    /// Names and ids of the groups and roles by which a task may name the caller.
+    pub groups: Vec<String>,
     /// The organisation.
     pub tenant: TenantId,
     /// Whether the caller's account is in use.
@@ -218,6 +225,8 @@ impl Facts {
     pub const fn member(user_id: UserId, tenant: TenantId) -> Self {
         Self {
             user_id,
+            email: String::new(),
+            groups: Vec::new(),
             tenant,
             active: true,
             member: true,
@@ -233,7 +242,15 @@ impl Facts {
     /// With one more role.
     #[must_use]
     pub fn with_role(mut self, id: &str, name: &str, rules: RoleRules) -> Self {
-        self.roles.push(RoleFacts { id: id.to_owned(), name: name.to_owned(), rules });
+        self.roles.push(RoleFacts { id: id.to_owned(), name: name.to_owned(), rules, expires_at: None });
+        self
+    }
+
+    /// With one more role until an instant.
+    #[must_use]
+    pub fn with_role_until(mut self, id: &str, rules: RoleRules, end: Timestamp) -> Self {
+        let role = RoleFacts { id: id.to_owned(), name: id.to_owned(), rules, expires_at: Some(end) };
+        self.roles.push(role);
         self
     }
 

@@ -1,24 +1,32 @@
 //! Extent of an action, in the closed form that a query can filter by.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
+use crate::ownership::{Ownership, Person};
 use crate::permission::ResourceType;
-use crate::resource::{In, Key, Parents, Place as _, Resource, ResourceId as _};
+use crate::resource::{In, Key, Parents, Place as _, Resource, ResourceId as _, may_be_within};
 use crate::rule_id::RuleId;
 
 /// Extent of an action on a kind of things: a thing is reached when
-/// `(all or its id in listed) and not deny_all and its id not in denied and nothing that it stands within in denied_within`.
+/// `(all or its id in listed or it is one's own and own) and not deny_all and its id not in denied and not (it is one's own
+/// and denied_own) and nothing that it stands within in denied_within`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Extent {
     /// Every id is allowed.
     pub all: bool,
     /// These ids are allowed; empty when all are.
     pub listed: Vec<RuleId>,
+    /// Permission for what is the caller's own; not said when all are.
+    pub own: bool,
     /// Every id is denied, also through a kind to which things of this kind belong.
     pub deny_all: bool,
     /// These ids are denied.
     pub denied: Vec<RuleId>,
+    /// Deny on what is the caller's own.
+    pub denied_own: bool,
     /// Things within these (for runs: workflows) are denied.
     pub denied_within: Vec<(ResourceType, RuleId)>,
     /// The ids that are allowed or denied may also be those of what a thing stands within.
@@ -26,27 +34,42 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Whether a thing with this id in this place is reached.
+    /// Whether a thing with this id in this place is reached. Where it is not said within which thing of a kind it stands, a
+    /// deny on any of them takes it.
     #[must_use]
-    pub fn permits(&self, id: &RuleId, parents: &Parents) -> bool {
+    pub fn permits(&self, id: &RuleId, parents: &Parents, ownership: Ownership) -> bool {
         let above = parents.iter().flatten().map(|(_, above)| above).filter(|_| self.by_place);
+        // What is selected by its place stands within as many things as any does.
+        let is_open = self.by_place && parents.iter().any(Option::is_none);
         let among = |ids: &[RuleId]| ids.contains(id) || above.clone().any(|above| ids.contains(above));
-        (self.all || among(&self.listed))
+        (self.all || among(&self.listed) || (self.own && ownership.gives()))
             && !self.deny_all
             && !among(&self.denied)
-            && !parents.iter().flatten().any(|parent| self.denied_within.contains(parent))
+            && !(is_open && self.denied.iter().any(RuleId::is_made_here))
+            && !(self.denied_own && ownership.takes())
+            && !self.denied_within.iter().any(|(kind, id)| may_be_within(parents, *kind, id))
     }
 
     /// Whether surely nothing is reached.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.deny_all || (!self.all && self.listed.iter().all(|id| self.denied.contains(id)))
+        let some_own = self.own && !self.denied_own;
+        if self.deny_all || self.all || some_own {
+            return self.deny_all;
+        }
+        if self.denied.is_empty() {
+            return self.listed.is_empty();
+        }
+        // Both may have thousands.
+        let denied: HashSet<&RuleId> = self.denied.iter().collect();
+        self.listed.iter().all(|id| denied.contains(id))
     }
 
     /// Whether everything is reached.
     #[must_use]
     pub const fn is_everything(&self) -> bool {
-        self.all && !self.deny_all && self.denied.is_empty() && self.denied_within.is_empty()
+        let but_some = self.denied_own || !self.denied.is_empty() || !self.denied_within.is_empty();
+        self.all && !self.deny_all && !but_some
     }
 }
 
@@ -54,12 +77,19 @@ impl Extent {
 /// of another kind does not compile there.
 pub struct AccessFilter<R: Resource> {
     extent: Extent,
+    /// Person whose own things the extent means.
+    person: Option<Arc<Person>>,
     of: PhantomData<fn() -> R>,
 }
 
 impl<R: Resource> AccessFilter<R> {
-    pub(crate) const fn of(extent: Extent) -> Self {
-        Self { extent, of: PhantomData }
+    const fn of(extent: Extent) -> Self {
+        Self { extent, person: None, of: PhantomData }
+    }
+
+    pub(crate) fn of_person(extent: Extent, person: &Arc<Person>) -> Self {
+        let about_own = extent.own || extent.denied_own;
+        Self { extent, person: about_own.then(|| Arc::clone(person)), of: PhantomData }
     }
 
     /// Everything of the kind: for tests of stores, as the other makers are.
@@ -72,6 +102,21 @@ impl<R: Resource> AccessFilter<R> {
     #[must_use]
     pub fn only(ids: impl IntoIterator<Item = R::Id>) -> Self {
         Self::of(Extent { listed: ids.into_iter().map(|id| id.rule_id()).collect(), ..Extent::default() })
+    }
+
+    /// A person's own things alone.
+    #[must_use]
+    pub fn own_of(person: Person) -> Self {
+        let extent = Extent { own: true, ..Extent::default() };
+        Self { extent, person: Some(Arc::new(person)), of: PhantomData }
+    }
+
+    /// Without a person's own things.
+    #[must_use]
+    pub fn but_own_of(mut self, person: Person) -> Self {
+        self.extent.denied_own = true;
+        self.person = Some(Arc::new(person));
+        self
     }
 
     /// Without these things.
@@ -110,6 +155,24 @@ impl<R: Resource> AccessFilter<R> {
         self.extent.listed.iter().filter_map(R::Id::of_rule).collect()
     }
 
+    /// The person whose own things are allowed, unless all are.
+    #[must_use]
+    pub fn own(&self) -> Option<&Person> {
+        self.person.as_deref().filter(|_| self.extent.own && !self.extent.all)
+    }
+
+    /// The person whose own things are denied.
+    #[must_use]
+    pub fn denied_own(&self) -> Option<&Person> {
+        self.person.as_deref().filter(|_| self.extent.denied_own)
+    }
+
+    /// The person of whom it must be known which things are their own, if that decides about any.
+    #[must_use]
+    pub fn person(&self) -> Option<&Person> {
+        self.own().or_else(|| self.denied_own())
+    }
+
     /// The things that are denied.
     #[must_use]
     pub fn denied(&self) -> Vec<R::Id> {
@@ -126,10 +189,16 @@ impl<R: Resource> AccessFilter<R> {
         denied.filter_map(|(_, id)| P::Id::of_rule(id)).collect()
     }
 
-    /// Whether a thing is let through.
+    /// Whether a thing is let through of which nobody looked whose it is.
     #[must_use]
     pub fn permits(&self, key: &Key<R>) -> bool {
-        self.extent.permits(&key.id().rule_id(), &key.place().parents())
+        self.permits_owned(key, Ownership::Unknown)
+    }
+
+    /// Whether a thing is let through that is or is not the caller's own.
+    #[must_use]
+    pub fn permits_owned(&self, key: &Key<R>, ownership: Ownership) -> bool {
+        self.extent.permits(&key.id().rule_id(), &key.place().parents(), ownership)
     }
 
     /// Whether surely nothing is let through.
@@ -154,13 +223,13 @@ impl<R: Resource> Default for AccessFilter<R> {
 
 impl<R: Resource> Clone for AccessFilter<R> {
     fn clone(&self) -> Self {
-        Self::of(self.extent.clone())
+        Self { extent: self.extent.clone(), person: self.person.clone(), of: PhantomData }
     }
 }
 
 impl<R: Resource> PartialEq for AccessFilter<R> {
     fn eq(&self, other: &Self) -> bool {
-        self.extent == other.extent
+        self.extent == other.extent && self.person == other.person
     }
 }
 

@@ -5,12 +5,20 @@
 //! carry the key of what was authorized, so that no use case can be called past a decision, nor about another thing.
 
 mod access;
+mod asked;
 pub mod capability;
 mod context;
+mod covers;
 mod decision;
+mod explain;
 pub mod facts;
 mod filter;
+mod implied;
+mod index;
+mod left;
 pub mod licence;
+mod listing;
+mod ownership;
 pub mod permission;
 pub mod resource;
 mod rule_id;
@@ -25,11 +33,14 @@ pub use access::{
 pub use capability::Capability;
 pub use context::{OwnReason, Principal, RequestContext, RequestFacts, SessionKind};
 pub use decision::{
-    ActionFilter, Decision, DenialError, DeterminingRule, Effective, PrivilegeEscalation, Question, Reason,
-    Target,
+    ActionFilter, Decision, DenialError, DeniedPlace, DeterminingRule, Effective, PrivilegeEscalation,
+    Question, Reason, Target,
 };
+pub use explain::{Explained, Step};
 pub use facts::{Effect, Facts, GrantFacts, PermissionSet, ResourceRule, RoleFacts, RoleRules, Source};
 pub use filter::{AccessFilter, Extent};
+pub use listing::{ListedAction, Listing, ListingPlace, Scope, UnknownPlace};
+pub use ownership::{OWN, Ownership, Person};
 pub use permission::{Action, Permission, ResourceType};
 pub use resource::{Key, PlaceOf, Resource, Within};
 pub use rule_id::{RuleId, StoredSelector};

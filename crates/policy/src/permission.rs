@@ -153,6 +153,12 @@ impl ResourceType {
         matches!(self, Self::Job)
     }
 
+    /// Whether things of this type may be the caller's own, so that a rule may select them by that.
+    #[must_use]
+    pub const fn has_own(self) -> bool {
+        matches!(self, Self::Run)
+    }
+
     /// Whether things of this type are known by names that people give, and not by ids that are made here.
     #[must_use]
     pub const fn is_named(self) -> bool {

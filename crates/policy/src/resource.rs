@@ -1,12 +1,14 @@
 //! Kinds of things as types, so that the key of one can't stand where another's is meant.
 
 use std::fmt;
+use std::sync::Arc;
 
 use heddle_kernel::{
-    ConnectionId, EventId, GrantId, LicenceId, RoleId, RunId, SessionId, TenantId, TokenId, UserId,
+    ConnectionId, EventId, GrantId, GroupId, LicenceId, RoleId, RunId, SessionId, TenantId, TokenId, UserId,
     WebhookId, WorkflowId,
 };
 
+use crate::ownership::Person;
 use crate::permission::ResourceType;
 use crate::rule_id::RuleId;
 
@@ -15,6 +17,12 @@ pub const DEPTH: usize = 2;
 
 /// The things that a thing stands within, the nearest first.
 pub type Parents = [Option<(ResourceType, RuleId)>; DEPTH];
+
+/// Whether what stands within these things stands within the one of this kind and id, or may: nobody said within which of
+/// the kind.
+pub(crate) fn may_be_within(parents: &Parents, kind: ResourceType, id: &RuleId) -> bool {
+    parents.iter().flatten().find(|(known, _)| *known == kind).is_none_or(|(_, known)| known == id)
+}
 
 /// Id of one kind of thing.
 pub trait ResourceId: Clone + fmt::Debug + fmt::Display + Eq + Send + Sync + 'static {
@@ -48,7 +56,7 @@ macro_rules! uuid_ids {
 }
 
 uuid_ids! {
-    ConnectionId EventId GrantId LicenceId RoleId RunId SessionId TenantId TokenId UserId WebhookId WorkflowId
+    ConnectionId EventId GrantId GroupId LicenceId RoleId RunId SessionId TenantId TokenId UserId WebhookId WorkflowId
 }
 
 /// Id of any kind, for kinds whose things have no use case yet.
@@ -219,11 +227,13 @@ macro_rules! resources {
 resources! {
     ApiToken TokenId;
     AuditEvent EventId;
+    Authorization RuleId;
     Case RuleId in CaseType;
     CaseType RuleId;
     Connection ConnectionId;
     DeadLetter EventId in Workflow;
     Grant GrantId;
+    Group GroupId;
     Job RuleId in Run Workflow;
     Licence LicenceId;
     Member UserId;
@@ -238,22 +248,34 @@ resources! {
 
 /// Key of one thing: its organisation, its id, and where it stands. It comes from a proof, or from a row.
 ///
-/// Where a thing stands is only claimed by whoever asks for it, so what loads by a key filters by all of it.
+/// Where a thing stands is only claimed by whoever asks for it, so what loads by a key filters by all of it. That holds
+/// for whose it is as well: a proof that rests on that alone carries it on, and who loads the thing looks again.
 pub struct Key<R: Resource> {
     tenant: TenantId,
     id: R::Id,
     place: PlaceOf<R>,
+    owner: Option<Arc<Person>>,
 }
 
 impl<R: Resource> Key<R> {
     /// The key of a thing that was loaded: for stores, and for work that nobody asked for.
     #[must_use]
     pub const fn of_stored(tenant: TenantId, id: R::Id, place: PlaceOf<R>) -> Self {
-        Self { tenant, id, place }
+        Self { tenant, id, place, owner: None }
     }
 
     pub(crate) const fn of_claimed(tenant: TenantId, id: R::Id, place: PlaceOf<R>) -> Self {
-        Self { tenant, id, place }
+        Self { tenant, id, place, owner: None }
+    }
+
+    pub(crate) fn resting_on(self, owner: Option<Arc<Person>>) -> Self {
+        Self { owner, ..self }
+    }
+
+    /// The person whose own the thing must still be when it is loaded; none where nothing depends on it.
+    #[must_use]
+    pub fn owner(&self) -> Option<&Person> {
+        self.owner.as_deref()
     }
 
     /// The organisation.
@@ -285,10 +307,12 @@ impl<R: Resource<Parent = P>, P: Resource> Key<R> {
 
 impl<R: Resource> Clone for Key<R> {
     fn clone(&self) -> Self {
-        Self { tenant: self.tenant, id: self.id.clone(), place: self.place.clone() }
+        let owner = self.owner.clone();
+        Self { tenant: self.tenant, id: self.id.clone(), place: self.place.clone(), owner }
     }
 }
 
+/// Keys of the same thing in the same place.
 impl<R: Resource> PartialEq for Key<R> {
     fn eq(&self, other: &Self) -> bool {
         self.tenant == other.tenant && self.id == other.id && self.place == other.place

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use crate::facts::ANY;
+use crate::ownership::OWN;
 use crate::permission::ResourceType;
 
 /// The longest name of a thing, in bytes.
@@ -41,6 +42,14 @@ impl RuleId {
         }
     }
 
+    /// Whether it is an id that was made here, and no name.
+    pub(crate) const fn is_made_here(&self) -> bool {
+        match self {
+            Self::Uuid(_) => true,
+            Self::Name(_) => false,
+        }
+    }
+
     // One id has one spelling, hyphenated and in small letters.
     fn of_uuid(text: &str) -> Option<Self> {
         let canonical = text.len() == 36 && !text.bytes().any(|byte| byte.is_ascii_uppercase());
@@ -67,6 +76,8 @@ impl fmt::Display for RuleId {
 pub enum StoredSelector {
     /// All of its kind: `*`.
     All,
+    /// The caller's own of its kind: `own`.
+    Own,
     /// One thing.
     One(RuleId),
     /// A text that is no id of its kind: an allow of it is nothing, a deny of it denies all of its kind.
@@ -80,6 +91,11 @@ impl StoredSelector {
         if text == ANY {
             return Self::All;
         }
+        // Reserved for all kinds: where nothing is anybody's own it is no name either.
+        if text == OWN {
+            let has_own = kind.is_some_and(ResourceType::has_own);
+            return if has_own { Self::Own } else { Self::Unreadable };
+        }
         let id = match kind {
             Some(kind) => RuleId::read(kind, text),
             None => RuleId::read_any(text),
@@ -88,8 +104,8 @@ impl StoredSelector {
     }
 
     /// Canonical text of a selector that was stored in another spelling than its own: with capitals, spaces or
-    /// braces, or without hyphens. None for one that no spelling makes an id of its kind. A `*` with spaces is
-    /// none: an allow that was nothing does not become one of everything.
+    /// braces, or without hyphens. None for one that no spelling makes an id of its kind. A `*` or an `own` with spaces
+    /// is none: an allow that was nothing does not become one of more.
     #[must_use]
     pub fn respelled(kind: Option<ResourceType>, text: &str) -> Option<String> {
         let trimmed = text.trim();
@@ -99,7 +115,7 @@ impl StoredSelector {
         };
         match Self::read(kind, &canonical) {
             Self::One(id) => Some(id.to_string()),
-            Self::All | Self::Unreadable => None,
+            Self::All | Self::Own | Self::Unreadable => None,
         }
     }
 }
@@ -122,6 +138,20 @@ mod tests {
         }
         let named = Some(ResourceType::VectorDatabase);
         assert_eq!(StoredSelector::respelled(named, " manuals ").as_deref(), Some("manuals"));
+    }
+
+    #[test]
+    fn one_s_own_is_selected_where_there_is_such_a_thing_and_in_one_spelling() {
+        let read = |kind, text| StoredSelector::read(kind, text);
+        assert_eq!(read(Some(ResourceType::Run), OWN), StoredSelector::Own);
+        for kind in ResourceType::ALL.iter().filter(|kind| !kind.has_own()) {
+            assert_eq!(read(Some(*kind), OWN), StoredSelector::Unreadable, "{kind}");
+        }
+        assert_eq!(read(None, OWN), StoredSelector::Unreadable);
+        for text in ["Own", "OWN", " own", "own "] {
+            assert_eq!(read(Some(ResourceType::Run), text), StoredSelector::Unreadable, "{text}");
+            assert_eq!(StoredSelector::respelled(Some(ResourceType::Run), text), None, "{text}");
+        }
     }
 
     #[test]

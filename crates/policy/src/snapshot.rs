@@ -1,7 +1,8 @@
 //! The decision: what a caller has, indexed by type and action.
 //!
-//! With the selectors limited to `*` and an id, a decision and a list have one closed form:
-//! `(all if an allow '*' applies, else the listed ids) - (all if a deny '*' applies, else the denied ids)`.
+//! With the selectors limited to `*`, `own` and an id, a decision and a list have one closed form:
+//! `(all if an allow '*' applies, else the listed ids and, if an allow 'own' applies, one's own)
+//! - (all if a deny '*' applies, else the denied ids and, if a deny 'own' applies, one's own)`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
@@ -12,28 +13,38 @@ use heddle_kernel::{TenantId, Timestamp, UserId};
 use crate::access::{
     Authorized, AuthorizedKind, AuthorizedList, AuthorizedListWithin, AuthorizedSome, OwnAccount,
 };
+use crate::asked::Asked;
 use crate::capability::{Capability, Lists};
 use crate::decision::{
-    ActionFilter, Decision, DenialError, DeterminingRule, Effective, PrivilegeEscalation, Question, Reason,
-    Target,
+    ActionFilter, Decision, DenialError, DeniedPlace, DeterminingRule, Effective, Question, Reason, Target,
 };
-use crate::facts::{ANY, Effect, Facts, ResourceRule, RoleRules, Source};
+use crate::facts::{ANY, Effect, Facts, GrantFacts, RoleRules, Source};
 use crate::filter::{AccessFilter, Extent};
-use crate::permission::{Action, Permission, ResourceType, WITHOUT_READ};
-use crate::resource::{Key, Place as _, PlaceOf, Resource, ResourceId as _};
-use crate::rule_id::{RuleId, StoredSelector};
+use crate::implied::counting;
+use crate::index::{RulesById, RulesOfId, Table};
+use crate::left::Left;
+use crate::ownership::{Ownership, Person};
+use crate::permission::{Action, Permission, ResourceType};
+use crate::resource::{Key, Place as _, PlaceOf, Resource};
+use crate::rule_id::StoredSelector;
+
+/// The most rules that a decision on all of a kind tells of: a list may rest on thousands.
+const MOST_TOLD: usize = 100;
 
 #[derive(Debug, Default)]
 struct Bucket {
     allow_all: Vec<DeterminingRule>,
-    allow: BTreeMap<RuleId, Vec<DeterminingRule>>,
+    allow: RulesById,
+    allow_own: Vec<DeterminingRule>,
     deny_all: Vec<DeterminingRule>,
-    deny: BTreeMap<RuleId, Vec<DeterminingRule>>,
+    deny: RulesById,
+    deny_own: Vec<DeterminingRule>,
 }
 
 #[derive(Debug)]
 struct Inner {
     user_id: UserId,
+    person: Arc<Person>,
     tenant: TenantId,
     active: bool,
     member: bool,
@@ -43,7 +54,8 @@ struct Inner {
     permissions: BTreeMap<Permission, Vec<String>>,
     denied_permissions: BTreeMap<Permission, Vec<String>>,
     // None stands for `*`.
-    buckets: BTreeMap<(Option<ResourceType>, Option<Action>), Bucket>,
+    buckets: Table<Bucket>,
+    left: Left,
 }
 
 /// Rights of a caller in an organisation, compiled for decisions. Cheap to clone.
@@ -55,10 +67,17 @@ impl Snapshot {
     #[must_use]
     pub fn new(facts: &Facts, now: Timestamp) -> Self {
         let ended = |end: Option<Timestamp>| end.is_some_and(|end| end <= now);
-        let living = facts.grants.iter().filter(|grant| !ended(grant.expires_at));
+        // What is granted or denied to a role is the caller's as long as the role is.
+        let grant_end = |grant: &GrantFacts| {
+            let role = facts.roles.iter().find(|role| grant.source == Source::Role(role.id.clone()));
+            earlier(grant.expires_at, role.and_then(|role| role.expires_at))
+        };
+        let living = facts.grants.iter().filter(|grant| !ended(grant_end(grant)));
         let ends = facts.grants.iter().map(|grant| grant.expires_at).chain([facts.member_until]);
+        let ends = ends.chain(facts.roles.iter().map(|role| role.expires_at));
         let mut inner = Inner {
             user_id: facts.user_id,
+            person: Arc::new(Person::new(facts.user_id, &facts.email, &facts.groups)),
             tenant: facts.tenant,
             active: facts.active,
             member: facts.member && !ended(facts.member_until),
@@ -67,9 +86,10 @@ impl Snapshot {
             valid_until: ends.flatten().filter(|end| *end > now).min(),
             permissions: BTreeMap::new(),
             denied_permissions: BTreeMap::new(),
-            buckets: BTreeMap::new(),
+            buckets: Table::default(),
+            left: Left::default(),
         };
-        for role in &facts.roles {
+        for role in facts.roles.iter().filter(|role| !ended(role.expires_at)) {
             inner.add_role(&role.id, &role.rules);
         }
         for grant in living {
@@ -91,6 +111,12 @@ impl Snapshot {
     #[must_use]
     pub fn user_id(&self) -> UserId {
         self.0.user_id
+    }
+
+    /// The same user as things name them.
+    #[must_use]
+    pub fn person(&self) -> &Person {
+        &self.0.person
     }
 
     /// The organisation.
@@ -154,8 +180,8 @@ impl Snapshot {
     /// # Errors
     /// With the reason and the rules that counted.
     pub fn authorize_kind<C: Capability>(&self) -> Result<AuthorizedKind<C>, DenialError> {
-        let via = self.granted(&Asked::of::<C>(C::ACTION), &Target::all())?;
-        Ok(AuthorizedKind { tenant: self.tenant(), via, of: PhantomData })
+        self.granted(&Asked::of::<C>(C::ACTION), &Target::all())?;
+        Ok(AuthorizedKind { tenant: self.tenant(), of: PhantomData })
     }
 
     /// Decides whether the caller may do `C` to one thing, in the place that is claimed for it.
@@ -170,17 +196,54 @@ impl Snapshot {
         self.authorize_key(Key::of_claimed(self.tenant(), id, place))
     }
 
-    /// Decides whether the caller may do `C` to a thing that was found; one of another organisation never.
+    /// Whether a rule about the caller's own things may decide whether they may do `C` to one: then it is looked up first.
+    #[must_use]
+    pub fn asks_ownership<C: Capability>(&self) -> bool {
+        self.about_own(<C::On as Resource>::TYPE, C::ACTION).next().is_some()
+    }
+
+    /// Whether what is decided about one thing depends on whose it is; else nobody needs to look.
+    #[must_use]
+    pub fn depends_on_ownership<C: Capability>(&self, key: &Key<C::On>) -> bool {
+        let (asked, target) = (Asked::of::<C>(C::ACTION), Target::of(key).owned(Ownership::Own));
+        self.asks_ownership::<C>()
+            && self.weigh(&asked, &target).reason
+                != self.weigh(&asked, &target.clone().owned(Ownership::Other)).reason
+    }
+
+    /// The key of one thing in the place that is claimed for it, of which nothing is decided yet.
+    #[must_use]
+    pub fn claimed<R: Resource>(&self, id: R::Id, place: PlaceOf<R>) -> Key<R> {
+        Key::of_claimed(self.tenant(), id, place)
+    }
+
+    /// Decides whether the caller may do `C` to a thing that was found; one of another organisation never. A rule about
+    /// the caller's own things gives nothing here, and takes all: [`Self::authorize_owned`] knows more.
     ///
     /// # Errors
     /// With the reason and the rules that counted.
     pub fn authorize_key<C: Capability>(&self, key: Key<C::On>) -> Result<Authorized<C>, DenialError> {
+        self.authorize_owned(key, Ownership::Unknown)
+    }
+
+    /// Decides whether the caller may do `C` to a thing that is or is not their own; one of another organisation never.
+    ///
+    /// # Errors
+    /// With the reason and the rules that counted.
+    pub fn authorize_owned<C: Capability>(
+        &self,
+        key: Key<C::On>,
+        ownership: Ownership,
+    ) -> Result<Authorized<C>, DenialError> {
         if key.tenant() != self.tenant() {
             return Err(DenialError { reason: Reason::NotAMember, via: Vec::new() });
         }
-        let target = Target { id: Some(key.id().rule_id()), parents: key.place().parents() };
-        let via = self.granted(&Asked::of::<C>(C::ACTION), &target)?;
-        Ok(Authorized { key, via })
+        let target = Target::of(&key).owned(ownership);
+        let asked = Asked::of::<C>(C::ACTION);
+        self.granted(&asked, &target)?;
+        let rests_on_it = ownership.gives() && !self.weigh(&asked, &target.owned(Ownership::Other)).allowed();
+        let key = key.resting_on(rests_on_it.then(|| Arc::clone(&self.0.person)));
+        Ok(Authorized { key })
     }
 
     /// Decides whether the caller may do `C` to a thing that names them, as a task names its candidates: that is as good as
@@ -188,16 +251,20 @@ impl Snapshot {
     ///
     /// # Errors
     /// With the reason and the rules that counted.
-    pub fn authorize_named<C: Capability>(&self, key: Key<C::On>) -> Result<Authorized<C>, DenialError> {
+    pub fn authorize_named<C: Capability>(
+        &self,
+        key: Key<C::On>,
+        ownership: Ownership,
+    ) -> Result<Authorized<C>, DenialError> {
         if key.tenant() != self.tenant() {
             return Err(DenialError { reason: Reason::NotAMember, via: Vec::new() });
         }
-        let target = Target { id: Some(key.id().rule_id()), parents: key.place().parents() };
-        let Decision { reason, via, .. } = self.judge(&Asked::of::<C>(C::ACTION), &target);
-        if matches!(reason, Reason::Granted | Reason::ResourceActionNotGranted) {
-            return Ok(Authorized { key, via });
+        let target = Target::of(&key).owned(ownership);
+        match self.granted(&Asked::of::<C>(C::ACTION), &target) {
+            Ok(()) => Ok(Authorized { key }),
+            Err(denial) if denial.reason == Reason::ResourceActionNotGranted => Ok(Authorized { key }),
+            Err(denial) => Err(denial),
         }
-        Err(DenialError { reason, via })
     }
 
     /// Decides whether the caller may list any of what `C` lists.
@@ -216,14 +283,15 @@ impl Snapshot {
         &self,
         place: PlaceOf<C::On>,
     ) -> Result<AuthorizedListWithin<C>, DenialError> {
-        let list = self.listed(&Target { id: None, parents: place.parents() })?;
+        let list = self.listed(&Target { parents: place.parents(), ..Target::all() })?;
         Ok(AuthorizedListWithin { list, place })
     }
 
     fn listed<C: Lists>(&self, target: &Target) -> Result<AuthorizedList<C>, DenialError> {
-        let via = self.granted(&Asked::of::<C>(Action::List), target)?;
-        let filter = AccessFilter::of(self.extent(<C::On as Resource>::TYPE, Action::List));
-        Ok(AuthorizedList { filter, via })
+        self.granted(&Asked::of::<C>(Action::List), target)?;
+        let extent = self.extent(<C::On as Resource>::TYPE, Action::List);
+        let filter = AccessFilter::of_person(extent, &self.0.person);
+        Ok(AuthorizedList { filter })
     }
 
     /// Authorises some thing of the kind for `C`, where the thing itself is still to be found: the filter is
@@ -234,7 +302,8 @@ impl Snapshot {
     pub fn authorize_some<C: Capability>(&self) -> Result<AccessFilter<C::On>, DenialError> {
         let asked = Asked { some: true, ..Asked::of::<C>(C::ACTION) };
         self.granted(&asked, &Target::all())?;
-        Ok(AccessFilter::of(self.extent(<C::On as Resource>::TYPE, C::ACTION)))
+        let extent = self.extent(<C::On as Resource>::TYPE, C::ACTION);
+        Ok(AccessFilter::of_person(extent, &self.0.person))
     }
 
     /// Decides whether the caller may do `C` to some thing of the kind, which a use case finds within the filter.
@@ -245,31 +314,40 @@ impl Snapshot {
         Ok(AuthorizedSome { filter: self.authorize_some::<C>()?, tenant: self.tenant() })
     }
 
-    fn granted(&self, asked: &Asked<'_>, target: &Target) -> Result<Vec<DeterminingRule>, DenialError> {
-        let Decision { reason, via, .. } = self.judge(asked, target);
-        if reason == Reason::Granted { Ok(via) } else { Err(DenialError { reason, via }) }
-    }
-
-    /// Decides any question, with the reason.
-    #[must_use]
-    pub fn decide(&self, question: &Question<'_>) -> Decision {
-        let resource = ResourceType::parse(question.resource);
-        let action = Action::parse(question.action);
-        match (self.outside(), resource, action) {
-            (Some(reason), ..) => Decision::without_rules(reason),
-            (None, None, _) => Decision::without_rules(Reason::UnknownResourceType),
-            (None, Some(_), None) => Decision::without_rules(Reason::UnknownAction),
-            (None, Some(resource), Some(action)) => {
-                let action = if question.lists { Action::List } else { action };
-                let some = action == Action::List;
-                let asked = Asked { permissions: question.permissions, resource, action, some };
-                self.judge(&asked, question.target)
+    fn granted(&self, asked: &Asked<'_>, target: &Target) -> Result<(), DenialError> {
+        let decision = self.weigh(asked, target);
+        match decision.allowed() {
+            true => Ok(()),
+            false => {
+                Err(DenialError { reason: decision.reason, via: self.via(asked, target, decision.reason) })
             }
         }
     }
 
+    /// Decides any question, with the reason and the rules that counted.
+    #[must_use]
+    pub fn decide(&self, question: &Question<'_>) -> Decision {
+        match Asked::read(question) {
+            Ok(asked) => {
+                let decision = self.weigh(&asked, question.target);
+                Decision { via: self.via(&asked, question.target, decision.reason), ..decision }
+            }
+            Err(unknown) => Decision::without_rules(self.outside().unwrap_or(unknown)),
+        }
+    }
+
+    /// Decides any question as [`Self::decide`] does, without a look for the rules that counted: its cost does not grow
+    /// with their number.
+    #[must_use]
+    pub fn verdict(&self, question: &Question<'_>) -> Reason {
+        match Asked::read(question) {
+            Ok(asked) => self.weigh(&asked, question.target).reason,
+            Err(unknown) => self.outside().unwrap_or(unknown),
+        }
+    }
+
     /// Reason for which the caller has nothing at all here; none for an active member.
-    fn outside(&self) -> Option<Reason> {
+    pub(crate) fn outside(&self) -> Option<Reason> {
         match (self.0.active, self.0.member) {
             (false, _) => Some(Reason::PrincipalInactive),
             (true, false) => Some(Reason::NotAMember),
@@ -277,63 +355,120 @@ impl Snapshot {
         }
     }
 
-    fn judge(&self, asked: &Asked<'_>, target: &Target) -> Decision {
+    /// Decides by the indexes alone, and allocates nothing.
+    fn weigh(&self, asked: &Asked<'_>, target: &Target) -> Decision {
         if let Some(reason) = self.outside() {
             return Decision::without_rules(reason);
         }
-        let denies = self.denies(asked, target);
-        if !denies.is_empty() {
-            return Decision { reason: Reason::ExplicitDeny, permission: None, via: denies };
+        if self.denying(asked, target).next().is_some() {
+            return Decision::without_rules(Reason::ExplicitDeny);
         }
         let held = asked.permissions.iter().copied().find(|name| self.given(*name).is_some());
         if held.is_none() && !asked.permissions.is_empty() {
-            return self.lacking(asked.permissions);
+            let taken = asked.permissions.iter().any(|name| self.0.denied_permissions.contains_key(name));
+            let reason = if taken { Reason::ExplicitDeny } else { Reason::PermissionMissing };
+            return Decision::without_rules(reason);
         }
-        let allows = self.allows(asked, target);
-        if allows.is_empty() {
-            return Decision { reason: Reason::ResourceActionNotGranted, permission: held, via: Vec::new() };
-        }
-        Decision { reason: Reason::Granted, permission: held, via: allows }
+        let allowed = self.allowing(asked, target).next().is_some()
+            || (asked.is_some_of(target) && self.is_some_left(asked));
+        let reason = if allowed { Reason::Granted } else { Reason::ResourceActionNotGranted };
+        Decision { permission: held, ..Decision::without_rules(reason) }
     }
 
-    fn lacking(&self, permissions: &[Permission]) -> Decision {
-        let deniers = permissions.iter().filter_map(|name| self.0.denied_permissions.get(name)).flatten();
-        let via: BTreeSet<DeterminingRule> = deniers
-            .map(|role| DeterminingRule {
-                grant_id: None,
-                effect: Effect::Deny,
-                source: Source::Role(role.clone()),
-            })
-            .collect();
-        let reason = if via.is_empty() { Reason::PermissionMissing } else { Reason::ExplicitDeny };
-        Decision { reason, permission: None, via: via.into_iter().collect() }
+    /// The rules on which a decision with this reason rests.
+    fn via(&self, asked: &Asked<'_>, target: &Target, reason: Reason) -> Vec<DeterminingRule> {
+        match reason {
+            Reason::Granted => self.allows(asked, target),
+            Reason::ExplicitDeny => {
+                let denies = told(self.denying(asked, target));
+                if denies.is_empty() { self.taken(asked.permissions) } else { denies }
+            }
+            Reason::PrincipalInactive
+            | Reason::NotAMember
+            | Reason::UnknownResourceType
+            | Reason::UnknownAction
+            | Reason::PermissionMissing
+            | Reason::ResourceActionNotGranted => Vec::new(),
+        }
+    }
+
+    /// The rules of roles that take one of these permissions.
+    pub(crate) fn taken(&self, permissions: &[Permission]) -> Vec<DeterminingRule> {
+        let takers = permissions.iter().filter_map(|name| self.0.denied_permissions.get(name)).flatten();
+        of_roles(takers, Effect::Deny)
+    }
+
+    /// The rules of roles that give one of these permissions, as far as it is held.
+    pub(crate) fn giving(&self, permissions: &[Permission]) -> Vec<DeterminingRule> {
+        let givers = permissions.iter().filter_map(|name| self.given(*name)).flatten();
+        of_roles(givers, Effect::Allow)
     }
 
     /// Extent of an action of a type for an active member, permissions apart.
     #[must_use]
     pub fn extent(&self, resource: ResourceType, action: Action) -> Extent {
         let mut extent = Extent { by_place: resource.is_selected_by_place(), ..Extent::default() };
-        let (mut listed, mut denied, mut denied_within) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-        for bucket in self.buckets(resource, giving(resource, &action)) {
+        let (mut listed, mut denied, mut denied_within) = (Vec::new(), Vec::new(), Vec::new());
+        for bucket in self.buckets(resource, counting(Effect::Allow, resource, action)) {
             extent.all |= !bucket.allow_all.is_empty();
-            listed.extend(bucket.allow.keys());
+            extent.own |= !bucket.allow_own.is_empty();
+            listed.extend(bucket.allow.ids());
         }
-        for bucket in self.buckets(resource, taking(&action)) {
+        let taking = counting(Effect::Deny, resource, action);
+        for bucket in self.buckets(resource, taking) {
             extent.deny_all |= !bucket.deny_all.is_empty();
-            denied.extend(bucket.deny.keys());
+            extent.denied_own |= !bucket.deny_own.is_empty();
+            denied.extend(bucket.deny.ids());
         }
         for parent in resource.ancestors() {
-            for bucket in self.buckets(parent, taking(&action)) {
-                extent.deny_all |= !bucket.deny_all.is_empty();
-                denied_within.extend(bucket.deny.keys().map(|id| (parent, id)));
+            for bucket in self.buckets(parent, taking) {
+                // Of what stands within nobody knows whose it is: one's own is not told apart there.
+                extent.deny_all |= !bucket.deny_all.is_empty() || !bucket.deny_own.is_empty();
+                denied_within.extend(bucket.deny.ids().map(|id| (parent, id)));
             }
         }
+        extent.own &= !extent.all;
         if !extent.all {
-            extent.listed = listed.into_iter().cloned().collect();
+            extent.listed = in_order(listed).cloned().collect();
         }
-        extent.denied = denied.into_iter().cloned().collect();
-        extent.denied_within = denied_within.into_iter().map(|(kind, id)| (kind, id.clone())).collect();
+        extent.denied = in_order(denied).cloned().collect();
+        extent.denied_within = in_order(denied_within).map(|(kind, id)| (kind, id.clone())).collect();
         extent
+    }
+
+    /// The roles, and the others through whom rules about an action on things of a type give it to the caller or take it.
+    pub(crate) fn sources(&self, resource: ResourceType, action: Action) -> Vec<DeterminingRule> {
+        let given = self.buckets(resource, counting(Effect::Allow, resource, action)).flat_map(|bucket| {
+            let some = bucket.allow.all().iter().flat_map(|one| &one.rules);
+            bucket.allow_all.iter().chain(&bucket.allow_own).chain(some)
+        });
+        let taking = counting(Effect::Deny, resource, action);
+        let kinds = std::iter::once(resource).chain(resource.ancestors());
+        let taken = kinds.flat_map(|kind| self.buckets(kind, taking)).flat_map(|bucket| {
+            let some = bucket.deny.all().iter().flat_map(|one| &one.rules);
+            bucket.deny_all.iter().chain(&bucket.deny_own).chain(some)
+        });
+        let sources: BTreeSet<(Effect, &Source)> =
+            given.chain(taken).map(|rule| (rule.effect, &rule.source)).collect();
+        let rule = |(effect, source): (Effect, &Source)| DeterminingRule {
+            grant_id: None,
+            effect,
+            source: source.clone(),
+        };
+        sources.into_iter().map(rule).collect()
+    }
+
+    /// The permissions held, each with the ids of the roles that give it; none for who is not an active member.
+    #[must_use]
+    pub fn held_permissions(&self) -> Vec<(Permission, Vec<String>)> {
+        let held = Permission::ALL.iter().filter(|name| self.holds(**name));
+        held.filter_map(|name| Some((*name, self.given(*name)?.clone()))).collect()
+    }
+
+    /// The permissions taken; none for who is not an active member.
+    #[must_use]
+    pub fn taken_permissions(&self) -> Vec<Permission> {
+        if self.is_member() { self.0.denied_permissions.keys().copied().collect() } else { Vec::new() }
     }
 
     /// All rights, in the same closed form as the decisions; empty for who is not an active member.
@@ -342,13 +477,12 @@ impl Snapshot {
         if !self.is_member() {
             return Effective::default();
         }
-        let held = Permission::ALL.iter().filter_map(|name| Some((*name, self.given(*name)?)));
         let pairs = ResourceType::ALL
             .iter()
             .flat_map(|resource| Action::ALL.iter().map(move |action| (*resource, *action)));
         Effective {
-            permissions: held.map(|(name, roles)| (name, roles.clone())).collect(),
-            denied_permissions: self.0.denied_permissions.keys().copied().collect(),
+            permissions: self.held_permissions(),
+            denied_permissions: self.taken_permissions(),
             resources: pairs
                 .map(|(resource, action)| ActionFilter {
                     resource,
@@ -360,159 +494,212 @@ impl Snapshot {
         }
     }
 
-    /// Whether the caller has all that these rules give.
-    ///
-    /// # Errors
-    /// With the first right that the caller lacks.
-    pub fn covers(&self, rules: &RoleRules) -> Result<(), PrivilegeEscalation> {
-        if let Some(missing) = rules.permissions.names().find(|name| !self.holds(*name)) {
-            return Err(PrivilegeEscalation::Permission(missing));
-        }
-        rules
-            .resources
-            .iter()
-            .filter(|rule| rule.effect == Effect::Allow)
-            .try_for_each(|rule| self.has_rule(rule))
-    }
-
-    /// Whether the caller would be untouched if the denies among these rules were no more: who is held back by a
-    /// deny can't lift it.
-    ///
-    /// # Errors
-    /// With the first right that the caller lacks.
-    pub fn covers_denies(&self, rules: &RoleRules) -> Result<(), PrivilegeEscalation> {
-        let mut denied = rules.denied_permissions.iter().filter_map(|name| Permission::parse(name));
-        if let Some(missing) = denied.find(|name| !self.holds(*name)) {
-            return Err(PrivilegeEscalation::Permission(missing));
-        }
-        rules
-            .resources
-            .iter()
-            .filter(|rule| rule.effect == Effect::Deny)
-            .try_for_each(|rule| self.has_rule(rule))
-    }
-
-    fn has_rule(&self, rule: &ResourceRule) -> Result<(), PrivilegeEscalation> {
-        let is_meant = |kind: &&ResourceType| rule.resource == ANY || rule.resource == kind.as_str();
-        let selector = StoredSelector::read(ResourceType::parse(&rule.resource), &rule.selector);
-        for resource in ResourceType::ALL.iter().filter(is_meant) {
-            let named =
-                |action: Action| rule.actions.iter().any(|name| name == ANY || name == action.as_str());
-            // What may be read may be listed, so a rule about reading is one about lists as well.
-            let wanted =
-                |action: &&Action| named(**action) || (**action == Action::List && named(Action::Read));
-            for action in Action::ALL.iter().filter(wanted) {
-                let extent = self.extent(*resource, *action);
-                let has = match &selector {
-                    StoredSelector::All | StoredSelector::Unreadable => extent.is_everything(),
-                    StoredSelector::One(id) => extent.permits(id, &Target::all().parents),
-                };
-                if !has || !self.is_member() {
-                    return Err(PrivilegeEscalation::Action {
-                        resource: *resource,
-                        action: *action,
-                        selector: rule.selector.clone(),
-                    });
-                }
-            }
-        }
-        Ok(())
-    }
-
     fn buckets<'a>(
         &'a self,
         resource: ResourceType,
         actions: &'a [Action],
     ) -> impl Iterator<Item = &'a Bucket> {
-        let keys = [Some(resource), None].into_iter().flat_map(move |resource| {
-            actions.iter().copied().map(Some).chain([None]).map(move |action| (resource, action))
-        });
-        keys.filter_map(|key| self.0.buckets.get(&key))
+        [Some(resource), None].into_iter().flat_map(move |resource| {
+            let actions = actions.iter().copied().map(Some).chain([None]);
+            actions.filter_map(move |action| self.0.buckets.get(resource, action))
+        })
     }
 
-    fn denies(&self, asked: &Asked<'_>, target: &Target) -> Vec<DeterminingRule> {
-        let mut found = BTreeSet::new();
-        for bucket in self.buckets(asked.resource, taking(&asked.action)) {
-            found.extend(&bucket.deny_all);
-            found.extend(asked.selectors(target).filter_map(|id| bucket.deny.get(id)).flatten());
+    /// The denies that apply.
+    fn denying<'a>(
+        &'a self,
+        asked: &'a Asked<'_>,
+        target: &'a Target,
+    ) -> impl Iterator<Item = &'a DeterminingRule> {
+        let actions = counting(Effect::Deny, asked.resource, asked.action);
+        let takes_own = target.id.is_some() && target.ownership.takes();
+        let is_open = move |kind: ResourceType| !asked.elsewhere && target.is_open(kind);
+        let names_place = asked.resource.is_selected_by_place() && asked.resource.ancestors().any(is_open);
+        let about_kind = self.buckets(asked.resource, actions).flat_map(move |bucket| {
+            let one = asked.selectors(target).flat_map(move |id| bucket.deny.get(id));
+            let own = bucket.deny_own.iter().filter(move |_| takes_own);
+            let of_place: &[RulesOfId] = if names_place { bucket.deny.all() } else { &[] };
+            let of_place = of_place.iter().filter(|one| one.id.is_made_here()).flat_map(|one| &one.rules);
+            bucket.deny_all.iter().chain(own).chain(one).chain(of_place)
+        });
+        let above = target.parents.iter().flatten().flat_map(move |(kind, id)| {
+            self.buckets(*kind, actions).flat_map(move |bucket| bucket.deny.get(id))
+        });
+        // A deny on all of the parent type holds whether or not the parent is named; and so does one on one's own of it,
+        // since nobody knows here whose the parent is.
+        let kinds = asked.resource.ancestors().flat_map(move |parent| {
+            self.buckets(parent, actions).flat_map(|bucket| bucket.deny_all.iter().chain(&bucket.deny_own))
+        });
+        // Where it is not said within which thing of a kind a thing stands, any of them may be denied.
+        let perhaps = asked.resource.ancestors().filter(move |kind| is_open(*kind)).flat_map(move |kind| {
+            let denied = self.buckets(kind, actions).flat_map(|bucket| bucket.deny.all());
+            denied.flat_map(|one| &one.rules)
+        });
+        about_kind.chain(above).chain(kinds).chain(perhaps)
+    }
+
+    /// The allows that apply to all of the kind, and to the thing, where one is named.
+    fn allowing<'a>(
+        &'a self,
+        asked: &'a Asked<'_>,
+        target: &'a Target,
+    ) -> impl Iterator<Item = &'a DeterminingRule> {
+        let actions = counting(Effect::Allow, asked.resource, asked.action);
+        let gives_own = target.id.is_some() && target.ownership.gives();
+        self.buckets(asked.resource, actions).flat_map(move |bucket| {
+            let named = target.id.iter().flat_map(move |_| asked.selectors(target));
+            let one = named.flat_map(move |id| bucket.allow.get(id));
+            let own = bucket.allow_own.iter().filter(move |_| gives_own);
+            bucket.allow_all.iter().chain(own).chain(one)
+        })
+    }
+
+    /// The things that are allowed one by one and that no deny takes away.
+    fn left<'a>(&'a self, asked: &'a Asked<'_>) -> impl Iterator<Item = &'a RulesOfId> {
+        let taking = counting(Effect::Deny, asked.resource, asked.action);
+        let giving = counting(Effect::Allow, asked.resource, asked.action);
+        let listed = self.buckets(asked.resource, giving).flat_map(|bucket| bucket.allow.all());
+        listed.filter(move |one| {
+            !self.buckets(asked.resource, taking).any(|bucket| bucket.deny.contains(&one.id))
+        })
+    }
+
+    /// The allows of one's own, unless a deny takes that away.
+    fn left_own(&self, asked: &Asked<'_>) -> impl Iterator<Item = &DeterminingRule> {
+        let taking = counting(Effect::Deny, asked.resource, asked.action);
+        let giving = counting(Effect::Allow, asked.resource, asked.action);
+        let is_left = self.buckets(asked.resource, taking).all(|bucket| bucket.deny_own.is_empty());
+        self.buckets(asked.resource, giving).filter(move |_| is_left).flat_map(|bucket| &bucket.allow_own)
+    }
+
+    /// The rules about the caller's own things that may decide about an action on one thing of a type.
+    pub(crate) fn about_own(
+        &self,
+        resource: ResourceType,
+        action: Action,
+    ) -> impl Iterator<Item = &DeterminingRule> {
+        let taking = self.buckets(resource, counting(Effect::Deny, resource, action));
+        let giving = self.buckets(resource, counting(Effect::Allow, resource, action));
+        giving.flat_map(|bucket| &bucket.allow_own).chain(taking.flat_map(|bucket| &bucket.deny_own))
+    }
+
+    /// Ownership with which one thing would be reached that is not, for nobody looked whose it is; where it is not said
+    /// within what it stands, it may be denied there nevertheless.
+    #[must_use]
+    pub fn granted_if(&self, question: &Question<'_>) -> Option<Ownership> {
+        let asked = Asked { elsewhere: true, ..Asked::read(question).ok()? };
+        let target = question.target;
+        let is_open = target.id.is_some() && target.ownership == Ownership::Unknown;
+        if !is_open || self.about_own(asked.resource, asked.action).next().is_none() {
+            return None;
         }
-        for (kind, id) in target.parents.iter().flatten() {
-            for bucket in self.buckets(*kind, taking(&asked.action)) {
-                found.extend(bucket.deny.get(id).into_iter().flatten());
-            }
+        let gives = |whose| self.weigh(&asked, &target.clone().owned(whose)).allowed();
+        // What is reached either way depends on nothing.
+        match (gives(Ownership::Own), gives(Ownership::Other)) {
+            (true, false) => Some(Ownership::Own),
+            (false, true) => Some(Ownership::Other),
+            (true, true) | (false, false) => None,
         }
-        // A deny on all of the parent type holds whether or not the parent is named.
-        for parent in asked.resource.ancestors() {
-            for bucket in self.buckets(parent, taking(&asked.action)) {
-                found.extend(&bucket.deny_all);
-            }
-        }
-        found.into_iter().cloned().collect()
+    }
+
+    fn is_some_left(&self, asked: &Asked<'_>) -> bool {
+        let find = || self.left_own(asked).next().is_some() || self.left(asked).next().is_some();
+        self.0.left.or_find(asked.resource, asked.action, find)
     }
 
     fn allows(&self, asked: &Asked<'_>, target: &Target) -> Vec<DeterminingRule> {
-        let mut found = BTreeSet::new();
-        for bucket in self.buckets(asked.resource, giving(asked.resource, &asked.action)) {
-            found.extend(&bucket.allow_all);
-            match &target.id {
-                Some(_) => {
-                    found.extend(asked.selectors(target).filter_map(|id| bucket.allow.get(id)).flatten());
-                }
-                // Some id is listed that no deny takes away: enough for a list.
-                None if asked.some => {
-                    let is_denied = |id: &RuleId| {
-                        self.buckets(asked.resource, taking(&asked.action))
-                            .any(|bucket| bucket.deny.contains_key(id))
-                    };
-                    let left = bucket.allow.iter().filter(|(id, _)| !is_denied(id));
-                    found.extend(left.flat_map(|(_, via)| via));
-                }
-                None => {}
+        let allowing = self.allowing(asked, target);
+        match asked.is_some_of(target) {
+            // Some id is listed that no deny takes away, or one's own is: enough for a list.
+            true => {
+                let one_by_one = self.left(asked).flat_map(|one| &one.rules);
+                told(allowing.chain(self.left_own(asked)).chain(one_by_one))
             }
+            false => told(allowing),
         }
-        found.into_iter().cloned().collect()
+    }
+
+    /// The rules that deny what a question asks, and those that allow it, each whatever the others say; none for words
+    /// that nobody registered.
+    pub(crate) fn weighed(&self, question: &Question<'_>) -> Option<Weighed> {
+        let asked = Asked::read(question).ok()?;
+        let target = question.target;
+        let allowed = self.allowing(&asked, target).next().is_some()
+            || (asked.is_some_of(target) && self.is_some_left(&asked));
+        Some(Weighed {
+            denies: told(self.denying(&asked, target)),
+            allows: self.allows(&asked, target),
+            allowed,
+        })
+    }
+
+    /// Things within which a deny takes away what is allowed, where it is not said within what a thing stands: it is allowed
+    /// unless it stands within one of them, and, where [`Self::granted_if`] says so, whose it is decides as well. None where
+    /// nothing depends on that.
+    #[must_use]
+    pub fn granted_unless(&self, question: &Question<'_>) -> Vec<DeniedPlace> {
+        let Ok(asked) = Asked::read(question) else { return Vec::new() };
+        let target = question.target;
+        let is_allowed = self.weigh(&asked, target).allowed();
+        let depends = match target.id {
+            None => is_allowed,
+            Some(_) if is_allowed => false,
+            Some(_) => {
+                let asked = Asked { elsewhere: true, ..asked };
+                self.weigh(&asked, target).allowed() || self.granted_if(question).is_some()
+            }
+        };
+        if !depends {
+            return Vec::new();
+        }
+        let taking = counting(Effect::Deny, asked.resource, asked.action);
+        let named = |kind: ResourceType| target.parents.iter().flatten().any(|(known, _)| *known == kind);
+        let open = asked.resource.ancestors().filter(|kind| !named(*kind));
+        let places = open.flat_map(|kind| {
+            let denied = self.buckets(kind, taking).flat_map(|bucket| bucket.deny.ids());
+            denied.map(move |id| DeniedPlace { resource: kind, id: id.clone() })
+        });
+        in_order(places.collect()).collect()
     }
 }
 
-/// Question in registered words.
-struct Asked<'a> {
-    permissions: &'a [Permission],
-    resource: ResourceType,
-    action: Action,
-    /// Whether it is enough that some thing of the type is reached.
-    some: bool,
+/// Rules for and against what a question asks.
+pub(crate) struct Weighed {
+    /// Rules that deny it.
+    pub(crate) denies: Vec<DeterminingRule>,
+    /// Rules that allow it.
+    pub(crate) allows: Vec<DeterminingRule>,
+    /// Whether it is allowed where no rule denies it.
+    pub(crate) allowed: bool,
 }
 
-impl Asked<'static> {
-    fn of<C: Capability>(action: Action) -> Self {
-        let resource = <C::On as Resource>::TYPE;
-        Self { permissions: C::PERMISSIONS, resource, action, some: action == Action::List }
-    }
+/// Rules to tell of: in order, none twice, at most [`MOST_TOLD`].
+pub(crate) fn told<'a>(rules: impl Iterator<Item = &'a DeterminingRule>) -> Vec<DeterminingRule> {
+    let mut told: Vec<DeterminingRule> = rules.take(MOST_TOLD).cloned().collect();
+    told.sort();
+    told.dedup();
+    told
 }
 
-impl Asked<'_> {
-    /// Ids by which a rule about the kind selects a thing.
-    fn selectors<'t>(&self, target: &'t Target) -> impl Iterator<Item = &'t RuleId> {
-        let by_place = self.resource.is_selected_by_place();
-        let above = target.parents.iter().flatten().map(|(_, id)| id).filter(move |_| by_place);
-        target.id.iter().chain(above)
-    }
+/// Each once, in order.
+fn in_order<T: Ord>(mut all: Vec<T>) -> impl Iterator<Item = T> {
+    all.sort_unstable();
+    all.dedup();
+    all.into_iter()
 }
 
-/// The actions whose allows count for an action: what may be read may be listed.
-fn giving(resource: ResourceType, action: &Action) -> &[Action] {
-    match action {
-        Action::List if WITHOUT_READ.contains(&resource) => &[Action::List, Action::Read],
-        Action::List => &[Action::Read],
-        other => std::slice::from_ref(other),
-    }
+fn of_roles<'a>(roles: impl Iterator<Item = &'a String>, effect: Effect) -> Vec<DeterminingRule> {
+    let roles: BTreeSet<&String> = roles.collect();
+    let rule = |role: &String| DeterminingRule { grant_id: None, effect, source: Source::Role(role.clone()) };
+    roles.into_iter().map(rule).collect()
 }
 
-/// The actions whose denies count for an action: who may not read or not list sees nothing in a list.
-fn taking(action: &Action) -> &[Action] {
-    match action {
-        Action::List => &[Action::List, Action::Read],
-        other => std::slice::from_ref(other),
+/// The earlier of two ends, of which either may be none.
+fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, None) => one,
+        (None, other) => other,
     }
 }
 
@@ -548,15 +735,62 @@ impl Inner {
         if (reach.resource != ANY && kind.is_none()) || (reach.action != ANY && action.is_none()) {
             return;
         }
-        let bucket = self.buckets.entry((kind, action)).or_default();
-        let (all, some) = match via.effect {
-            Effect::Allow => (&mut bucket.allow_all, &mut bucket.allow),
-            Effect::Deny => (&mut bucket.deny_all, &mut bucket.deny),
+        let Some(bucket) = self.buckets.entry(kind, action) else { return };
+        let (all, own, some) = match via.effect {
+            Effect::Allow => (&mut bucket.allow_all, &mut bucket.allow_own, &mut bucket.allow),
+            Effect::Deny => (&mut bucket.deny_all, &mut bucket.deny_own, &mut bucket.deny),
         };
         match (StoredSelector::read(kind, reach.selector), via.effect) {
             (StoredSelector::All, _) | (StoredSelector::Unreadable, Effect::Deny) => all.push(via.clone()),
-            (StoredSelector::One(id), _) => some.entry(id).or_default().push(via.clone()),
+            (StoredSelector::Own, _) => own.push(via.clone()),
+            (StoredSelector::One(id), _) => some.add(id, via.clone()),
             (StoredSelector::Unreadable, Effect::Allow) => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::facts::PermissionSet;
+
+    const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
+
+    #[test]
+    fn a_role_ends_at_its_instant_with_what_is_granted_and_denied_to_it() {
+        let end = NOW.plus_seconds(60);
+        let rules = |permission: &str| RoleRules {
+            permissions: PermissionSet::parse(permission),
+            ..RoleRules::default()
+        };
+        let to_role = |id: &str, action: &str, effect: Effect| GrantFacts {
+            id: id.to_owned(),
+            source: Source::Role("ending".to_owned()),
+            resource: "workflow".to_owned(),
+            action: action.to_owned(),
+            selector: ANY.to_owned(),
+            effect,
+            expires_at: None,
+        };
+        let facts = Facts::member(UserId(Uuid::from_u128(1)), TenantId(Uuid::from_u128(2)))
+            .with_role("lasting", "lasting", rules("runs.view"))
+            .with_role_until("ending", rules("workflows.view"), end)
+            .with_grant(to_role("g1", "read", Effect::Allow))
+            .with_grant(to_role("g2", "delete", Effect::Deny));
+        let before = Snapshot::new(&facts, end.plus_millis(-1));
+        let after = Snapshot::new(&facts, end);
+        assert_eq!((before.valid_until(), after.valid_until()), (Some(end), None));
+        assert!(before.holds(Permission::WorkflowsView) && !after.holds(Permission::WorkflowsView));
+        assert!(before.holds(Permission::RunsView) && after.holds(Permission::RunsView));
+        let extents = |action: Action| {
+            let of = |snapshot: &Snapshot| snapshot.extent(ResourceType::Workflow, action);
+            (of(&before), of(&after))
+        };
+        let (read, read_after) = extents(Action::Read);
+        assert!(read.all && !read_after.all);
+        let (delete, delete_after) = extents(Action::Delete);
+        assert!(delete.deny_all && !delete_after.deny_all);
     }
 }

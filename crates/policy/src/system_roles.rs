@@ -37,46 +37,59 @@ pub const SYSTEM_ROLES: &[SystemRole] = &[
         name: "designer",
         permissions: "workflows.view workflows.manage workflows.run runs.view case-types.view case-types.manage \
                       vectors.view vectors.query documents.view models.view models.use connections.view \
-                      authorization.check",
+                      authorization.check authorization.view",
         resource_actions: "workflow / * / *; case-type / * / *; run / read,list / *; \
                            vector-database / list,read,query / *; document / list,read / *; \
-                           deployment / chat,embed,list,read / *; connection / list,read / *; model / list / *",
+                           deployment / chat,embed,list,read / *; connection / list,read / *; model / list / *; \
+                           authorization / check,view / *",
         description: "draws, validates, publishes",
     },
     SystemRole {
         name: "operator",
         permissions: "runs.view runs.operate workflows.view workflows.run tasks.work cases.work cases.view \
-                      audit.view authorization.check",
+                      audit.view authorization.check authorization.view",
         resource_actions: "workflow / list,read,run / *; run / * / *; case / * / *; case-type / list,read / *; \
-                           audit-event / list,read / *; dead-letter / * / *; job / list / *",
+                           audit-event / list,read / *; dead-letter / * / *; job / list / *; \
+                           authorization / check,view / *",
         description: "keeps runs and cases going: retry, skip, move, cancel, suspend",
     },
     SystemRole {
         name: "worker",
-        permissions: "tasks.work cases.view runs.view",
-        resource_actions: "run / read,complete-task,decide / *; case / read,complete-task / *",
+        permissions: "tasks.work cases.view runs.view authorization.check authorization.view",
+        resource_actions: "run / read,complete-task,decide / *; case / read,complete-task / *; \
+                           authorization / check,view / *",
         description: "completes human tasks that name it, its groups or its roles as candidate",
     },
     SystemRole {
         name: "librarian",
         permissions: "vectors.view vectors.manage vectors.query documents.view documents.create documents.update \
-                      documents.delete documents.manage models.view",
-        resource_actions: "vector-database / * / *; document / * / *; ingestion-job / * / *",
+                      documents.delete documents.manage models.view authorization.check authorization.view",
+        resource_actions: "vector-database / * / *; document / * / *; ingestion-job / * / *; \
+                           authorization / check,view / *; model / list / *",
         description: "keeps the knowledge bases",
     },
     SystemRole {
         name: "integrator",
-        permissions: "workflows.run cases.work runs.view vectors.query models.use authorization.check jobs.work",
+        permissions: "workflows.run cases.work runs.view vectors.query models.use authorization.check jobs.work \
+                      authorization.view",
         resource_actions: "workflow / run,read,list / *; run / read,list / *; case / create,read / *; \
-                           vector-database / query / *; deployment / chat,embed / *; model / list / *; job / * / *",
+                           vector-database / query / *; deployment / chat,embed / *; model / list / *; job / * / *; \
+                           authorization / check,view / *",
         description: "service accounts",
     },
     SystemRole {
         name: "viewer",
         permissions: "workflows.view case-types.view runs.view cases.view vectors.view documents.view models.view \
-                      connections.view authorization.check",
-        resource_actions: "* / list,read / *",
+                      connections.view authorization.check authorization.view",
+        resource_actions: "* / list,read / *; authorization / check,view / *",
         description: "reads all, changes nothing",
+    },
+    SystemRole {
+        name: "requester",
+        permissions: "workflows.view workflows.run tasks.work authorization.check authorization.view",
+        resource_actions: "workflow / list,read,run / *; run / list,read,complete-task,decide / own; \
+                           authorization / check,view / *",
+        description: "an employee who starts what is open to them and works on the tasks that name them",
     },
 ];
 
@@ -124,6 +137,7 @@ fn resource_rule(text: &str) -> Option<ResourceRule> {
 mod tests {
     use super::*;
     use crate::permission::{Action, Permission, ResourceType};
+    use crate::rule_id::StoredSelector;
 
     #[test]
     fn name_only_what_is_registered() {
@@ -134,7 +148,9 @@ mod tests {
             }
             for rule in &rules.resources {
                 assert!(rule.resource == ANY || ResourceType::parse(&rule.resource).is_some(), "{rule:?}");
-                assert_eq!(rule.selector, ANY);
+                let kind = ResourceType::parse(&rule.resource);
+                let selector = StoredSelector::read(kind, &rule.selector);
+                assert!(matches!(selector, StoredSelector::All | StoredSelector::Own), "{rule:?}");
                 for action in &rule.actions {
                     assert!(action == ANY || Action::parse(action).is_some(), "{}: {action}", role.name);
                 }
@@ -143,7 +159,7 @@ mod tests {
     }
 
     /// The additions of `roles-to-come.tsv` that are built, by what they come with.
-    const BUILT: &[&str] = &["it holds", "real models run"];
+    const BUILT: &[&str] = &["it holds", "real models run", "access"];
 
     /// The rows of a table of the contract, without its head; none where the contract is not at hand.
     fn rows(file: &str) -> Option<Vec<Vec<String>>> {
@@ -164,7 +180,10 @@ mod tests {
     fn lay_over(roles: &mut Vec<Vec<String>>, addition: &[String]) {
         let [name, permissions, actions, _, note] = addition else { panic!("{addition:?}") };
         let Some(role) = roles.iter_mut().find(|role| role[0] == *name) else {
-            roles.push(vec![name.clone(), permissions.clone(), actions.clone(), note.clone()]);
+            // The note says also that it is new, and what the selector means.
+            let purpose = note.strip_prefix("new: ").unwrap_or(note);
+            let purpose = purpose.split_once(';').map_or(purpose, |(purpose, _)| purpose);
+            roles.push(vec![name.clone(), permissions.clone(), actions.clone(), purpose.to_owned()]);
             return;
         };
         for (cell, more, between) in [(1, permissions, " "), (2, actions, "; ")] {
@@ -198,10 +217,13 @@ mod tests {
         let mut roles = vec![row(&["operator", "runs.view", "run / * / *", "keeps"])];
         lay_over(&mut roles, &row(&["operator", "-", "job / list / *", "jobs", ""]));
         lay_over(&mut roles, &row(&["operator", "jobs.work", "-", "jobs", ""]));
-        lay_over(&mut roles, &row(&["requester", "tasks.work", "run / read / own", "access", "new"]));
+        lay_over(
+            &mut roles,
+            &row(&["requester", "tasks.work", "run / read / own", "access", "new: asks; `own` = theirs"]),
+        );
         let expected = [
             row(&["operator", "runs.view jobs.work", "run / * / *; job / list / *", "keeps"]),
-            row(&["requester", "tasks.work", "run / read / own", "new"]),
+            row(&["requester", "tasks.work", "run / read / own", "asks"]),
         ];
         assert_eq!(roles, expected);
     }

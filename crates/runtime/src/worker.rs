@@ -167,6 +167,7 @@ impl Worker {
             while let Err(error) = self.background.recover().await {
                 self.rest("recovery", &error).await;
             }
+            tracing::info!("background work begins: what the process before this one left behind is known");
         });
         recovered.await;
     }

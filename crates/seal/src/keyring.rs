@@ -95,6 +95,18 @@ impl Keyring {
         if self.earlier.len() == before { Err(SealError::UnknownKey(id.to_owned())) } else { Ok(()) }
     }
 
+    /// The ring with the keys of another one behind its own, as far as it lacks them: what is sealed under these still
+    /// opens. The current key stays.
+    #[must_use]
+    pub fn with_earlier(mut self, other: &Self) -> Self {
+        for key in std::iter::once(&other.current).chain(&other.earlier) {
+            if self.find(&key.id).is_none() {
+                self.earlier.push(key.clone());
+            }
+        }
+        self
+    }
+
     /// Ids of the keys, the current one first.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         std::iter::once(&self.current).chain(&self.earlier).map(|key| key.id.as_str())

@@ -13,11 +13,13 @@ use heddle_workflows::definitions::Definitions;
 use heddle_workflows::runs::Runs;
 use tokio::sync::watch;
 
+use crate::audit_keeper::AuditKeeper;
 use crate::config::Config;
 use crate::denials::Denials;
 use crate::edge::Edge;
 use crate::keyring::InstallationKeyring;
 use crate::last_write::LastWrite;
+use crate::sign_ins::SignIns;
 
 /// The composed service.
 pub struct App {
@@ -27,6 +29,8 @@ pub struct App {
     pub db: Db,
     /// Accounts, sessions, rights, licence, audit.
     pub identity: Arc<Identity>,
+    /// Sign-in by providers.
+    pub(crate) sign_ins: SignIns,
     /// Workflow definitions.
     pub definitions: Definitions,
     /// Connections to services outside.
@@ -55,6 +59,8 @@ pub struct App {
     pub ids: RandomIds,
     /// Refusals on their way to the audit log.
     pub denials: Denials,
+    /// The audit trail's chains, and what keeps them.
+    pub audit: Arc<AuditKeeper>,
     /// Counts and rates of the edge.
     pub(crate) edge: Edge,
     /// Last try to write, of the readiness.

@@ -132,7 +132,7 @@ impl Asked<'_> {
         if let (Some(outsider), Some(members)) = (outsider, details.as_object_mut()) {
             members.insert("organizationId".to_owned(), json!(outsider.snapshot.tenant().to_string()));
         }
-        let signs_in = self.spec.id == OperationId::SignIn;
+        let signs_in = matches!(self.spec.id, OperationId::SignIn | OperationId::FinishOidcSignIn);
         app.denials.push(AuditEntry {
             id: EventId(app.ids.next(self.facts.now)),
             tenant: caller.and_then(Authenticated::tenant),
@@ -179,7 +179,13 @@ fn is_refusal(spec: &OperationSpec, failure: &Failure) -> bool {
         // Who tries passwords is slowed down; any other rate is no matter of rights.
         ErrorCode::RateLimited => !matches!(spec.security, Security::Permissions(_)),
         ErrorCode::InvalidRequestBody => {
-            let proves = matches!(spec.id, OperationId::SetUpInstallation | OperationId::ChangePassword);
+            let proves = matches!(
+                spec.id,
+                OperationId::SetUpInstallation
+                    | OperationId::ChangePassword
+                    | OperationId::EnrolTotp
+                    | OperationId::RemoveTotp
+            );
             let wrong = |reason: &str| WRONG_PROOFS.contains(&reason);
             proves && failure.error.details.iter().any(|detail| wrong(&detail.reason))
         }

@@ -10,12 +10,12 @@ use heddle_api::operations::{Operation, OperationId, ops};
 use heddle_api::operations::{decode_path, decode_query};
 use heddle_api::{ApiError, ErrorCode};
 use heddle_identity::Authenticated;
-use heddle_kernel::{TenantId, UserId};
+use heddle_kernel::{RunId, TenantId, UserId};
 use heddle_policy::capability::Lists;
 use heddle_policy::resource::{DeadLetter, Job, Place as _, ResourceId as _, Run};
 use heddle_policy::{
     Access, AccessFilter, Capability, DenialError, Key, OnKind, OnList, OnListWithin, OnLoaded, OnNamed,
-    OnOne, OnSome, PlaceOf, Public, Reason, RequestContext, Resource, SignedIn,
+    OnOne, OnSome, Ownership, PlaceOf, Public, Reason, RequestContext, Resource, ResourceType, SignedIn,
 };
 use heddle_usecase::UseCaseError;
 
@@ -191,6 +191,22 @@ macro_rules! locate_jobs {
 
 locate_jobs! { CompleteJob FailJob ThrowJobError ExtendJob }
 
+/// Whether a thing is the caller's own, where that decides.
+async fn ownership<C: Capability>(
+    app: &App,
+    caller: &Authenticated,
+    key: &Key<C::On>,
+) -> Result<Ownership, Failure> {
+    // Of other kinds nobody knows whose they are: a rule about one's own gives nothing of them, and takes all.
+    if <C::On as Resource>::TYPE != ResourceType::Run || !caller.snapshot.depends_on_ownership::<C>(key) {
+        return Ok(Ownership::Unknown);
+    }
+    match RunId::of_rule(&key.id().rule_id()) {
+        Some(run) => Ok(app.runs.owned(&caller.snapshot, run).await?),
+        None => Ok(Ownership::Unknown),
+    }
+}
+
 /// A request of an operation, before it is let in.
 pub(crate) struct Request<O> {
     app: Arc<App>,
@@ -291,10 +307,10 @@ impl<O: Operation<Access = Self>> Admit<O> for Public {
 
     async fn admit<H: Handles<PublicCall<O>>>(handler: H, request: Request<O>) -> HandlerResult {
         let (spec, incoming) = (O::ID.spec(), request.incoming);
-        // No public operation has parameters; a query that is none of its own is refused nevertheless.
-        decode_query::<O>(&incoming.query)?;
         let (app, facts) = (Arc::clone(&request.app), incoming.facts.clone());
         let call = PublicCall::<O> {
+            path: decode_path::<O>(|name| parameter(&incoming.path, name))?,
+            query: decode_query::<O>(&incoming.query)?,
             meta: gate::meta(spec, &incoming)?,
             body: gate::body::<O>(spec, &incoming)?,
             facts: incoming.facts,
@@ -370,7 +386,9 @@ impl<C: Capability, O: Operation<Access = Self>> Admit<O> for OnOne<C> {
         let (Some(id), Some(place)) = (request.id::<C::On>(), request.place::<C::On>()) else {
             return Err(request.misspelt::<C>()?);
         };
-        let may = request.caller()?.snapshot.authorize_one::<C>(id, place);
+        let key = request.caller()?.snapshot.claimed::<C::On>(id, place);
+        let ownership = ownership::<C>(&request.app, request.caller()?, &key).await?;
+        let may = request.caller()?.snapshot.authorize_owned::<C>(key, ownership);
         let proof = may.map_err(|denial| request.refused(&denial))?;
         request.run(handler, proof).await
     }
@@ -431,14 +449,18 @@ where
         let denied = || DenialError { reason: Reason::ResourceActionNotGranted, via: Vec::new() };
         let may = match found {
             Ok(key) => {
-                let decided = request.caller()?.snapshot.authorize_key::<C>(key.clone());
+                let ownership = ownership::<C>(&request.app, request.caller()?, &key).await?;
+                let decided = request.caller()?.snapshot.authorize_owned::<C>(key.clone(), ownership);
                 let is_named = match &path {
                     Some(path) if decided.as_ref().is_err_and(unnamed) => {
                         O::names(&request.app, request.caller()?, path).await?
                     }
                     Some(_) | None => false,
                 };
-                if is_named { request.caller()?.snapshot.authorize_named::<C>(key) } else { decided }
+                match is_named {
+                    true => request.caller()?.snapshot.authorize_named::<C>(key, ownership),
+                    false => decided,
+                }
             }
             Err(UseCaseError::NotFound) if access.is_everything() => return Err(request.absent()),
             Err(UseCaseError::NotFound) => Err(denied()),
@@ -466,7 +488,10 @@ where
         // Who may not do it to everything does not learn whether there is such a thing.
         let denied = || DenialError { reason: Reason::ResourceActionNotGranted, via: Vec::new() };
         let may = match O::locate(&request.app, tenant, &access, body).await {
-            Ok(key) => request.caller()?.snapshot.authorize_key::<C>(key),
+            Ok(key) => {
+                let ownership = ownership::<C>(&request.app, request.caller()?, &key).await?;
+                request.caller()?.snapshot.authorize_owned::<C>(key, ownership)
+            }
             Err(UseCaseError::NotFound) if access.is_everything() => return Err(Failure::not_found()),
             Err(UseCaseError::NotFound) => Err(denied()),
             Err(error) => return Err(error.into()),

@@ -101,10 +101,14 @@ pub(crate) struct Meta {
     pub last_position: Option<FeedPosition>,
     /// `User-Agent`.
     pub user_agent: Option<String>,
+    /// `Host`: the address that the caller knows the service by.
+    pub host: Option<String>,
     /// The token that the caller came with.
     pub token: Option<String>,
     /// Mark of the device that the caller came with.
     pub device: Option<String>,
+    /// Sign-in by a provider that was begun in the caller's browser.
+    pub sign_in: Option<String>,
 }
 
 /// A call of an operation that a permission guards.
@@ -263,6 +267,10 @@ pub(crate) struct PublicCall<O: Operation> {
     pub app: Arc<App>,
     /// The request.
     pub facts: RequestFacts,
+    /// The path's parameters.
+    pub path: O::Path,
+    /// The query.
+    pub query: O::Query,
     /// The body.
     pub body: O::Body,
     /// The rest.

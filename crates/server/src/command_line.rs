@@ -6,7 +6,7 @@ use heddle_api::ErrorCode;
 use heddle_api::operations::OperationSpec;
 use heddle_identity::Authenticated;
 use heddle_identity::ports::Credential;
-use heddle_identity::records::{User, UserState};
+use heddle_identity::records::{User, UserKind, UserState};
 use heddle_kernel::{Revision, SessionId, TenantId, UserId};
 use heddle_policy::{OwnReason, Principal, RequestFacts, SessionKind};
 
@@ -95,6 +95,7 @@ fn unknown(error: StartError) -> Failure {
         | StartError::Keyring(_)
         | StartError::WrongKeyring(_)
         | StartError::Egress(_)
+        | StartError::SignIn(_)
         | StartError::Nodes { .. }
         | StartError::Listen { .. }
         | StartError::Threads(_)
@@ -119,11 +120,13 @@ fn installation(facts: &RequestFacts) -> Authenticated {
     let user = User {
         id: nobody,
         home: nowhere,
+        kind: UserKind::Person,
         email: principal.email.clone(),
         display_name: principal.display.clone(),
         password_hash: None,
         state: UserState::Active,
         password_changed_at: None,
+        totp_enrolled_at: None,
         revision: Revision::FIRST,
         created_at: facts.now,
         updated_at: facts.now,

@@ -4,8 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use heddle_identity::Identity;
+use heddle_identity::audit_chain::AuditChain;
 use heddle_identity::ports::InstallationStore;
+use heddle_identity::{Identity, InstallationKey};
 use heddle_kernel::Clock as _;
 use heddle_runtime::{
     CommitOptions, ComputeOptions, ComputePool, EventNotifier, GroupCommitter, Permit, RandomIds,
@@ -24,7 +25,9 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
+use crate::anchors::Anchors;
 use crate::app::App;
+use crate::audit_keeper::AuditKeeper;
 use crate::config::Config;
 use crate::data_dir::DataDir;
 use crate::deliveries::Deliveries;
@@ -35,6 +38,7 @@ use crate::identity::{self, FirstStart};
 use crate::last_write::LastWrite;
 use crate::outside::Outside;
 use crate::people::People;
+use crate::sign_ins::SignIns;
 use crate::{licensed, stores};
 
 /// Bytes of runs that were committed last, which are kept for their next step.
@@ -105,10 +109,16 @@ impl Composition {
         let key = data.key(installed.is_some())?;
         let outside = Outside::open(&config, &data, &db, &clock).await?;
         let denials = Denials::start(store.clone());
-        let identity = Arc::new(identity::open(&config, &store, &denials, key, &clock)?);
+        let identity =
+            Arc::new(identity::open(&config, &store, &denials, key, &clock, outside.keyring.clone())?);
+        let sign_ins = SignIns::open(&config, &identity, &store, &outside.egress)?;
+        let chain = AuditChain::new(store, &InstallationKey::new(key)?, clock.clone())?;
+        let anchors = Anchors::open(&config.data_dir);
+        let audit =
+            Arc::new(AuditKeeper::new(chain, anchors, Arc::clone(&clock), config.audit_retention_days));
         let (stop, stopped) = watch::channel(false);
         let compute = Arc::new(ComputePool::start(ComputeOptions::default()).map_err(StartError::Threads)?);
-        let parts = Parts { db, denials, identity, clock, compute, outside, stop: stopped };
+        let parts = Parts { db, denials, identity, audit, sign_ins, clock, compute, outside, stop: stopped };
         let app = compose(config, parts);
         let mut core = Self { app, first: FirstStart::default(), data, stop, tasks: Vec::new(), node: None };
         core.first = identity::first_start(&core.app).await?;
@@ -118,6 +128,7 @@ impl Composition {
             core.app.identity.warn_of_licence();
             core.start_background();
         }
+        identity::add_system_roles(&core.app).await?;
         crate::selectors::read_stored(&core.app).await?;
         if let (Some(tenant), Some(founder)) = (core.first.organization, core.first.founder) {
             crate::demo::fill(&core.app, tenant, founder).await?;
@@ -137,6 +148,8 @@ impl Composition {
         }
         let keeping = identity::keep(Arc::clone(&self.app.identity), self.node, stopped.clone());
         self.tasks.push(tokio::spawn(keeping));
+        // Whatever else the background does, what was done is sealed.
+        self.tasks.push(tokio::spawn(Arc::clone(&self.app.audit).keep(stopped.clone())));
     }
 
     /// Writes the server's address into the data directory, for commands that find it taken.
@@ -183,6 +196,8 @@ struct Parts {
     db: Db,
     denials: Denials,
     identity: Arc<Identity>,
+    audit: Arc<AuditKeeper>,
+    sign_ins: SignIns,
     clock: Arc<ServerClock>,
     compute: Arc<ComputePool>,
     outside: Outside,
@@ -219,7 +234,10 @@ fn run_ports(
         ids: Arc::new(RandomIds),
         compute: threads,
         clock: parts.clock.clone(),
-        directory: Arc::new(People(Arc::new(stores::identity(db.clone())))),
+        directory: Arc::new(People {
+            identity: Arc::new(stores::identity(db.clone())),
+            clock: parts.clock.clone(),
+        }),
     }
 }
 
@@ -227,7 +245,7 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
     let quotas = licensed::quotas(&config, &parts.identity);
     let hub = Arc::new(EventNotifier::default());
     let ports = run_ports(&config, &parts, &quotas, &hub);
-    let Parts { db, denials, identity, clock, compute, outside, stop } = parts;
+    let Parts { db, denials, identity, audit, sign_ins, clock, compute, outside, stop } = parts;
     let shared = db.postgres().is_some();
     let (workflows, store) = (Arc::clone(&ports.workflows), Arc::clone(&ports.runs));
     let (ids, models, directory) =
@@ -267,6 +285,7 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
         config,
         db,
         identity,
+        sign_ins,
         definitions,
         connections: outside.connections,
         webhooks: outside.webhooks,
@@ -281,6 +300,7 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
         clock,
         ids: RandomIds,
         denials,
+        audit,
         edge,
         last_write: LastWrite::default(),
         stop,

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 pub use heddle_egress::AllowRule;
 pub use heddle_engine::Budget;
+pub use heddle_identity::{PlaceRules, ProviderRules};
 use heddle_kernel::Timestamp;
+pub use heddle_oidc::{ClientAuthentication, ClientSecret, Settings as OidcSettings};
 pub use heddle_workflows::quotas::Quotas;
 
 use crate::edge::EdgeLimits;
@@ -45,6 +47,17 @@ impl std::fmt::Debug for SecretSetting {
     }
 }
 
+/// A provider by which people sign in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignInProvider {
+    /// Name for people.
+    pub display_name: String,
+    /// Settings of the protocol.
+    pub client: OidcSettings,
+    /// Rules about who gets in, with which roles.
+    pub rules: ProviderRules,
+}
+
 /// The configuration of a server.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -64,6 +77,10 @@ pub struct Config {
     pub tls_key: Option<PathBuf>,
     /// Addresses of proxies whose forwarded headers are believed.
     pub trusted_proxies: Vec<std::net::IpAddr>,
+    /// Address under which browsers reach the service, for sign-in by providers.
+    pub public_url: Option<String>,
+    /// Providers by which people sign in.
+    pub sign_in_providers: Vec<SignInProvider>,
     /// File with a licence that a start installs, if it is newer than the one installed.
     pub licence_file: Option<PathBuf>,
     /// Serve the API pages at `/docs`.
@@ -112,6 +129,8 @@ pub struct Config {
     pub step_limit: Duration,
     /// Times in a row that the lock of a job may run out before the job is set aside.
     pub job_lapses: u32,
+    /// Days after which audit events are dropped; 0 keeps them for ever.
+    pub audit_retention_days: u32,
 }
 
 impl Default for Config {
@@ -125,6 +144,8 @@ impl Default for Config {
             tls_cert: None,
             tls_key: None,
             trusted_proxies: Vec::new(),
+            public_url: None,
+            sign_in_providers: Vec::new(),
             licence_file: None,
             docs: true,
             test_clock: false,
@@ -149,6 +170,7 @@ impl Default for Config {
             quotas: Quotas::DEFAULT,
             step_limit: heddle_workflows::runs::PATIENCE,
             job_lapses: heddle_workflows::runs::DEFAULT_LAPSES,
+            audit_retention_days: 0,
         }
     }
 }

@@ -15,6 +15,9 @@ pub(crate) const COOKIE: &str = "__Host-heddle-session";
 /// The name of the cookie that marks a device.
 pub(crate) const DEVICE_COOKIE: &str = "__Host-heddle-device";
 
+/// The name of the cookie with a sign-in by a provider that was begun in the browser.
+pub(crate) const SIGN_IN_COOKIE: &str = "__Host-heddle-oidc";
+
 /// Resolves the credential.
 ///
 /// # Errors

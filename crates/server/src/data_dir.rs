@@ -9,6 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::modes;
+use crate::node::NODE_FILE;
 
 /// The key file's name within the data directory.
 pub const KEY_FILE: &str = "heddle.key";
@@ -20,8 +21,16 @@ pub const DATABASE_FILE: &str = "heddle.db";
 pub(crate) const LOCK_FILE: &str = "heddle.lock";
 /// Every file of ours that may be there from before: whoever reads one reads secrets or hashes of them, and whoever
 /// writes a lock keeps the server from starting.
-pub(crate) const FILES: [&str; 7] =
-    [KEY_FILE, KEYRING_FILE, DATABASE_FILE, "heddle.db-wal", "heddle.db-shm", "heddle.db.lock", LOCK_FILE];
+pub(crate) const FILES: [&str; 8] = [
+    KEY_FILE,
+    KEYRING_FILE,
+    DATABASE_FILE,
+    "heddle.db-wal",
+    "heddle.db-shm",
+    "heddle.db.lock",
+    NODE_FILE,
+    LOCK_FILE,
+];
 /// The installation key's length in bytes.
 pub(crate) const KEY_LENGTH: usize = 32;
 
@@ -259,7 +268,9 @@ mod tests {
         {
             fs::create_dir(&path).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(directory)).unwrap();
-            for (name, mode) in FILES.into_iter().zip([0o644, 0o664, 0o666, 0o660, 0o640, 0o604, 0o600]) {
+            for (name, mode) in
+                FILES.into_iter().zip([0o644, 0o664, 0o666, 0o660, 0o640, 0o604, 0o606, 0o600])
+            {
                 fs::write(path.join(name), "").unwrap();
                 fs::set_permissions(path.join(name), fs::Permissions::from_mode(mode)).unwrap();
             }

@@ -38,6 +38,9 @@ pub enum StartError {
     /// A setting of the way out that can't be used.
     #[error("{0}")]
     Egress(String),
+    /// A setting of sign-in by providers that can't be used.
+    #[error("{0}")]
+    SignIn(String),
     /// As many servers run on the database as the licence allows.
     #[error(
         "the licence allows {licensed} servers on this database, and {used} run: stop one, or install a licence for \
@@ -108,7 +111,10 @@ impl StartError {
             | Self::KeyringMissing(_)
             | Self::Keyring(_)
             | Self::WrongKeyring(
-                KeyError::Wrong { .. } | KeyError::Missing { .. } | KeyError::Another { .. },
+                KeyError::Wrong { .. }
+                | KeyError::Missing { .. }
+                | KeyError::Another { .. }
+                | KeyError::Forgotten { .. },
             ) => 6,
             Self::DataDir(DataDirError::Io { source, .. })
             | Self::Database(OpenError::File { source, .. })
@@ -123,6 +129,7 @@ impl StartError {
             | Self::Insecure(_)
             | Self::Tls(_)
             | Self::Egress(_)
+            | Self::SignIn(_)
             | Self::Elsewhere(_) => 2,
             Self::NotFound(_) | Self::Backup(BackupError::Missing(_)) => 3,
             Self::Refused(_)

@@ -211,8 +211,10 @@ pub(crate) fn meta(spec: &OperationSpec, incoming: &Incoming) -> Result<Meta, Fa
         last_event_id,
         last_position,
         user_agent: headers.user_agent.clone(),
+        host: headers.presented.host.clone(),
         token: headers.presented.token().map(str::to_owned),
         device: headers.device.clone(),
+        sign_in: headers.sign_in.clone(),
     })
 }
 

@@ -23,7 +23,7 @@ use crate::accept::Accept;
 use crate::app::App;
 use crate::bind::Handler;
 use crate::command_line::LocalCall;
-use crate::credentials::{COOKIE, DEVICE_COOKIE};
+use crate::credentials::{COOKIE, DEVICE_COOKIE, SIGN_IN_COOKIE};
 use crate::dispatch::{Placed, dispatch};
 use crate::edge::answer::Answer;
 use crate::edge::connection::Open;
@@ -34,6 +34,7 @@ use crate::incoming::{Headers, Incoming, RequestCredentials};
 use crate::reply::{Content, HandlerResult, Response};
 use crate::request_log::{AtTheEnd, Line, NO_ROUTE};
 use crate::routes;
+use crate::sign_in_pages;
 
 const JSON: &str = "application/json";
 const PROBLEM: &str = "application/problem+json";
@@ -67,7 +68,8 @@ pub(crate) fn configure(config: &mut ServiceConfig, app: &Arc<App>) {
         config.route(
             "/docs/{file}",
             web::get().to(move |request: HttpRequest, file: web::Path<String>| {
-                let answer = crate::swagger::page(&file).ok_or_else(Failure::not_found);
+                let answer =
+                    crate::swagger::page(&file, app.sign_ins.offered()).ok_or_else(Failure::not_found);
                 ready(respond(&app, &request, Exchange::begin(&app, &request, "/docs/{file}"), answer))
             }),
         );
@@ -359,6 +361,7 @@ fn headers(request: &HttpRequest) -> Result<Headers, Failure> {
         last_event_id: text("last-event-id"),
         user_agent: text("user-agent").map(|agent| agent.chars().take(300).collect()),
         device: request.cookie(DEVICE_COOKIE).map(|cookie| cookie.value().to_owned()),
+        sign_in: request.cookie(SIGN_IN_COOKIE).map(|cookie| cookie.value().to_owned()),
         local: LocalCall::of(request)?,
     })
 }
@@ -439,8 +442,24 @@ fn common_headers(response: &mut HttpResponseBuilder, id: &RequestId, is_tls: bo
         .insert_header((header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"));
 }
 
+/// The failure as a page, for who is led through a sign-in by a provider in a browser.
+fn failure_page(request: &HttpRequest, id: &RequestId, failure: &Failure) -> Option<Response> {
+    let offers = [JSON, PROBLEM, sign_in_pages::HTML];
+    let is_led = request.path().starts_with(sign_in_pages::PATHS);
+    let best = Accept::read(accept(request).as_deref()).best(&offers);
+    (is_led && best == Some(sign_in_pages::HTML)).then(|| {
+        let mut page = Response::page(sign_in_pages::failure(&failure.error, id));
+        page.status = failure.error.status();
+        page.headers.extend(failure.retry_after.map(|seconds| ("retry-after", seconds.to_string())));
+        page
+    })
+}
+
 /// The error body, in the form that the caller accepts; the cause goes to the log with the request's line.
 fn failed(request: &HttpRequest, id: &RequestId, failure: Failure) -> Response {
+    if let Some(page) = failure_page(request, id, &failure) {
+        return page;
+    }
     let problem = Accept::read(accept(request).as_deref()).prefers_problem();
     let face = Face::of_path(request.path());
     let (encoded, media) = match face {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use heddle_identity::licensing::Provided;
+use heddle_identity::ports::FactorSealer;
 use heddle_identity::records::NODE_SECONDS;
 use heddle_identity::{FirstLicence, Identity, InstallationKey, Ports, SetUpRequest, Settings, Tools};
 use heddle_kernel::{TenantId, UserId};
@@ -49,10 +50,13 @@ pub(crate) fn open(
     denials: &Denials,
     key: [u8; KEY_LENGTH],
     clock: &Arc<ServerClock>,
+    sealer: Arc<dyn FactorSealer>,
 ) -> Result<Identity, StartError> {
     let ports = Ports {
         access: store.clone(),
         sessions: store.clone(),
+        factors: store.clone(),
+        sealer,
         directory: store.clone(),
         installation: Arc::new(CountedRefusals { store: store.clone(), denials: denials.clone() }),
     };
@@ -126,6 +130,21 @@ pub(crate) async fn provided(app: &App) {
             tracing::error!(%file, error = error.in_words(), "the licence of the file is not taken")
         }
     }
+}
+
+/// Gives the organisations the system roles that came after them, and names those that can't have one.
+///
+/// # Errors
+/// What the use case met.
+pub(crate) async fn add_system_roles(app: &App) -> Result<(), StartError> {
+    for (organization, role) in app.identity.add_system_roles().await? {
+        tracing::warn!(
+            %organization, role,
+            "the organisation has a role of its own, or a group, with the name of a system role: give that another name, \
+             and the next start adds the system role"
+        );
+    }
+    Ok(())
 }
 
 /// Takes this server in among those that run on the database.

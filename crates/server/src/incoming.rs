@@ -42,6 +42,8 @@ pub(crate) struct Headers {
     pub user_agent: Option<String>,
     /// The cookie that marks a device on which an account was signed in before.
     pub device: Option<String>,
+    /// The cookie with a sign-in by a provider that was begun in this browser.
+    pub sign_in: Option<String>,
     /// Words of a call over the socket of the machine's own commands.
     pub local: Option<LocalCall>,
 }

@@ -3,6 +3,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use heddle_connections::ports::{KeyCheck, KeyStore, SealError as NotSealed, Sealer};
 use heddle_connections::secret::{SealedSecret, Secret, SecretPlace};
@@ -39,6 +40,9 @@ pub(crate) enum RotationError {
          on with `heddle key rotate --continue`"
     )]
     Given,
+    /// The ring is the configuration's, and a key is taken from it there.
+    #[error("the keyring is given by the configuration (`keyring`): take the key out there, and restart")]
+    Fixed,
     /// The file.
     #[error(transparent)]
     Keyring(#[from] SealError),
@@ -74,7 +78,8 @@ impl InstallationKeyring {
         Ok(Self::of(Some(path), ring))
     }
 
-    fn of(path: Option<PathBuf>, ring: Keyring) -> Self {
+    /// Ring on a file, or without one.
+    pub(crate) fn of(path: Option<PathBuf>, ring: Keyring) -> Self {
         Self { path, sealer: KeyringSealer::new(ring), changing: Mutex::new(()) }
     }
 
@@ -89,20 +94,50 @@ impl InstallationKeyring {
         let mut fresh = Keyring::read(path)?.ok_or_else(|| RotationError::Missing(path.clone()))?;
         let id = fresh.add_current(&mut SystemRandom)?.to_owned();
         fresh.replace(path)?;
-        self.sealer.replace(fresh);
+        self.sealer.replace(fresh.with_earlier(&self.sealer.keyring()));
         Ok(id)
     }
 
-    /// Takes over what the file has by now. One that lacks a key of this ring is not taken over, nor one that can't be
-    /// read: what was sealed must open.
+    /// Whether a key can be taken from the ring: it is on the file, and not the current one.
+    ///
+    /// # Errors
+    /// `Fixed`, `Missing`; `UnknownKey` and `IsCurrent` of the keyring.
+    pub(crate) fn may_forget(&self, key: &str) -> Result<(), RotationError> {
+        let path = self.path.as_ref().ok_or(RotationError::Fixed)?;
+        let mut fresh = Keyring::read(path)?.ok_or_else(|| RotationError::Missing(path.clone()))?;
+        Ok(fresh.retire(key)?)
+    }
+
+    /// Takes a key from the ring, in the file first. Nothing that is sealed under it opens any more.
+    ///
+    /// # Errors
+    /// As [`Self::may_forget`]; nothing is changed then.
+    pub(crate) fn forget(&self, key: &str) -> Result<(), RotationError> {
+        let path = self.path.as_ref().ok_or(RotationError::Fixed)?;
+        let _alone = self.changing.lock();
+        let mut fresh = Keyring::read(path)?.ok_or_else(|| RotationError::Missing(path.clone()))?;
+        fresh.retire(key)?;
+        fresh.replace(path)?;
+        self.sealer.replace(fresh);
+        Ok(())
+    }
+
+    /// Takes over what the file has by now. One that lacks the current key of this ring is not taken over, nor one that
+    /// can't be read: it is somebody else's. An earlier key that it lacks was forgotten on another node; it stays here until
+    /// the next start, so that whatever was sealed opens.
     pub(crate) fn refresh(&self) {
         let Some(path) = &self.path else { return };
         let _alone = self.changing.lock();
         let Ok(Some(fresh)) = Keyring::read(path) else { return };
         let own = self.sealer.keyring();
-        if own.ids().all(|id| fresh.ids().any(|other| other == id)) {
-            self.sealer.replace(fresh);
+        if fresh.ids().any(|id| id == own.current()) {
+            self.sealer.replace(fresh.with_earlier(&own));
         }
+    }
+
+    /// The ring as it is now.
+    pub(crate) fn ring(&self) -> Arc<Keyring> {
+        self.sealer.keyring()
     }
 
     /// Does something with the ring; once more after a look at the file, when a key is not on it.
@@ -215,8 +250,35 @@ mod tests {
     }
 
     #[test]
+    fn an_earlier_key_is_forgotten_and_other_processes_go_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("heddle.keyring");
+        let first = make(&path).unwrap().current().to_owned();
+        let one = opened(&path);
+        let sealed = one.seal(&place(), &Secret::new("canary")).unwrap();
+        assert!(matches!(one.may_forget(&first), Err(RotationError::Keyring(SealError::IsCurrent(_)))));
+        assert!(matches!(one.may_forget("k0"), Err(RotationError::Keyring(SealError::UnknownKey(_)))));
+        let second = one.add_current().unwrap();
+        let other = opened(&path);
+        one.may_forget(&first).unwrap();
+        assert_eq!(
+            opened(&path).keys(),
+            [second.as_str(), first.as_str()],
+            "nothing is changed by the question"
+        );
+        one.forget(&first).unwrap();
+        assert_eq!((one.keys(), opened(&path).keys()), (vec![second.clone()], vec![second.clone()]));
+        assert_eq!(one.open(&place(), &sealed), Err(NotSealed::UnknownKey(first.clone())));
+        // Another process still has the key, and finds the next one all the same.
+        let third = one.add_current().unwrap();
+        assert_eq!(other.seal(&place(), &Secret::new("canary")).unwrap().key, third);
+        assert_eq!(other.open(&place(), &sealed).unwrap().expose(), "canary");
+    }
+
+    #[test]
     fn a_given_ring_is_not_changed() {
         let ring = InstallationKeyring::of(None, Keyring::generate(&mut SystemRandom).unwrap());
         assert!(matches!(ring.add_current(), Err(RotationError::Given)));
+        assert!(matches!(ring.may_forget("k0"), Err(RotationError::Fixed)));
     }
 }

@@ -2,8 +2,12 @@
 
 mod accept;
 pub mod acting;
+mod anchors;
 pub mod app;
 mod audit;
+mod audit_export;
+pub mod audit_keeper;
+mod audit_view;
 mod bind;
 mod call;
 mod command_line;
@@ -18,6 +22,7 @@ mod dispatch;
 mod edge;
 mod error;
 mod evidence;
+mod factors;
 mod failure;
 mod gate;
 mod handlers;
@@ -41,6 +46,8 @@ mod request_log;
 mod routes;
 mod selectors;
 mod serve;
+mod sign_in_pages;
+mod sign_ins;
 mod socket;
 mod stores;
 mod stream;
@@ -49,7 +56,10 @@ mod tls;
 
 pub use command_line::{ACCOUNT_HEADER, ORGANIZATION_HEADER};
 pub use composition::Composition;
-pub use config::{AllowRule, Budget, Config, Durability, Quotas, SecretSetting};
+pub use config::{
+    AllowRule, Budget, ClientAuthentication, ClientSecret, Config, Durability, OidcSettings, PlaceRules,
+    ProviderRules, Quotas, SecretSetting, SignInProvider,
+};
 pub use data_dir::{DATABASE_FILE, DataDirError, KEY_FILE, KEYRING_FILE};
 pub use edge::{EdgeLimits, Pace};
 pub use error::StartError;

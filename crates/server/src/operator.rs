@@ -1,12 +1,14 @@
 //! Operations of the command line that are no call of the API: a look at everything, migrations, and what a first start
 //! shows.
 
+mod audit;
 mod backup;
 mod beginning;
 mod decisions;
 mod doctor;
 mod summary;
 
+pub use audit::{Kept, VerifiedTrail, verify_copy, verify_export};
 pub use backup::{Copied, KeyFiles, back_up, restore};
 pub use beginning::Beginning;
 pub use decisions::decision_findings;
@@ -16,7 +18,7 @@ pub use summary::{Summary, summary};
 use heddle_identity::token::Token;
 use heddle_kernel::{Clock as _, PageRequest, WorkflowId};
 use heddle_policy::DenialError;
-use heddle_policy::capability::WorkflowList;
+use heddle_policy::capability::{self, WorkflowList};
 use heddle_workflows::ports::WorkflowFilter;
 
 use crate::acting::Acting;
@@ -38,6 +40,18 @@ pub fn random_password() -> Result<String, StartError> {
 #[must_use]
 pub fn vendor_keys() -> Vec<String> {
     heddle_identity::licence::vendor_key_names()
+}
+
+/// The permissions of which operations that do an action to things of a type need one; none where no operation does it.
+#[must_use]
+pub fn needed_permissions(resource: &str, action: &str) -> Vec<&'static str> {
+    let such = capability::ALL.iter();
+    let such = such.filter(|one| one.resource.as_str() == resource && one.action.as_str() == action);
+    let mut names: Vec<&'static str> =
+        such.flat_map(|one| one.permissions).map(|name| name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 /// A workflow by its id or slug.
@@ -86,6 +100,13 @@ fn denied(denial: DenialError) -> StartError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_permissions_of_an_action_are_those_of_its_operations() {
+        assert_eq!(needed_permissions("workflow", "delete"), ["workflows.manage"]);
+        assert_eq!(needed_permissions("workflow", "read"), ["workflows.manage", "workflows.view"]);
+        assert!(needed_permissions("workflow", "fly").is_empty());
+    }
 
     #[test]
     fn a_password_is_long_and_another_each_time() {

@@ -13,7 +13,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use heddle_api::ErrorCode;
 use heddle_api::operations::{Operation as _, ops};
-use heddle_kernel::Clock as _;
+use heddle_kernel::{Clock as _, Timestamp};
 use heddle_policy::capability::{RunList, RunRead};
 use heddle_policy::resource::Run;
 use heddle_policy::{AccessFilter, RequestContext, SessionKind};
@@ -72,6 +72,7 @@ pub(crate) async fn stream(call: Call<ops::StreamEvents>) -> HandlerResult {
         token: call.meta.token.clone().unwrap_or_default(),
         access: call.authorized.filter().clone(),
         reads,
+        rights_until: call.context.snapshot().valid_until(),
         context: call.context,
         next_check: Instant::now() + call.app.edge.limits().stream_check,
         app: call.app,
@@ -115,6 +116,8 @@ struct Reader {
     waiting: VecDeque<Frame>,
     rest: FeedRest,
     next_check: Instant,
+    /// Instant at which the first of the reader's rights ends.
+    rights_until: Option<Timestamp>,
     _places: Places,
 }
 
@@ -122,7 +125,7 @@ impl Reader {
     async fn next(mut self) -> Option<(Result<Bytes, Infallible>, Self)> {
         loop {
             // Before anything is handed over, backlog or not: a slow reader does not outlive their rights.
-            if Instant::now() >= self.next_check {
+            if Instant::now() >= self.next_check || self.has_outlived_a_right() {
                 if !self.may_read().await {
                     return None;
                 }
@@ -143,6 +146,11 @@ impl Reader {
                 self.wait().await;
             }
         }
+    }
+
+    /// Whether something of the reader's rights has ended since they were looked at.
+    fn has_outlived_a_right(&self) -> bool {
+        self.rights_until.is_some_and(|end| self.app.clock.now() >= end)
     }
 
     /// Next bytes that wait to be handed over.
@@ -213,12 +221,13 @@ impl Reader {
             SessionKind::CommandLine(_) => {
                 app.identity.of_command_line(self.context.user_id(), tenant, now).await
             }
-            SessionKind::Session(_) | SessionKind::ApiToken(_) => {
+            SessionKind::Session(_) | SessionKind::ApiToken(_) | SessionKind::ServiceToken(_) => {
                 app.identity.recognize(&self.token, Some(tenant), now).await
             }
         };
         match known {
             Ok(Some(caller)) => {
+                self.rights_until = caller.snapshot.valid_until();
                 let list = caller.snapshot.authorize_list::<RunList>();
                 let (Ok(list), Ok(reads)) = (list, caller.snapshot.authorize_some::<RunRead>()) else {
                     return false;

@@ -21,6 +21,7 @@ use crate::config::Config;
 use crate::data_dir::DataDir;
 use crate::deliveries::Receivers;
 use crate::error::StartError;
+use crate::factors::StoredKeys;
 use crate::handlers::webhooks::event_types;
 use crate::keyring::InstallationKeyring;
 
@@ -52,8 +53,9 @@ impl Outside {
         clock: &ServerClock,
     ) -> Result<Self, StartError> {
         let store = Arc::new(SqlConnectionStore::new(db.clone()));
-        let keyring = Arc::new(InstallationKeyring::open(config, data, &*store).await?);
-        let keys = Keys::new(store.clone(), keyring.clone()).shared(db.postgres().is_some());
+        let stored = Arc::new(StoredKeys::new(db));
+        let keyring = Arc::new(InstallationKeyring::open(config, data, &*stored).await?);
+        let keys = Keys::new(stored, keyring.clone()).shared(db.postgres().is_some());
         keys.verify(clock.now()).await?;
         let resolver = Arc::new(SystemResolver::default());
         let egress = Egress::with_roots(rules(config).await, resolver, roots(config)?);

@@ -5,8 +5,9 @@ use heddle_api::operations::{OperationId, ops};
 
 use crate::bind::{Handler, bind};
 use crate::handlers::{
-    accounts, audit, camunda7, camunda8, case_events, conformance, connections, dead_letters, decisions,
-    directory, jobs, licence, platform, roles, runs, sessions, tasks, transform, webhooks, workflows,
+    accounts, audit, authorization, camunda7, camunda8, case_events, conformance, connections, dead_letters,
+    decisions, directory, groups, jobs, licence, platform, roles, runs, sessions, sign_ins, tasks, transform,
+    webhooks, workflows,
 };
 use crate::{organization_stream, stream};
 
@@ -95,6 +96,8 @@ pub(crate) fn handler(id: OperationId) -> Handler {
 
         Id::SetUpInstallation => bind::<ops::SetUpInstallation>(sessions::set_up),
         Id::SignIn => bind::<ops::SignIn>(sessions::sign_in),
+        Id::StartOidcSignIn => bind::<ops::StartOidcSignIn>(sign_ins::start),
+        Id::FinishOidcSignIn => bind::<ops::FinishOidcSignIn>(sign_ins::finish),
         Id::SignOut => bind::<ops::SignOut>(sessions::sign_out),
         Id::GetSession => bind::<ops::GetSession>(sessions::current),
         Id::ListSessions => bind::<ops::ListSessions>(sessions::list),
@@ -102,6 +105,8 @@ pub(crate) fn handler(id: OperationId) -> Handler {
         Id::ChangePassword => bind::<ops::ChangePassword>(sessions::change_password),
         Id::ListApiTokens => bind::<ops::ListApiTokens>(sessions::tokens),
         Id::CreateApiToken => bind::<ops::CreateApiToken>(sessions::create_token),
+        Id::EnrolTotp => bind::<ops::EnrolTotp>(sessions::enrol_totp),
+        Id::RemoveTotp => bind::<ops::RemoveTotp>(sessions::remove_totp),
         Id::DeleteApiToken => bind::<ops::DeleteApiToken>(sessions::delete_token),
 
         Id::GetLicence => bind::<ops::GetLicence>(licence::get),
@@ -123,6 +128,11 @@ pub(crate) fn handler(id: OperationId) -> Handler {
         Id::ListMembers => bind::<ops::ListMembers>(accounts::members),
         Id::SetMember => bind::<ops::SetMember>(accounts::set_member),
         Id::RemoveMember => bind::<ops::RemoveMember>(accounts::remove_member),
+        Id::ListGroups => bind::<ops::ListGroups>(groups::list),
+        Id::CreateGroup => bind::<ops::CreateGroup>(groups::create),
+        Id::GetGroup => bind::<ops::GetGroup>(groups::get),
+        Id::UpdateGroup => bind::<ops::UpdateGroup>(groups::patch),
+        Id::DeleteGroup => bind::<ops::DeleteGroup>(groups::delete),
         Id::ListRoles => bind::<ops::ListRoles>(roles::list),
         Id::CreateRole => bind::<ops::CreateRole>(roles::create),
         Id::GetRole => bind::<ops::GetRole>(roles::get),
@@ -133,9 +143,16 @@ pub(crate) fn handler(id: OperationId) -> Handler {
         Id::GetGrant => bind::<ops::GetGrant>(roles::get_grant),
         Id::DeleteGrant => bind::<ops::DeleteGrant>(roles::delete_grant),
         Id::ListAuditEvents => bind::<ops::ListAuditEvents>(audit::events),
+        Id::VerifyAuditEvents => bind::<ops::VerifyAuditEvents>(audit::verify),
         Id::ListInstallationAuditEvents => {
             bind::<ops::ListInstallationAuditEvents>(audit::installation_events)
         }
+
+        Id::CheckAccess => bind::<ops::CheckAccess>(authorization::check),
+        Id::GetEffectiveAccess => bind::<ops::GetEffectiveAccess>(authorization::effective),
+        Id::GetAuthzenConfiguration => bind::<ops::GetAuthzenConfiguration>(authorization::configuration),
+        Id::EvaluateAccess => bind::<ops::EvaluateAccess>(authorization::evaluate),
+        Id::EvaluateAccesses => bind::<ops::EvaluateAccesses>(authorization::evaluate_all),
 
         Id::FetchExternalTasks => bind::<ops::FetchExternalTasks>(camunda7::fetch),
         Id::CompleteExternalTask => bind::<ops::CompleteExternalTask>(camunda7::complete),

@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use heddle_api::ErrorCode;
 use heddle_api::operations::ops;
-use heddle_kernel::Clock as _;
+use heddle_kernel::{Clock as _, Timestamp};
 use heddle_policy::capability::RunRead;
 use heddle_policy::resource::Run;
 use heddle_policy::{Key, RequestContext, SessionKind};
@@ -45,6 +45,7 @@ pub(crate) async fn stream(call: Call<ops::StreamRunEvents>) -> HandlerResult {
         key,
         after: call.meta.last_event_id.or(asked).unwrap_or(0),
         token: call.meta.token.clone().unwrap_or_default(),
+        rights_until: call.context.snapshot().valid_until(),
         context: call.context,
         next_check: Instant::now() + call.app.edge.limits().stream_check,
         app: call.app,
@@ -68,6 +69,8 @@ struct Reader {
     after: u64,
     waiting: VecDeque<Bytes>,
     next_check: Instant,
+    /// Instant at which the first of the reader's rights ends.
+    rights_until: Option<Timestamp>,
     ended: bool,
     _places: Places,
 }
@@ -76,7 +79,7 @@ impl Reader {
     async fn next(mut self) -> Option<(Result<Bytes, Infallible>, Self)> {
         loop {
             // Before anything is handed over, backlog or not: a slow reader does not outlive their rights.
-            if Instant::now() >= self.next_check {
+            if Instant::now() >= self.next_check || self.has_outlived_a_right() {
                 if !self.may_read().await {
                     return None;
                 }
@@ -98,6 +101,11 @@ impl Reader {
                 }
             }
         }
+    }
+
+    /// Whether something of the reader's rights has ended since they were looked at.
+    fn has_outlived_a_right(&self) -> bool {
+        self.rights_until.is_some_and(|end| self.app.clock.now() >= end)
     }
 
     /// Next bytes that wait to be handed over.
@@ -128,7 +136,9 @@ impl Reader {
     }
 
     async fn run_has_ended(&self) -> Result<bool, Failure> {
-        let Ok(authorized) = self.context.snapshot().authorize_key::<RunRead>(self.key.clone()) else {
+        let caller = self.context.snapshot();
+        let ownership = self.app.runs.ownership::<RunRead>(caller, self.key.id()).await?;
+        let Ok(authorized) = caller.authorize_owned::<RunRead>(self.key.clone(), ownership) else {
             return Ok(true);
         };
         let view = self.app.runs.get(&authorized).await?;
@@ -149,7 +159,7 @@ impl Reader {
 
     /// Whether session, grant and licence still allow it. Reading on is no use of the session: it ends when nothing
     /// else is done with it.
-    async fn may_read(&self) -> bool {
+    async fn may_read(&mut self) -> bool {
         let app = &self.app;
         // On the machine itself one's own is read whatever the licence says.
         let by_licence = !matches!(self.context.principal().session, SessionKind::CommandLine(_));
@@ -161,12 +171,24 @@ impl Reader {
             SessionKind::CommandLine(_) => {
                 app.identity.of_command_line(self.context.user_id(), tenant, now).await
             }
-            SessionKind::Session(_) | SessionKind::ApiToken(_) => {
+            SessionKind::Session(_) | SessionKind::ApiToken(_) | SessionKind::ServiceToken(_) => {
                 app.identity.recognize(&self.token, Some(tenant), now).await
             }
         };
         match known {
-            Ok(Some(caller)) => caller.snapshot.authorize_key::<RunRead>(self.key.clone()).is_ok(),
+            Ok(Some(caller)) => {
+                self.rights_until = caller.snapshot.valid_until();
+                match app.runs.ownership::<RunRead>(&caller.snapshot, self.key.id()).await {
+                    Ok(ownership) => {
+                        caller.snapshot.authorize_owned::<RunRead>(self.key.clone(), ownership).is_ok()
+                    }
+                    // Whose the run is was not told: nothing is handed over that may be somebody else's by now.
+                    Err(error) => {
+                        tracing::warn!(%error, "an event stream was cut");
+                        false
+                    }
+                }
+            }
             Ok(None) => false,
             // A database that is away for a moment takes no right away; the stream itself ends by its own reads.
             Err(error) => Failure::from(error).error.code == ErrorCode::DependencyUnavailable,

@@ -4,24 +4,41 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use serde::Serialize;
 use utoipa_swagger_ui::Config;
 
 use crate::reply::{Content, Response};
 
 /// Content security policy of the pages: they load and show only what comes from here.
 const POLICY: &str = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
-                      frame-ancestors 'none'; base-uri 'none'";
+                      object-src 'none'; frame-ancestors 'none'; base-uri 'none'";
 
 /// Configuration of the pages, and the form for signing in above them.
 const SCRIPT: &str = include_str!("swagger/pages.js");
 /// Looks of that form.
 const STYLE: &str = include_str!("swagger/pages.css");
 
+/// Place in the script where the providers stand by which people may sign in.
+const PROVIDERS: &str = "[/* providers */]";
+
+/// A provider that the pages offer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Offered {
+    /// Name in paths.
+    pub name: String,
+    /// Name for people.
+    pub display_name: String,
+}
+
 /// A file of the pages.
 #[must_use]
-pub(crate) fn page(name: &str) -> Option<Response> {
+pub(crate) fn page(name: &str, offered: &[Offered]) -> Option<Response> {
     match name {
-        "swagger-initializer.js" => return Some(answer(SCRIPT.into(), "text/javascript; charset=utf-8")),
+        "swagger-initializer.js" => {
+            let script = SCRIPT.replace(PROVIDERS, &serde_json::to_string(offered).ok()?);
+            return Some(answer(script.into(), "text/javascript; charset=utf-8"));
+        }
         "heddle.css" => return Some(answer(STYLE.into(), "text/css; charset=utf-8")),
         _ => {}
     }
@@ -57,14 +74,28 @@ mod tests {
 
     #[test]
     fn the_page_loads_nothing_from_elsewhere() {
-        let Some(Response { content: Content::Bytes(bytes, _), .. }) = page("index.html") else {
+        let Some(Response { content: Content::Bytes(bytes, _), .. }) = page("index.html", &[]) else {
             panic!("no page")
         };
         let text = String::from_utf8(bytes.into()).unwrap();
         assert!(text.contains("/docs/swagger-ui-bundle.js") && !text.contains("\"./"), "{text}");
         assert!(!text.contains("https://"), "{text}");
         assert!(text.contains("<title>Heddle API</title>") && text.contains("/docs/heddle.css"), "{text}");
-        assert!(page("swagger-ui-bundle.js").is_some() && page("no-such-file").is_none());
+        assert!(page("swagger-ui-bundle.js", &[]).is_some() && page("no-such-file", &[]).is_none());
+    }
+
+    #[test]
+    fn the_script_offers_the_providers() {
+        let display_name = "Corporate \"account\"".to_owned();
+        let offered = [Offered { name: "corporate".to_owned(), display_name }];
+        let Some(Response { content: Content::Bytes(bytes, _), .. }) =
+            page("swagger-initializer.js", &offered)
+        else {
+            panic!("no script")
+        };
+        let text = String::from_utf8(bytes.into()).unwrap();
+        let told = r#"[{"name":"corporate","displayName":"Corporate \"account\""}]"#;
+        assert!(text.contains(told) && !text.contains(PROVIDERS), "{text}");
     }
 
     #[test]
@@ -74,6 +105,7 @@ mod tests {
             "/openapi-platform.json",
             "/openapi-compatibility.json",
             "/api/auth/sign-in",
+            "one-time-code",
             "filter: true",
         ] {
             assert!(SCRIPT.contains(word), "{word}");

@@ -27,7 +27,7 @@ use crate::schema::{
     webhooks,
 };
 use crate::words::KindWord;
-use crate::{deleted_at, lock_name, tomb};
+use crate::{deleted_at, known, lock_name, tomb};
 
 /// Most uses that a refused deletion tells.
 const TOLD: i64 = 20;
@@ -108,6 +108,7 @@ async fn write_secrets<C: AsConn>(
     for (field, sealed) in sealed {
         match sealed {
             Some(sealed) => {
+                known::still_known(conn, &sealed.key).await?;
                 let row = SecretRow {
                     organization_id: of.tenant,
                     connection_id: of.id,

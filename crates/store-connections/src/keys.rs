@@ -1,6 +1,6 @@
 //! Rows that a rotation of keys needs: the sealed secrets of all organisations, and the checks of keys.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use diesel::dsl::count_star;
@@ -9,16 +9,27 @@ use diesel_async::RunQueryDsl;
 use heddle_connections::ports::{KeyCheck, KeyStore, Rewrap, SealedRow};
 use heddle_connections::secret::SecretPlace;
 use heddle_kernel::Timestamp;
-use heddle_store::{Id, StoreError, lock, read, write_tx};
+use heddle_store::{At, Id, StoreError, lock, read, write_tx};
 
 use crate::SqlConnectionStore;
+use crate::known;
 use crate::schema::{KeyRow, SecretRow, connection_keys, connection_secrets};
+
+fn of_check(check: &KeyCheck, at: Timestamp) -> KeyRow {
+    KeyRow {
+        key_id: check.key.clone(),
+        check_value: check.value.clone(),
+        created_at: at.into(),
+        forgotten_at: None,
+    }
+}
 
 #[async_trait]
 impl KeyStore for SqlConnectionStore {
     async fn key_checks(&self) -> Result<Vec<KeyCheck>, StoreError> {
         read!(&self.db, |conn| {
             let rows: Vec<KeyRow> = connection_keys::table
+                .filter(connection_keys::forgotten_at.is_null())
                 .order(connection_keys::key_id)
                 .select(KeyRow::as_select())
                 .load(conn)
@@ -35,8 +46,7 @@ impl KeyStore for SqlConnectionStore {
             if there > 0 {
                 return Ok(false);
             }
-            let row =
-                KeyRow { key_id: check.key.clone(), check_value: check.value.clone(), created_at: at.into() };
+            let row = of_check(check, at);
             diesel::insert_into(connection_keys::table).values(&row).execute(conn).await?;
             Ok(true)
         })
@@ -45,18 +55,59 @@ impl KeyStore for SqlConnectionStore {
     async fn add_key_checks(&self, checks: &[KeyCheck], at: Timestamp) -> Result<(), StoreError> {
         write_tx!(&self.db, |conn| {
             for check in checks {
-                let row = KeyRow {
-                    key_id: check.key.clone(),
-                    check_value: check.value.clone(),
-                    created_at: at.into(),
-                };
+                let row = of_check(check, at);
                 diesel::insert_into(connection_keys::table)
                     .values(&row)
-                    .on_conflict_do_nothing()
+                    .on_conflict(connection_keys::key_id)
+                    .do_update()
+                    .set(connection_keys::forgotten_at.eq(None::<At>))
                     .execute(conn)
                     .await?;
             }
             Ok(())
+        })
+    }
+
+    async fn forget_key(&self, key: &str, at: Timestamp) -> Result<u64, StoreError> {
+        write_tx!(&self.db, |conn| {
+            // Writers of secrets that are under way end first, and those that come see that it is forgotten.
+            known::held_alone(conn, key).await?;
+            let sealed: i64 = connection_secrets::table
+                .filter(connection_secrets::key_id.eq(key))
+                .count()
+                .get_result(conn)
+                .await?;
+            if sealed == 0 {
+                diesel::update(connection_keys::table.find(key))
+                    .set(connection_keys::forgotten_at.eq(Some(At::from(at))))
+                    .execute(conn)
+                    .await?;
+            }
+            Ok(sealed.unsigned_abs())
+        })
+    }
+
+    async fn is_forgotten(&self, key: &str) -> Result<bool, StoreError> {
+        read!(&self.db, |conn| {
+            let found: i64 = connection_keys::table
+                .filter(connection_keys::key_id.eq(key))
+                .filter(connection_keys::forgotten_at.is_not_null())
+                .count()
+                .get_result(conn)
+                .await?;
+            Ok(found > 0)
+        })
+    }
+
+    async fn sealed_under(&self, key: &str, limit: u32) -> Result<Vec<SecretPlace>, StoreError> {
+        read!(&self.db, |conn| {
+            let rows: Vec<SecretRow> = connection_secrets::table
+                .filter(connection_secrets::key_id.eq(key))
+                .limit(i64::from(limit))
+                .select(SecretRow::as_select())
+                .load(conn)
+                .await?;
+            Ok(rows.into_iter().map(|row| SealedRow::from(row).place).collect())
         })
     }
 
@@ -101,7 +152,11 @@ impl KeyStore for SqlConnectionStore {
     }
 
     async fn rewrapped(&self, rows: &[Rewrap]) -> Result<u64, StoreError> {
+        let keys: BTreeSet<&str> = rows.iter().map(|one| one.sealed.key.as_str()).collect();
         write_tx!(&self.db, |conn| {
+            for key in &keys {
+                known::still_known(conn, key).await?;
+            }
             let mut written = 0;
             for Rewrap { row: SealedRow { place, sealed: before }, sealed } in rows {
                 let key = (Id::from(place.tenant), Id::from(place.connection), place.field.as_str());

@@ -3,14 +3,17 @@
 //! The ports' docstrings say what each method owes. Whoever adds, points or deletes takes one lock of the organisation, so
 //! that a connection is neither deleted under a webhook that is made now, nor one too many made.
 
+mod backup;
 mod connections;
 mod keys;
+mod known;
 mod names;
 mod rows;
 mod schema;
 mod webhooks;
 mod words;
 
+pub use backup::keys_of;
 pub use connections::SqlConnectionStore;
 pub use schema::MIGRATIONS;
 pub use webhooks::SqlWebhookStore;

@@ -6,7 +6,8 @@ use heddle_store::{At, Id, Migration, migrations, row};
 use crate::words::{KindWord, PauseWord};
 
 /// The migrations of the tables of connections.
-pub const MIGRATIONS: &[Migration] = migrations!["20261123000100_connections"];
+pub const MIGRATIONS: &[Migration] =
+    migrations!["20261123000100_connections", "20261124000200_connections_forgotten_keys"];
 
 row! {
     /// A connection.
@@ -44,9 +45,10 @@ row! {
 row! {
     /// The check of a key.
     pub(crate) connection_keys (key_id) => KeyRow {
-        key  key_id: [Text] String,
-        once check_value: [Text] String,
-        once created_at: [DbInstant] At,
+        key   key_id: [Text] String,
+        once  check_value: [Text] String,
+        once  created_at: [DbInstant] At,
+        alone forgotten_at: [Nullable<DbInstant>] Option<At>,
     }
 }
 

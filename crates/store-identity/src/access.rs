@@ -1,10 +1,11 @@
 //! Identity and rights behind a token, read on the path of every request.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::schema::{
-    GrantDbRow, MemberRow, RoleRow, SessionRow, TokenRow, UserRow, api_tokens, grants, members,
-    role_bindings, roles, sessions, tenant_authz, users,
+    GrantDbRow, MemberRow, RoleRow, SessionRow, TokenRow, UserRow, api_tokens, grants, group_members,
+    group_roles, groups, members, role_bindings, roles, sessions, tenant_authz, users,
 };
 use async_trait::async_trait;
 use diesel::{
@@ -13,8 +14,8 @@ use diesel::{
 };
 use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{Access, AccessStore, Credential, TenantAccess, TokenKind};
-use heddle_identity::records::{GrantRow, PrincipalKind, Role, User};
-use heddle_kernel::{RoleId, TenantId, Timestamp, UserId};
+use heddle_identity::records::{GrantRow, PrincipalKind, Role, RoleEnds, User};
+use heddle_kernel::{GroupId, RoleId, TenantId, Timestamp, UserId};
 use heddle_store::{AsConn, At, Db, Error, Id, StoreError, on_conn, read, write_tx};
 
 use crate::IdentityStore;
@@ -132,7 +133,84 @@ async fn revision<C: AsConn>(conn: &mut C, tenant: TenantId) -> Result<i64, Erro
     Ok(revision.unwrap_or(0))
 }
 
-/// Membership, roles and grants of a user in an organisation, without its authorization revision.
+/// Roles by id, with their ends.
+#[derive(Default)]
+pub(crate) struct Held {
+    roles: BTreeMap<Id, RoleRow>,
+    ends: RoleEnds,
+}
+
+impl Held {
+    /// Adds a role that is held until an instant: of several ends the last one counts, and none is the last of all.
+    pub(crate) fn add(&mut self, row: RoleRow, end: Option<At>) {
+        let (id, end) = (row.id, end.map(Timestamp::from));
+        let before = self.roles.insert(id, row).map(|_| self.ends.get(&RoleId::from(id)).copied());
+        let latest = match (before, end) {
+            (None, end) => end,
+            (Some(None), _) | (Some(_), None) => None,
+            (Some(Some(before)), Some(end)) => Some(before.max(end)),
+        };
+        match latest {
+            Some(end) => self.ends.insert(id.into(), end),
+            None => self.ends.remove(&RoleId::from(id)),
+        };
+    }
+
+    /// The ids of the roles.
+    pub(crate) fn ids(&self) -> Vec<Id> {
+        self.roles.keys().copied().collect()
+    }
+
+    /// The roles by id, and their ends.
+    pub(crate) fn finish(self) -> Result<(Vec<Role>, RoleEnds), Error> {
+        let roles = self.roles.into_values().map(Role::try_from).collect::<Result<_, _>>()?;
+        Ok((roles, self.ends))
+    }
+}
+
+/// The roles that groups give.
+macro_rules! given_by_groups {
+    ($tenant:expr, $groups:expr) => {
+        group_roles::table
+            .inner_join(
+                roles::table.on(roles::organization_id
+                    .eq(group_roles::organization_id)
+                    .and(roles::id.eq(group_roles::role_id))),
+            )
+            .filter(group_roles::organization_id.eq($tenant))
+            .filter(group_roles::group_id.eq_any($groups))
+            .select((RoleRow::as_select(), group_roles::expires_at))
+    };
+}
+
+/// The grants and denies to principals of a kind.
+macro_rules! to_any {
+    ($kind:ident, $ids:expr) => {
+        grants::principal_kind
+            .eq(PrincipalKindWord(PrincipalKind::$kind))
+            .and(grants::principal_id.eq_any($ids))
+            .assume_not_null()
+    };
+}
+
+/// The groups in which a user is, with their names.
+macro_rules! groups_of {
+    ($tenant:expr, $user:expr) => {
+        group_members::table
+            .inner_join(
+                groups::table.on(groups::organization_id
+                    .eq(group_members::organization_id)
+                    .and(groups::id.eq(group_members::group_id))),
+            )
+            .filter(group_members::organization_id.eq($tenant).and(group_members::user_id.eq($user)))
+            .order(groups::name)
+            .select((groups::id, groups::name))
+    };
+}
+
+pub(crate) use {given_by_groups, to_any};
+
+/// Membership, groups, roles and grants of a user in an organisation, without its authorization revision.
 pub(crate) async fn facts<C: AsConn>(
     conn: &mut C,
     tenant: TenantId,
@@ -146,40 +224,54 @@ pub(crate) async fn facts<C: AsConn>(
             .first(conn)
             .await
             .optional()?;
-        let bound: Vec<RoleRow> = role_bindings::table
+        let in_groups: Vec<(Id, String)> = groups_of!(tenant, user).load(conn).await?;
+        let bound: Vec<(RoleRow, Option<At>)> = role_bindings::table
             .inner_join(
                 roles::table.on(roles::organization_id
                     .eq(role_bindings::organization_id)
                     .and(roles::id.eq(role_bindings::role_id))),
             )
             .filter(role_bindings::organization_id.eq(tenant).and(role_bindings::user_id.eq(user)))
-            .order(roles::id)
-            .select(RoleRow::as_select())
+            .select((RoleRow::as_select(), role_bindings::expires_at))
             .load(conn)
             .await?;
-        let role_ids: Vec<Id> = bound.iter().map(|role| role.id).collect();
+        let (mut held, mut own, mut own_ends) = (Held::default(), Vec::new(), RoleEnds::new());
+        for (role, end) in bound {
+            own.push(RoleId::from(role.id));
+            own_ends.extend(end.map(|end| (RoleId::from(role.id), end.into())));
+            held.add(role, end);
+        }
+        let group_ids: Vec<Id> = in_groups.iter().map(|(id, _)| *id).collect();
+        if !group_ids.is_empty() {
+            let given: Vec<(RoleRow, Option<At>)> =
+                given_by_groups!(tenant, group_ids.clone()).load(conn).await?;
+            given.into_iter().for_each(|(role, end)| held.add(role, end));
+        }
         let to_user = grants::principal_kind
             .eq(PrincipalKindWord(PrincipalKind::User))
             .and(grants::principal_id.eq(user));
-        let to_roles = grants::principal_kind
-            .eq(PrincipalKindWord(PrincipalKind::Role))
-            .and(grants::principal_id.eq_any(role_ids.clone()));
         let applying: Vec<GrantDbRow> = grants::table
             .filter(grants::organization_id.eq(tenant))
             .filter(
                 grants::principal_kind
                     .eq(PrincipalKindWord(PrincipalKind::Everyone))
                     .or(to_user.assume_not_null())
-                    .or(to_roles.assume_not_null()),
+                    .or(to_any!(Group, group_ids))
+                    .or(to_any!(Role, held.ids())),
             )
             .order(grants::id)
             .select(GrantDbRow::as_select())
             .load(conn)
             .await?;
-        let role_ids = role_ids.into_iter().map(RoleId::from).collect();
+        let (roles, role_ends) = held.finish()?;
+        let groups: Vec<(GroupId, String)> =
+            in_groups.into_iter().map(|(id, name)| (id.into(), name)).collect();
+        let in_them = groups.iter().map(|(id, _)| *id).collect();
         Ok(TenantAccess {
-            membership: member.map(|member| member.with_roles(role_ids)),
-            roles: bound.into_iter().map(Role::try_from).collect::<Result<_, _>>()?,
+            membership: member.map(|member| member.with(own, own_ends, in_them)),
+            roles,
+            role_ends,
+            groups,
             grants: applying.into_iter().map(GrantRow::try_from).collect::<Result<_, _>>()?,
             revision: 0,
         })

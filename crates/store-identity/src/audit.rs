@@ -2,38 +2,16 @@
 
 use diesel::{EscapeExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper, TextExpressionMethods};
 use diesel_async::RunQueryDsl;
+use heddle_identity::chain::ChainRow;
 use heddle_identity::ports::{AuditEvent, AuditFilter};
-use heddle_kernel::{Page, PageRequest, Stored, TenantId};
+use heddle_kernel::{Page, PageRequest, TenantId};
 use heddle_policy::{AccessFilter, resource};
 use heddle_store::schema::{AuditRow, audit_events};
 use heddle_store::{At, Id, StoreError, audit, page, read, search, within};
-use heddle_usecase::{ActorKind, Outcome, Target};
 use uuid::Uuid;
 
 use crate::IdentityStore;
-
-/// The event of a row. A kind or an outcome that this version does not know is shown as it is: one event must not hide
-/// the rest of the trail.
-fn event(row: AuditRow) -> AuditEvent {
-    let tenant = TenantId::from(row.organization_id);
-    AuditEvent {
-        id: row.id.into(),
-        tenant: (tenant != audit::INSTALLATION).then_some(tenant),
-        at: row.at.into(),
-        actor_kind: Stored::read(&row.actor_kind, ActorKind::parse),
-        actor_id: row.actor_id,
-        actor_display: row.actor_display,
-        actor_credential: row.actor_credential,
-        action: row.action,
-        resource_type: row.resource_type,
-        resource_id: row.resource_id,
-        target: row.target_type.zip(row.target_id).map(|(kind, id)| Target { kind, id }),
-        outcome: Stored::read(&row.outcome, Outcome::parse),
-        request_id: row.request_id,
-        client_ip: row.client_ip,
-        details: row.details.into(),
-    }
-}
+use crate::chain::{chain_row, each_event, unreadable};
 
 /// Narrows a boxed query to what is wanted.
 macro_rules! filtered {
@@ -93,6 +71,19 @@ macro_rules! about {
     }};
 }
 
+/// The query of a page, boxed, in its order.
+macro_rules! wanted {
+    ($about:expr, $tenant:expr, $access:expr, $filter:expr, $before:expr, $page:expr) => {{
+        let query = audit_events::table.filter(audit_events::organization_id.eq($tenant)).into_boxed();
+        let query = filtered!(within!(query, $access, audit_events::id), $filter);
+        let query = match $about {
+            Some(About::Target) => about!(query, $filter, target_type, target_id),
+            Some(About::Resource) | None => about!(query, $filter, resource_type, resource_id),
+        };
+        query.filter(audit_events::id.lt($before)).order(audit_events::id.desc()).limit(page::surplus($page))
+    }};
+}
+
 /// A page of the events of an organisation, or of those of none, newest first: ids rise with time.
 pub(crate) async fn page(
     store: &IdentityStore,
@@ -105,29 +96,25 @@ pub(crate) async fn page(
     if access.is_empty() {
         return Ok(page::empty());
     }
-    let tenant = Id::from(tenant.unwrap_or(audit::INSTALLATION));
+    let organization = tenant.unwrap_or(audit::INSTALLATION);
+    let tenant = Id::from(organization);
     // Without a bound SQLite takes the order of the key for more than the index of the thing, and reads all.
     let before = Id(last.unwrap_or(Uuid::max()));
-    let mut events: Vec<AuditEvent> = read!(&store.db, |conn| {
+    let rows: Vec<ChainRow> = read!(&store.db, |conn| {
         let mut found = Vec::new();
         for about in queries(filter) {
-            let query = audit_events::table.filter(audit_events::organization_id.eq(tenant)).into_boxed();
-            let query = filtered!(within!(query, access, audit_events::id), filter);
-            let query = match about {
-                Some(About::Target) => about!(query, filter, target_type, target_id),
-                Some(About::Resource) | None => about!(query, filter, resource_type, resource_id),
-            };
-            let rows: Vec<AuditRow> = query
-                .filter(audit_events::id.lt(before))
-                .order(audit_events::id.desc())
-                .limit(page::surplus(page))
-                .select(AuditRow::as_select())
-                .load(conn)
-                .await?;
-            found.extend(rows.into_iter().map(event));
+            found.extend(each_event!(
+                conn,
+                tenant,
+                wanted!(about, tenant, access, filter, before, page),
+                chain_row,
+                unreadable
+            ));
         }
         Ok(found)
     })?;
+    let mut events: Vec<AuditEvent> =
+        rows.into_iter().map(|row| AuditEvent::of_row(organization, row)).collect();
     events.sort_by_key(|event| std::cmp::Reverse(event.id.0));
     events.dedup_by_key(|event| event.id);
     events.truncate(usize::try_from(page::surplus(page)).unwrap_or(usize::MAX));

@@ -2,8 +2,11 @@
 
 mod access;
 mod audit;
+mod backup;
 mod cache;
+mod chain;
 mod directory;
+mod factors;
 mod installation;
 mod names;
 mod nodes;
@@ -14,6 +17,7 @@ mod sessions;
 mod tombstones;
 mod words;
 
+pub use backup::factor_keys_of;
 pub use schema::MIGRATIONS;
 
 use std::sync::Arc;

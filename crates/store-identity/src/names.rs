@@ -1,11 +1,12 @@
 //! Columns of identity that name a thing, by which access filters narrow lists.
 
-use heddle_policy::resource::{Grant, Member, Organization, Role, User};
+use heddle_policy::resource::{Grant, Group, Member, Organization, Role, User};
 use heddle_store::filter::Names;
 
-use crate::schema::{grants, members, organizations, roles, users};
+use crate::schema::{grants, groups, members, organizations, roles, users};
 
 impl Names<Grant> for grants::id {}
+impl Names<Group> for groups::id {}
 impl Names<Member> for members::user_id {}
 impl Names<Organization> for organizations::id {}
 impl Names<Role> for roles::id {}

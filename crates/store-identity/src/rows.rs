@@ -1,18 +1,19 @@
 //! Conversions of rows to and from records.
 
+use heddle_identity::ports::{Factor, SealedFactor};
 use heddle_identity::records::{
-    ApiToken, GrantPrincipal, GrantRow, InstallationState, Membership, Organization, Role, Session, Throttle,
-    User,
+    ApiToken, ExternalIdentity, GrantPrincipal, GrantRow, Group, GroupRole, InstallationState, MappedRole,
+    Membership, Organization, Role, RoleEnds, Session, Throttle, User,
 };
-use heddle_kernel::{Revision, RoleId};
+use heddle_kernel::{GroupId, Revision, RoleId};
 use heddle_store::{At, Error, Id, document};
 use uuid::Uuid;
 
 use crate::schema::{
-    GrantDbRow, InstallationRow, MemberRow, OrganizationRow, RoleRow, SessionRow, ThrottleRow, TokenRow,
-    UserRow,
+    ExternalIdentityRow, FactorRow, GrantDbRow, GroupRow, InstallationRow, MappedRoleRow, MemberRow,
+    OrganizationRow, RoleRow, SessionRow, ThrottleRow, TokenRow, UserRow,
 };
-use crate::words::{EffectWord, PrincipalKindWord, UserStateWord};
+use crate::words::{EffectWord, PrincipalKindWord, SecondFactorWord, UserKindWord, UserStateWord};
 
 impl From<&Organization> for OrganizationRow {
     fn from(record: &Organization) -> Self {
@@ -46,6 +47,7 @@ impl From<&User> for UserRow {
         Self {
             id: record.id.into(),
             home_id: record.home.into(),
+            kind: UserKindWord(record.kind),
             email: record.email.clone(),
             display_name: record.display_name.clone(),
             password_hash: record.password_hash.clone(),
@@ -55,6 +57,7 @@ impl From<&User> for UserRow {
             created_at: record.created_at.into(),
             updated_at: record.updated_at.into(),
             search: format!("{} {}", record.email, record.display_name).to_lowercase(),
+            totp_enrolled_at: record.totp_enrolled_at.map(At),
         }
     }
 }
@@ -64,11 +67,13 @@ impl From<UserRow> for User {
         Self {
             id: row.id.into(),
             home: row.home_id.into(),
+            kind: row.kind.0,
             email: row.email,
             display_name: row.display_name,
             password_hash: row.password_hash,
             state: row.state.0,
             password_changed_at: row.password_changed_at.map(Into::into),
+            totp_enrolled_at: row.totp_enrolled_at.map(Into::into),
             revision: Revision(row.revision),
             created_at: row.created_at.into(),
             updated_at: row.updated_at.into(),
@@ -90,12 +95,21 @@ impl From<&Membership> for MemberRow {
 }
 
 impl MemberRow {
-    pub(crate) fn with_roles(self, mut roles: Vec<RoleId>) -> Membership {
+    /// The membership with its roles and their ends, and with its groups.
+    pub(crate) fn with(
+        self,
+        mut roles: Vec<RoleId>,
+        role_ends: RoleEnds,
+        mut groups: Vec<GroupId>,
+    ) -> Membership {
         roles.sort_unstable();
+        groups.sort_unstable();
         Membership {
             tenant: self.organization_id.into(),
             user_id: self.user_id.into(),
             roles,
+            role_ends,
+            groups,
             expires_at: self.expires_at.map(Into::into),
             revision: Revision(self.revision),
             created_at: self.created_at.into(),
@@ -139,6 +153,37 @@ impl TryFrom<RoleRow> for Role {
             created_at: row.created_at.into(),
             updated_at: row.updated_at.into(),
         })
+    }
+}
+
+impl From<&Group> for GroupRow {
+    fn from(record: &Group) -> Self {
+        Self {
+            organization_id: record.tenant.into(),
+            id: record.id.into(),
+            name: record.name.clone(),
+            description: record.description.clone(),
+            revision: record.revision.0,
+            created_at: record.created_at.into(),
+            updated_at: record.updated_at.into(),
+            search: format!("{} {}", record.name, record.description.as_deref().unwrap_or_default())
+                .to_lowercase(),
+        }
+    }
+}
+
+impl GroupRow {
+    pub(crate) fn with_roles(self, roles: Vec<GroupRole>) -> Group {
+        Group {
+            tenant: self.organization_id.into(),
+            id: self.id.into(),
+            name: self.name,
+            description: self.description,
+            roles,
+            revision: Revision(self.revision),
+            created_at: self.created_at.into(),
+            updated_at: self.updated_at.into(),
+        }
     }
 }
 
@@ -196,6 +241,8 @@ impl From<&Session> for SessionRow {
             expires_at: record.expires_at.into(),
             client_ip: record.client_ip.clone(),
             user_agent: record.user_agent.clone(),
+            second_factor: record.second_factor.map(SecondFactorWord),
+            provider: record.provider.clone(),
         }
     }
 }
@@ -212,7 +259,28 @@ impl From<SessionRow> for Session {
             expires_at: row.expires_at.into(),
             client_ip: row.client_ip,
             user_agent: row.user_agent,
+            second_factor: row.second_factor.map(|word| word.0),
+            provider: row.provider,
         }
+    }
+}
+
+impl ExternalIdentityRow {
+    pub(crate) fn of(record: &ExternalIdentity, user: Id, created_at: At) -> Self {
+        let ExternalIdentity { provider, issuer, subject } = record.clone();
+        Self { provider, issuer, subject, user_id: user, created_at }
+    }
+}
+
+impl From<ExternalIdentityRow> for ExternalIdentity {
+    fn from(row: ExternalIdentityRow) -> Self {
+        Self { provider: row.provider, issuer: row.issuer, subject: row.subject }
+    }
+}
+
+impl From<MappedRoleRow> for MappedRole {
+    fn from(row: MappedRoleRow) -> Self {
+        Self { tenant: row.organization_id.into(), role: row.role_id.into(), provider: row.provider }
     }
 }
 
@@ -228,6 +296,7 @@ impl TryFrom<&ApiToken> for TokenRow {
             token_sha256: record.token_sha256.clone(),
             hint: record.hint.clone(),
             permissions: record.permissions.as_ref().map(document::encode).transpose()?,
+            checksum: record.checksum,
             created_at: record.created_at.into(),
             last_used_at: record.last_used_at.map(At),
             expires_at: record.expires_at.map(At),
@@ -247,10 +316,36 @@ impl TryFrom<TokenRow> for ApiToken {
             token_sha256: row.token_sha256,
             hint: row.hint,
             permissions: row.permissions.as_deref().map(document::decode).transpose()?,
+            checksum: row.checksum,
             created_at: row.created_at.into(),
             last_used_at: row.last_used_at.map(Into::into),
             expires_at: row.expires_at.map(Into::into),
         })
+    }
+}
+
+impl From<&Factor> for FactorRow {
+    fn from(record: &Factor) -> Self {
+        Self {
+            user_id: record.user.into(),
+            key_id: record.sealed.key.clone(),
+            sealed: record.sealed.text.clone(),
+            last_step: record.last_step,
+            begun_at: record.begun_at.into(),
+            confirmed_at: record.confirmed_at.map(At),
+        }
+    }
+}
+
+impl From<FactorRow> for Factor {
+    fn from(row: FactorRow) -> Self {
+        Self {
+            user: row.user_id.into(),
+            sealed: SealedFactor { key: row.key_id, text: row.sealed },
+            last_step: row.last_step,
+            begun_at: row.begun_at.into(),
+            confirmed_at: row.confirmed_at.map(Into::into),
+        }
     }
 }
 

@@ -3,11 +3,17 @@
 
 use heddle_store::{At, Id, Migration, migrations, row};
 
-use crate::words::{EffectWord, PrincipalKindWord, UserStateWord};
+use crate::words::{EffectWord, PrincipalKindWord, SecondFactorWord, UserKindWord, UserStateWord};
 
 /// The migrations of identity's tables.
-pub const MIGRATIONS: &[Migration] =
-    migrations!["20261121000100_identity", "20261122000551_identity_search", "20261123000300_identity_nodes"];
+pub const MIGRATIONS: &[Migration] = migrations![
+    "20261121000100_identity",
+    "20261122000551_identity_search",
+    "20261123000300_identity_nodes",
+    "20261124000400_identity_groups",
+    "20261124000500_identity_second_factor",
+    "20261124000600_identity_providers",
+];
 
 row! {
     /// An organisation: the tenant.
@@ -35,6 +41,7 @@ row! {
     pub(crate) users (id) => UserRow changes (UserChange) {
         key  id: [DbUuid] Id,
         once home_id: [DbUuid] Id,
+        once kind: [Text] UserKindWord,
         each email: [Text] String,
         each display_name: [Text] String,
         each password_hash: [Nullable<Text>] Option<String>,
@@ -44,6 +51,7 @@ row! {
         once created_at: [DbInstant] At,
         each updated_at: [DbInstant] At,
         each search: [Text] String,
+        each totp_enrolled_at: [Nullable<DbInstant>] Option<At>,
     }
 }
 
@@ -81,6 +89,40 @@ row! {
         key  organization_id: [DbUuid] Id,
         key  user_id: [DbUuid] Id,
         key  role_id: [DbUuid] Id,
+        once expires_at: [Nullable<DbInstant>] Option<At>,
+    }
+}
+
+row! {
+    /// A group of an organisation's members.
+    pub(crate) groups (organization_id, id) => GroupRow changes (GroupRowChange) {
+        key  organization_id: [DbUuid] Id,
+        key  id: [DbUuid] Id,
+        each name: [Text] String,
+        each description: [Nullable<Text>] Option<String>,
+        each revision: [BigInt] i64,
+        once created_at: [DbInstant] At,
+        each updated_at: [DbInstant] At,
+        each search: [Text] String,
+    }
+}
+
+row! {
+    /// Which groups a member is in.
+    pub(crate) group_members (organization_id, user_id, group_id) => GroupMemberRow {
+        key  organization_id: [DbUuid] Id,
+        key  user_id: [DbUuid] Id,
+        key  group_id: [DbUuid] Id,
+    }
+}
+
+row! {
+    /// Which roles the members of a group have by it.
+    pub(crate) group_roles (organization_id, group_id, role_id) => GroupRoleRow {
+        key  organization_id: [DbUuid] Id,
+        key  group_id: [DbUuid] Id,
+        key  role_id: [DbUuid] Id,
+        once expires_at: [Nullable<DbInstant>] Option<At>,
     }
 }
 
@@ -114,6 +156,37 @@ row! {
         once  expires_at: [DbInstant] At,
         once  client_ip: [Nullable<Text>] Option<String>,
         once  user_agent: [Nullable<Text>] Option<String>,
+        once  second_factor: [Nullable<Text>] Option<SecondFactorWord>,
+        once  provider: [Nullable<Text>] Option<String>,
+    }
+}
+
+row! {
+    /// A person's id at a provider.
+    pub(crate) external_identities (provider, issuer, subject) => ExternalIdentityRow {
+        key  provider: [Text] String,
+        key  issuer: [Text] String,
+        key  subject: [Text] String,
+        once user_id: [DbUuid] Id,
+        once created_at: [DbInstant] At,
+    }
+}
+
+row! {
+    /// A role that a member has by the groups of a provider.
+    pub(crate) mapped_roles (organization_id, user_id, role_id, provider) => MappedRoleRow {
+        key  organization_id: [DbUuid] Id,
+        key  user_id: [DbUuid] Id,
+        key  role_id: [DbUuid] Id,
+        key  provider: [Text] String,
+    }
+}
+
+row! {
+    /// A sign-in by a provider that was taken.
+    pub(crate) taken_sign_ins (state_sha256) => TakenSignInRow {
+        key  state_sha256: [Text] String,
+        once until: [DbInstant] At,
     }
 }
 
@@ -130,6 +203,27 @@ row! {
         once  created_at: [DbInstant] At,
         alone last_used_at: [Nullable<DbInstant>] Option<At>,
         once  expires_at: [Nullable<DbInstant>] Option<At>,
+        once  checksum: [Bool] bool,
+    }
+}
+
+row! {
+    /// The second factor of an account.
+    pub(crate) totp_factors (user_id) => FactorRow changes (FactorChange) {
+        key  user_id: [DbUuid] Id,
+        each key_id: [Text] String,
+        each sealed: [Text] String,
+        each last_step: [BigInt] i64,
+        each begun_at: [DbInstant] At,
+        each confirmed_at: [Nullable<DbInstant>] Option<At>,
+    }
+}
+
+row! {
+    /// A recovery code that was not used yet.
+    pub(crate) recovery_codes (user_id, code_sha256) => RecoveryCodeRow {
+        key  user_id: [DbUuid] Id,
+        key  code_sha256: [Text] String,
     }
 }
 
@@ -177,9 +271,14 @@ diesel::allow_tables_to_appear_in_same_query!(
     members,
     roles,
     role_bindings,
+    groups,
+    group_members,
+    group_roles,
     grants,
     sessions,
     api_tokens,
+    totp_factors,
+    recovery_codes,
     sign_in_throttle,
     installation,
 );

@@ -1,10 +1,12 @@
 //! Sign-in, sessions, passwords and API tokens.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
 use crate::schema::{
-    OrganizationRow, SessionRow, ThrottleChange, ThrottleRow, TokenRow, UserRow, api_tokens, members,
-    organizations, role_bindings, roles, sessions, sign_in_throttle as throttle, users,
+    OrganizationRow, SessionRow, ThrottleChange, ThrottleRow, TokenRow, UserRow, api_tokens, group_members,
+    group_roles, members, organizations, role_bindings, roles, sessions, sign_in_throttle as throttle,
+    taken_sign_ins, users,
 };
 use async_trait::async_trait;
 use diesel::{
@@ -15,7 +17,7 @@ use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{Attempt, NewSession, PasswordChange, SessionStore};
 use heddle_identity::records::{ApiToken, OwnOrganization, Session, Throttle, User};
 use heddle_identity::throttle::{Bucket, MOST_BUCKETS, Verdict};
-use heddle_kernel::{Page, PageRequest, SessionId, TenantId, Timestamp, TokenId, UserId};
+use heddle_kernel::{Page, PageRequest, Revision, SessionId, TenantId, Timestamp, TokenId, UserId};
 use heddle_store::audit::INSTALLATION;
 use heddle_store::lock::serialise;
 use heddle_store::revision::found;
@@ -28,6 +30,8 @@ use heddle_usecase::Journal;
 
 use crate::IdentityStore;
 use crate::cache::write;
+use crate::factors;
+use crate::rights::bump_resting;
 use crate::tombstones::{actor, deleted_at};
 
 /// A deleted token is remembered for its user, not for an organisation: a repeat does not name one.
@@ -180,6 +184,9 @@ impl SessionStore for IdentityStore {
         let user = Id::from(user);
         read!(&self.db, |conn| {
             let unended = members::expires_at.is_null().or(members::expires_at.assume_not_null().gt(At(now)));
+            let lasting = role_bindings::expires_at
+                .is_null()
+                .or(role_bindings::expires_at.assume_not_null().gt(At(now)));
             let rows: Vec<OrganizationRow> = organizations::table
                 .inner_join(members::table.on(members::organization_id.eq(organizations::id)))
                 .filter(members::user_id.eq(user).and(unended))
@@ -193,18 +200,37 @@ impl SessionStore for IdentityStore {
                         .eq(role_bindings::organization_id)
                         .and(roles::id.eq(role_bindings::role_id))),
                 )
-                .filter(role_bindings::user_id.eq(user))
+                .filter(role_bindings::user_id.eq(user).and(lasting))
                 .filter(
                     role_bindings::organization_id.eq_any(rows.iter().map(|row| row.id).collect::<Vec<_>>()),
                 )
-                .order(roles::name)
+                .select((roles::organization_id, roles::name))
+                .load(conn)
+                .await?;
+            let unended_here =
+                group_roles::expires_at.is_null().or(group_roles::expires_at.assume_not_null().gt(At(now)));
+            let by_groups: Vec<(Id, String)> = group_members::table
+                .inner_join(
+                    group_roles::table.on(group_roles::organization_id
+                        .eq(group_members::organization_id)
+                        .and(group_roles::group_id.eq(group_members::group_id))),
+                )
+                .inner_join(
+                    roles::table.on(roles::organization_id
+                        .eq(group_roles::organization_id)
+                        .and(roles::id.eq(group_roles::role_id))),
+                )
+                .filter(group_members::user_id.eq(user).and(unended_here))
+                .filter(
+                    group_members::organization_id.eq_any(rows.iter().map(|row| row.id).collect::<Vec<_>>()),
+                )
                 .select((roles::organization_id, roles::name))
                 .load(conn)
                 .await?;
             let own = |row: OrganizationRow| {
-                let here = bound.iter().filter(|(organization, _)| *organization == row.id);
-                let roles = here.map(|(_, name)| name.clone()).collect();
-                OwnOrganization { organization: row.into(), roles }
+                let here = bound.iter().chain(&by_groups).filter(|(organization, _)| *organization == row.id);
+                let names: BTreeSet<String> = here.map(|(_, name)| name.clone()).collect();
+                OwnOrganization { organization: row.into(), roles: names.into_iter().collect() }
             };
             Ok(rows.into_iter().map(own).collect())
         })
@@ -220,6 +246,9 @@ impl SessionStore for IdentityStore {
                 None => diesel::update(user).set(users::revision.eq(new.seen.0)).execute(conn).await?,
             };
             revision::met(written)?;
+            if let Some(proof) = &new.factor {
+                factors::spend(conn, new.session.user_id, proof).await?;
+            }
             for bucket in in_order(&[new.forgotten.as_slice(), &new.forgiven].concat()) {
                 serialise(conn, &bucket.key).await?;
             }
@@ -234,6 +263,14 @@ impl SessionStore for IdentityStore {
             }
             diesel::insert_into(sessions::table).values(SessionRow::from(&new.session)).execute(conn).await?;
             journal::write(conn, journal).await
+        })
+    }
+
+    async fn rehash(&self, user: UserId, seen: Revision, hash: &str) -> Result<(), StoreError> {
+        write!(self, |conn| {
+            let user = users::table.find(Id::from(user)).filter(users::revision.eq(seen.0));
+            diesel::update(user).set(users::password_hash.eq(hash)).execute(conn).await?;
+            Ok(())
         })
     }
 
@@ -321,8 +358,22 @@ impl SessionStore for IdentityStore {
         Ok(Page::from_surplus(tokens, page.limit, |token: &ApiToken| (token.created_at.micros(), token.id.0)))
     }
 
+    async fn token(&self, user: UserId, id: TokenId) -> Result<ApiToken, StoreError> {
+        read!(&self.db, |conn| {
+            let row: TokenRow = api_tokens::table
+                .filter(api_tokens::user_id.eq(Id::from(user)).and(api_tokens::id.eq(Id::from(id))))
+                .select(TokenRow::as_select())
+                .first(conn)
+                .await?;
+            ApiToken::try_from(row)
+        })
+    }
+
     async fn insert_token(&self, token: &ApiToken, journal: &Journal) -> Result<(), StoreError> {
         write!(self, |conn| {
+            for (tenant, _) in &journal.rights.of {
+                bump_resting(conn, *tenant, &journal.rights).await?;
+            }
             diesel::insert_into(api_tokens::table).values(TokenRow::try_from(token)?).execute(conn).await?;
             journal::write(conn, journal).await
         })
@@ -353,6 +404,9 @@ impl SessionStore for IdentityStore {
             rows +=
                 diesel::delete(throttle::table.filter(throttle::last_at.lt(before))).execute(conn).await?;
             rows += trim(conn, MOST_BUCKETS).await?;
+            rows += diesel::delete(taken_sign_ins::table.filter(taken_sign_ins::until.lt(before)))
+                .execute(conn)
+                .await?;
             let ended = tombstones::table
                 .filter(tombstones::organization_id.eq(Id::from(INSTALLATION)))
                 .filter(tombstones::kind.like(search::beginning(ENDED)).escape('\\'))

@@ -25,7 +25,10 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "20261122001500_workflows_job_states",
     "20261122001510_workflows_names",
     "20261122001520_workflows_commit_offset",
-    "20261123000210_workflows_errands_counted"
+    "20261123000210_workflows_errands_counted",
+    "20261124000100_workflows_editions",
+    "20261124000110_workflows_data_stores",
+    "20261124000300_workflows_own",
 ];
 
 row! {
@@ -65,6 +68,7 @@ row! {
         once published_by: [DbUuid] Id,
         once change_note: [Nullable<Text>] Option<String>,
         once lane_groups: [Bool] bool,
+        once edition: [Integer] i32,
     }
 }
 
@@ -275,6 +279,7 @@ row! {
         then ended_at: [Nullable<DbInstant>] Option<At>,
         then completed_by: [Nullable<DbUuid>] Option<Id>,
         once due_order: [DbInstant] At,
+        once follow_up_at: [Nullable<DbInstant>] Option<At>,
     }
 }
 
@@ -290,6 +295,17 @@ row! {
         alone standing: [Text] StandingWord,
         once due_order: [DbInstant] At,
         once created_at: [DbInstant] At,
+    }
+}
+
+row! {
+    /// A data store of an organisation, which outlives the runs that write it.
+    pub(crate) data_stores (organization_id, name) => DataStoreRow changes (DataStoreChange) {
+        key  organization_id: [DbUuid] Id,
+        key  name: [Text] String,
+        each value: [Binary] Vec<u8>,
+        each run_id: [DbUuid] Id,
+        each written_at: [DbInstant] At,
     }
 }
 
@@ -479,6 +495,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     run_subscriptions,
     human_tasks,
     human_task_candidates,
+    data_stores,
     jobs,
     job_endings,
     case_events,

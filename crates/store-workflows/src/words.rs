@@ -35,6 +35,24 @@ literals! {
     }
 }
 
+/// Kind of those who have to do with a task whoever it is for. Triggers write it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Involved {
+    /// Starter of its run.
+    Starter,
+    /// User who completed it.
+    Completer,
+}
+
+impl Involved {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Starter => "starter",
+            Self::Completer => "completer",
+        }
+    }
+}
+
 literals! {
     /// Standing of those who may take a task.
     pub(crate) enum Standing {

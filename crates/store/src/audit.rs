@@ -49,6 +49,8 @@ impl From<AuditEntry> for AuditRow {
             request_id,
             client_ip,
             details: Json(details),
+            sequence: None,
+            hash: None,
         }
     }
 }

@@ -174,6 +174,40 @@ pub fn verify(path: &Path, known: &Migrations) -> Result<Verified, BackupError> 
     Ok(Verified { bytes, migrations, installation_id: installation.into_iter().next() })
 }
 
+/// Two texts of a row.
+#[derive(Debug, Clone, PartialEq, Eq, QueryableByName)]
+pub struct TextPair {
+    /// The column `one`.
+    #[diesel(sql_type = Text)]
+    pub one: String,
+    /// The column `other`.
+    #[diesel(sql_type = Text)]
+    pub other: String,
+}
+
+/// Rows of a query over a table of a file that nobody writes to, as two texts each; none where the file, of an earlier
+/// version, has no such table. The texts of both are the program's own.
+///
+/// # Errors
+/// `Foreign` for a file that is no database, `Database`.
+pub fn texts(path: &Path, table: &str, query: &str) -> Result<Vec<TextPair>, BackupError> {
+    let failed = |error: diesel::result::Error| {
+        let why = error.to_string();
+        if why.contains("not a database") {
+            BackupError::Foreign { path: path.to_owned(), why }
+        } else {
+            BackupError::Database { path: path.to_owned(), why }
+        }
+    };
+    let mut conn = open(path)?;
+    let there = "SELECT name AS word FROM sqlite_schema WHERE type = 'table' AND name = ?";
+    let there: Vec<Word> = diesel::sql_query(there).bind::<Text, _>(table).load(&mut conn).map_err(failed)?;
+    if there.is_empty() {
+        return Ok(Vec::new());
+    }
+    diesel::sql_query(query).load(&mut conn).map_err(failed)
+}
+
 /// Opens a file that is there; SQLite makes none.
 fn open(path: &Path) -> Result<SqliteConnection, BackupError> {
     let failed = |why: String| BackupError::Database { path: path.to_owned(), why };

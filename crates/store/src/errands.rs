@@ -50,6 +50,7 @@ impl ErrandRow {
             suspect: false,
             attempts: 0,
             crashes: 0,
+            hastened: false,
         })
     }
 

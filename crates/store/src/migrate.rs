@@ -62,7 +62,9 @@ const SHARED: &[Migration] = migrations![
     "20261122000300_audit",
     "20261122000420_audit_order",
     "20261122000550_shared_locations",
-    "20261123000200_shared_errands"
+    "20261123000200_shared_errands",
+    "20261124000210_shared_errands_hastened",
+    "20261124000700_shared_audit_chain",
 ];
 
 /// All migrations of a program: those of the shared tables and those of its areas.
@@ -263,6 +265,8 @@ mod tests {
                 "20261122000420_audit_order",
                 "20261122000550_shared_locations",
                 "20261123000200_shared_errands",
+                "20261124000210_shared_errands_hastened",
+                "20261124000700_shared_audit_chain",
                 "20991231000000_later"
             ]
         );

@@ -8,8 +8,8 @@ use crate::row;
 use crate::types::{At, Id, Json};
 
 row! {
-    /// An audit event.
-    pub audit_events (organization_id, id) => AuditRow many (NewAuditEvents) {
+    /// An audit event. Its place in the chain is written when it is sealed.
+    pub audit_events (organization_id, id) => AuditRow changes (AuditSeal) many (NewAuditEvents) {
         key  organization_id: [DbUuid] Id,
         key  id: [DbUuid] Id,
         once at: [DbInstant] At,
@@ -26,6 +26,22 @@ row! {
         once request_id: [Text] String,
         once client_ip: [Nullable<Text>] Option<String>,
         once details: [DbJson] Json,
+        each sequence: [Nullable<BigInt>] Option<i64>,
+        each hash: [Nullable<Binary>] Option<Vec<u8>>,
+    }
+}
+
+row! {
+    /// A signed checkpoint of a chain of audit events.
+    pub audit_checkpoints (organization_id, kind, sequence) => AuditCheckpointRow {
+        key  organization_id: [DbUuid] Id,
+        key  kind: [Text] Cow<'static, str>,
+        key  sequence: [BigInt] i64,
+        once hash: [Binary] Vec<u8>,
+        once dropped: [BigInt] i64,
+        once at: [DbInstant] At,
+        once key_id: [Text] String,
+        once signature: [Binary] Vec<u8>,
     }
 }
 
@@ -78,6 +94,7 @@ row! {
         alone suspect: [Bool] bool,
         alone attempts: [Integer] i32,
         alone crashes: [Integer] i32,
+        alone hastened: [Bool] bool,
     }
 }
 

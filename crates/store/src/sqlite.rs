@@ -333,6 +333,15 @@ impl SqliteDb {
         Writer { conn: self.0.write.lock().await, open: &self.0.open }
     }
 
+    /// Runs statements that give no rows, on the connection that writes.
+    ///
+    /// # Errors
+    /// When the database refuses one.
+    pub async fn execute_batch(&self, statements: &str) -> Result<(), Error> {
+        let statements = statements.to_owned();
+        self.batch(move |conn| Ok(conn.batch_execute(&statements)?)).await
+    }
+
     /// Runs `work` on the writer's connection in one call inside one immediate transaction.
     ///
     /// The work runs to its end even if the caller goes away.

@@ -9,8 +9,8 @@ use diesel::serialize::{self, IsNull, Output, ToSql};
 use diesel::sql_types::{BigInt, Binary, Jsonb, SqlType, Text, Uuid as PgUuid};
 use diesel::sqlite::Sqlite;
 use heddle_kernel::{
-    ConnectionId, EventId, GrantId, JobId, LicenceId, RoleId, RunId, SessionId, TaskId, TenantId, Timestamp,
-    TokenId, UserId, WebhookId, WorkflowId,
+    ConnectionId, EventId, GrantId, GroupId, JobId, LicenceId, RoleId, RunId, SessionId, TaskId, TenantId,
+    Timestamp, TokenId, UserId, WebhookId, WorkflowId,
 };
 use serde_json::Value;
 use uuid::Uuid;
@@ -69,6 +69,7 @@ ids!(
     SessionId,
     TokenId,
     RoleId,
+    GroupId,
     GrantId,
     LicenceId,
     WorkflowId,

@@ -91,6 +91,12 @@ impl TestApp {
         Client::anonymous(Arc::clone(&self.base))
     }
 
+    /// Somebody who is not signed in and follows no redirect.
+    #[must_use]
+    pub fn browser(&self) -> Client {
+        Client::that_stays(Arc::clone(&self.base))
+    }
+
     /// The running server.
     #[must_use]
     pub fn server(&self) -> &Server {

@@ -40,6 +40,12 @@ impl Client {
         Self(Caller::anonymous(base).expect("a client"))
     }
 
+    /// Somebody who is not signed in and follows no redirect.
+    #[must_use]
+    pub fn that_stays(base: Base) -> Self {
+        Self(Caller::that_stays(base).expect("a client"))
+    }
+
     /// The same caller with one more header on every request.
     #[must_use]
     pub fn with(&self, name: &str, value: &str) -> Self {

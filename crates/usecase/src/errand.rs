@@ -228,6 +228,9 @@ pub struct Backlog {
     pub since: Timestamp,
 }
 
+/// Number of errands after which a round of [`ErrandStore::trim`] ends.
+pub const MOST_TRIMMED: u64 = 10_000;
+
 /// Keeps errands. All methods answer `Unavailable` when the database does not, and what is said under a lease that
 /// somebody else has by now is without effect.
 #[async_trait]
@@ -258,10 +261,12 @@ pub trait ErrandStore: Send + Sync {
     async fn release(&self, held: &[Held], node: Uuid, now: Timestamp) -> Result<(), StoreError>;
     /// Ends the leases that a node left behind when its process ended: its errands are under suspicion. Their number.
     async fn recover(&self, node: Uuid, now: Timestamp) -> Result<u64, StoreError>;
-    /// Lets the first errand of a lane be tried now, unless somebody does it.
+    /// Lets the first errand of a lane be tried now. One that a node is at, whichever, is tried again at once when that ends
+    /// without success.
     async fn hasten(&self, lane: &Lane, now: Timestamp) -> Result<(), StoreError>;
     /// Removes what waits in a lane beyond a bound, the oldest first, and what nobody holds of it; the number that went.
-    /// With no bound all of it goes.
+    /// With no bound all of it goes. It is done in rounds: after one in which [`MOST_TRIMMED`] or more went there may be
+    /// more. It costs as much as goes, and a look at as many rows as the bound lets wait.
     async fn trim(&self, lane: &Lane, backlog: Option<Backlog>) -> Result<u64, StoreError>;
 }
 

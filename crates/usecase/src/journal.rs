@@ -11,6 +11,8 @@ literals! {
         User = "user",
         /// A user by an API token.
         ApiToken = "apiToken",
+        /// A service account by one of its API tokens.
+        Service = "service",
         /// A user in whose name the operator gave a command on the machine itself.
         CommandLine = "commandLine",
         /// The service itself, or its operator.
@@ -40,6 +42,7 @@ impl Actor {
         let (kind, credential) = match principal.session {
             SessionKind::Session(id) => (ActorKind::User, Some(id.to_string())),
             SessionKind::ApiToken(id) => (ActorKind::ApiToken, Some(id.to_string())),
+            SessionKind::ServiceToken(id) => (ActorKind::Service, Some(id.to_string())),
             SessionKind::CommandLine(_) => (ActorKind::CommandLine, None),
         };
         Self { kind, id: Some(principal.user_id.to_string()), display: principal.display.clone(), credential }

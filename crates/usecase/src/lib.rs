@@ -5,6 +5,7 @@
 
 pub mod errand;
 
+mod change;
 mod compute;
 mod digest;
 mod error;
@@ -13,8 +14,9 @@ mod revision;
 mod store;
 mod text;
 
+pub use change::{AuditView, Audited};
 pub use compute::{Admission, Compute, Done, InPlace, Work, computed};
-pub use digest::{canonical_sha256, hex, sha256_hex};
+pub use digest::{canonical_json, canonical_sha256, hex, sha256_hex};
 pub use error::{Problem, Problems, UseCaseError};
 pub use journal::{
     Actor, ActorKind, AuditEntry, IdempotencyRecord, Journal, JournalFor, Outcome, RightsSeen, Target,

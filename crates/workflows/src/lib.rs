@@ -15,6 +15,7 @@ pub mod quotas;
 pub mod records;
 pub mod runs;
 pub mod schema;
+mod told;
 
 pub(crate) use heddle_usecase::{JournalFor, Problem, UseCaseError};
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use heddle_bpmn::diagnostic::Diagnostic;
 use heddle_bpmn::model::WorkflowDefinition;
-use heddle_bpmn_graph::{self as graph, Graph, Lanes};
+use heddle_bpmn_graph::{self as graph, Edition, Graph, Lanes, Meaning};
 use heddle_dmn::Model;
 use heddle_engine::Trigger;
 use heddle_kernel::{Revision, TenantId, WorkflowId};
@@ -42,14 +42,14 @@ pub struct CompiledVersion {
 }
 
 impl CompiledVersion {
-    /// Compiles a definition by the version's meaning of lanes. What can't be executed is left out: publish has refused
+    /// Compiles a definition by the version's meaning. What can't be executed is left out: publish has refused
     /// it before.
     #[must_use]
-    pub fn new(definition: &WorkflowDefinition, lanes: Lanes) -> Self {
+    pub fn new(definition: &WorkflowDefinition, meaning: Meaning) -> Self {
         let decisions = decisions::compile(definition).ok().flatten().map(|own| own.model);
         let runnable = decisions::runnable(definition, decisions.as_ref());
         let primary = runnable.bpmn.as_ref().and_then(|bpmn| bpmn.primary_process_id.clone());
-        let graph::Compiled { processes, global_tasks, .. } = graph::compile_with(&runnable, lanes);
+        let graph::Compiled { processes, global_tasks, .. } = graph::compile_with(&runnable, meaning);
         let large = AtomicBool::new(false);
         let input_schemas = input_schemas(definition);
         Self { processes, global_tasks, primary, decisions, input_schemas, large }
@@ -197,7 +197,8 @@ impl CompiledVersions {
         }
         let (version, definition) = self.store.version(tenant, workflow, number).await?;
         let lanes = if version.lane_groups { Lanes::Groups } else { Lanes::Drawn };
-        let compile = move || typed(&definition).map(|definition| CompiledVersion::new(&definition, lanes));
+        let meaning = Meaning { lanes, edition: Edition::of(version.edition) };
+        let compile = move || typed(&definition).map(|definition| CompiledVersion::new(&definition, meaning));
         let compiled = Arc::new(computed(&*self.compute, tenant, Admission::Take, compile).await??);
         self.cache.insert(key, Arc::clone(&compiled));
         Ok(compiled)

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::sync::Arc;
 
-use heddle_engine::{Event, EventKind, RunCalled, State, Step, SubscriptionKind, Trigger};
+use heddle_engine::{Event, EventKind, RunCalled, State, Step, SubscriptionKind, Trigger, store_signal};
 use heddle_kernel::{
     EventId, IdSource, JobId, Revision, RunId, TaskId, TenantId, Timestamp, UserId, WorkflowId,
 };
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::UseCaseError;
-use crate::ports::{JobChange, RunWrite, TaskChange};
+use crate::ports::{JobChange, RunWrite, StoreWrite, TaskChange};
 use crate::records::{
     BindingKind, HumanTask, Job, JobEnding, JobOutcome, JobStand, Outgoing, Run, RunState, StartBinding,
     SubscriptionRow, TaskState, ThrownKind, TimerRow, TriggerRecord,
@@ -172,7 +172,7 @@ pub fn write_of(
     let existed = before.is_some();
     let old = before.unwrap_or_default();
     let events = encode(&step.events)?;
-    let outgoing = outgoing(&run, &step, happening);
+    let (outgoing, stores) = (outgoing(&run, &step, happening), stores(&step));
     let (timers_added, timers_removed) =
         difference(old.timers, timers(&step.state), |timer| timer.timer_id.clone());
     let (subscriptions_added, subscriptions_removed) =
@@ -194,6 +194,7 @@ pub fn write_of(
         tasks,
         jobs,
         outgoing,
+        stores,
     })
 }
 
@@ -430,6 +431,7 @@ pub fn human_task(run: &Run, task: heddle_engine::OpenTask) -> HumanTask {
         candidate_users: task.candidate_users,
         candidate_groups: task.candidate_groups,
         due_at: task.due_at,
+        follow_up_at: task.follow_up_at,
         priority: task.priority.map_or(50, i32::from),
         form: task.form.map(|form| (*form).clone()),
         outcomes: task.outcomes.iter().map(ToString::to_string).collect(),
@@ -439,16 +441,33 @@ pub fn human_task(run: &Run, task: heddle_engine::OpenTask) -> HumanTask {
     }
 }
 
-/// Whether an event may have others told: a new kind of event has its place here.
-const fn is_for_others(kind: &EventKind) -> bool {
+/// Event of which others are told.
+enum ForOthers<'e> {
+    Message { name: &'e str, correlation_key: Option<&'e str>, payload: &'e Value },
+    Signal { name: &'e str, payload: &'e Value },
+    Call(&'e RunCalled),
+    CallCancel(RunId),
+    Escalation { code: &'e str, values: &'e Map<String, Value> },
+    StoreWrite { store: &'e str },
+    Resumption,
+}
+
+/// Part of an event that is for others: a new kind of event has its place here. An escalation that was caught stays within.
+fn for_others(kind: &EventKind) -> Option<ForOthers<'_>> {
     match kind {
-        EventKind::MessageSent { .. }
-        | EventKind::SignalSent { .. }
-        | EventKind::RunCalled(_)
-        | EventKind::CallCancelled { .. }
-        | EventKind::EscalationThrown { .. }
-        | EventKind::RunResumed { .. } => true,
-        EventKind::RunStarted(_)
+        EventKind::MessageSent { name, correlation_key, payload, .. } => {
+            Some(ForOthers::Message { name, correlation_key: correlation_key.as_deref(), payload })
+        }
+        EventKind::SignalSent { name, payload } => Some(ForOthers::Signal { name, payload }),
+        EventKind::RunCalled(called) => Some(ForOthers::Call(called)),
+        EventKind::CallCancelled { run_id } => Some(ForOthers::CallCancel(*run_id)),
+        EventKind::EscalationThrown { code, values, caught: false } => {
+            Some(ForOthers::Escalation { code, values })
+        }
+        EventKind::DataStoreWritten { store, .. } => Some(ForOthers::StoreWrite { store }),
+        EventKind::RunResumed { .. } => Some(ForOthers::Resumption),
+        EventKind::EscalationThrown { caught: true, .. }
+        | EventKind::RunStarted(_)
         | EventKind::RunCompleted { .. }
         | EventKind::RunFailed { .. }
         | EventKind::RunCancelled { .. }
@@ -497,7 +516,7 @@ const fn is_for_others(kind: &EventKind) -> bool {
         | EventKind::ChoreographyViolated(_)
         | EventKind::DecisionTaken { .. }
         | EventKind::IncidentRaised { .. }
-        | EventKind::IncidentResolved { .. } => false,
+        | EventKind::IncidentResolved { .. } => None,
     }
 }
 
@@ -516,30 +535,31 @@ fn outgoing(run: &Run, step: &Step, happening: &StepContext<'_>) -> Vec<Outgoing
     };
     let told =
         |called: RunId, caller: RunId| sent(ThrownKind::CallEnd, "", CallNotice { called, caller }.json());
-    let mut all = Vec::new();
-    for event in step.events.iter().filter(|event| is_for_others(&event.kind)) {
-        match &event.kind {
-            EventKind::MessageSent { name, correlation_key, payload, .. } => all.push(Outgoing {
-                correlation_key: correlation_key.clone(),
+    let (mut all, mut stores) = (Vec::new(), HashSet::new());
+    for event in &step.events {
+        match for_others(&event.kind) {
+            None => {}
+            Some(ForOthers::Message { name, correlation_key, payload }) => all.push(Outgoing {
+                correlation_key: correlation_key.map(str::to_owned),
                 ..sent(ThrownKind::Message, name, payload.clone())
             }),
-            EventKind::SignalSent { name, payload } => {
+            Some(ForOthers::Signal { name, payload }) => {
                 all.push(sent(ThrownKind::Signal, name, payload.clone()));
             }
-            EventKind::RunCalled(called) => all.push(Outgoing {
+            Some(ForOthers::Call(called)) => all.push(Outgoing {
                 id: call_of(called.run_id),
                 ..sent(ThrownKind::Call, &called.called, CallRequest::of(event, called).json())
             }),
-            EventKind::CallCancelled { run_id } => {
-                let notice = CallNotice { called: *run_id, caller: run.id };
+            Some(ForOthers::CallCancel(called)) => {
+                let notice = CallNotice { called, caller: run.id };
                 all.push(sent(ThrownKind::CallCancel, "", notice.json()));
             }
-            EventKind::EscalationThrown { code, values, caught: false } => {
+            Some(ForOthers::Escalation { code, values }) => {
                 let Some(parent) = &run.trigger.parent else { continue };
                 let escalation = CallEscalation {
                     called: run.id,
                     caller: parent.run,
-                    code: code.to_string(),
+                    code: code.to_owned(),
                     values: values.clone(),
                 };
                 // It is delivered before the end that may come with it.
@@ -549,18 +569,30 @@ fn outgoing(run: &Run, step: &Step, happening: &StepContext<'_>) -> Vec<Outgoing
                     ..sent(ThrownKind::CallEscalation, code, escalation.json())
                 });
             }
+            // Whoever waits for the store looks at it, once for all that the step wrote.
+            Some(ForOthers::StoreWrite { store }) => {
+                let tell = || sent(ThrownKind::Signal, &store_signal(store), Value::Null);
+                all.extend(stores.insert(store).then(tell));
+            }
             // What ended while the run was suspended was told in vain.
-            EventKind::RunResumed { .. } => {
+            Some(ForOthers::Resumption) => {
                 all.extend(step.state.calls().into_iter().map(|call| told(call.run_id, run.id)));
             }
-            // Nothing else is for others.
-            _ => {}
         }
     }
     if let Some(parent) = run.trigger.parent.as_ref().filter(|_| step.state.status().is_terminal()) {
         all.push(told(run.id, parent.run));
     }
     all
+}
+
+/// Data stores that a step wrote.
+fn stores(step: &Step) -> Vec<StoreWrite> {
+    let written = |event: &Event| {
+        let EventKind::DataStoreWritten { store, value } = &event.kind else { return None };
+        Some(StoreWrite { store: store.to_string(), value: value.clone() })
+    };
+    step.events.iter().filter_map(written).collect()
 }
 
 /// Id of the call of a run, by which it is found again.
@@ -655,6 +687,7 @@ impl RunWrite {
         self.tasks.append(&mut second.tasks);
         self.jobs = jobs_of_both(self.jobs, second.jobs);
         self.outgoing.append(&mut second.outgoing);
+        self.stores.append(&mut second.stores);
         self.run = second.run;
         self.packed = second.packed;
         Ok(self)

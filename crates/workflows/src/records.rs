@@ -141,6 +141,8 @@ pub struct Version {
     /// Whether a lane is the candidate group of its tasks that name nobody: so in versions that were published while that
     /// was the rule, never in new ones.
     pub lane_groups: bool,
+    /// Number of the rules under which it was published, as [`heddle_bpmn_graph::Edition`] has it.
+    pub edition: i32,
 }
 
 /// The bytes of an imported file.
@@ -422,6 +424,8 @@ pub struct HumanTask {
     pub candidate_groups: Vec<String>,
     /// Due time by which it should be done.
     pub due_at: Option<Timestamp>,
+    /// Time from which on somebody should look at it.
+    pub follow_up_at: Option<Timestamp>,
     /// 0 to 100.
     pub priority: i32,
     /// Form of its completion: a JSON Schema.

@@ -23,12 +23,16 @@ const GUARDED: &[Guarded] = &[
         callers: &[
             ("crates/identity/src/access.rs", "what a caller may, from the facts that were read for them"),
             ("crates/policy/src/context.rs", "the installation acts by itself, with a reason"),
+            ("crates/policy/examples/bench-policy.rs", "decisions that are measured, on nothing"),
         ],
     },
     Guarded {
         of: "Facts",
         by: "member",
-        callers: &[("crates/policy/src/context.rs", "the installation acts by itself, with a reason")],
+        callers: &[
+            ("crates/policy/src/context.rs", "the installation acts by itself, with a reason"),
+            ("crates/policy/examples/bench-policy.rs", "decisions that are measured, on nothing"),
+        ],
     },
     Guarded {
         of: "RequestContext",
@@ -55,14 +59,14 @@ const GUARDED: &[Guarded] = &[
                 "crates/workflows/src/runs/feed.rs",
                 "the run of an event, from its slice, to ask whether it may be read",
             ),
-            (
-                "crates/server/src/handlers/runs.rs",
-                "a called run, from its row, to ask whether it may be read",
-            ),
             ("crates/store-workflows/src/runs/tasks.rs", "a task's run, from the task's row"),
             ("crates/workflows/src/records.rs", "a run that was loaded"),
             ("crates/workflows/src/records/jobs.rs", "a job that was loaded"),
             ("crates/workflows/src/records/work.rs", "a dead letter that was loaded"),
+            (
+                "crates/workflows/src/runs/read.rs",
+                "a called run, from its row, to ask whether it may be read",
+            ),
             ("crates/workflows/src/runs/processes.rs", "a workflow that was found by its process"),
             ("crates/workflows/src/runs/jobs/lapse.rs", "the run of a job that was taken under its lock"),
             ("crates/workflows/src/runs/jobs/settle.rs", "the run of a job that was authorized and loaded"),

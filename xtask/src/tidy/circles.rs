@@ -19,6 +19,7 @@ const CRATES: &[&str] = &[
     "heddle",
     "identity",
     "kernel",
+    "oidc",
     "outbound",
     "policy",
     "runtime",

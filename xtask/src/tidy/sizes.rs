@@ -8,7 +8,7 @@ use super::source::{Source, is_cfg_test, skip_item};
 use proc_macro2::{Span, TokenTree};
 
 /// Lines of `src` without those of tests.
-const LIMIT: usize = 15_000;
+const LIMIT: usize = 17_000;
 /// Those of the parts of BPMN, which the engine, the API and a single export each need alone.
 const LIMIT_OF_BPMN: usize = 12_000;
 
@@ -67,7 +67,7 @@ mod tests {
         let mut found = Vec::new();
         let long = "// a line\n".repeat(LIMIT + 1);
         check("a", &[("lib.rs", &long)], &mut found);
-        assert_eq!(found, ["crates/a: 15001 lines without tests, at most 15000: part it"]);
+        assert_eq!(found, ["crates/a: 17001 lines without tests, at most 17000: part it"]);
         check("bpmn-graph", &[("lib.rs", &long)], &mut found);
         assert_eq!(found.len(), 2);
         check("bpmn-graph", &[("lib.rs", "// a line\n")], &mut found);

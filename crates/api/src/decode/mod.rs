@@ -78,7 +78,15 @@ fn fill<T: DeserializeOwned>(value: Value) -> Result<T, Problems> {
 /// # Errors
 /// Unknown (`unknownField`) and repeated (`duplicateKey`) parameters, and values that aren't allowed.
 pub fn from_query<T: ToSchema + DeserializeOwned + 'static>(raw: &str) -> Result<T, Problems> {
-    query::read(raw)
+    query::read(raw, false)
+}
+
+/// Reads a query string as [`from_query`] does, but ignores parameters that the type does not know.
+///
+/// # Errors
+/// Every problem with the parameter's name.
+pub fn from_open_query<T: ToSchema + DeserializeOwned + 'static>(raw: &str) -> Result<T, Problems> {
+    query::read(raw, true)
 }
 
 #[cfg(test)]

@@ -8,11 +8,14 @@ use utoipa::ToSchema;
 use super::{Problems, check, fill, path::shown, schema};
 use crate::error::Detail;
 
-/// Reads a query string by the schema of its type.
+/// Reads a query string by the schema of its type. With `is_open` parameters that the type does not know are ignored.
 ///
 /// # Errors
 /// Every problem with the parameter's name.
-pub(crate) fn read<T: ToSchema + DeserializeOwned + 'static>(raw: &str) -> Result<T, Problems> {
+pub(crate) fn read<T: ToSchema + DeserializeOwned + 'static>(
+    raw: &str,
+    is_open: bool,
+) -> Result<T, Problems> {
     let compiled = schema::compiled::<T>()
         .map_err(|fault| Problems::one(Detail::new("unreadable", fault.to_string())))?;
     let mut map = Map::new();
@@ -24,6 +27,9 @@ pub(crate) fn read<T: ToSchema + DeserializeOwned + 'static>(raw: &str) -> Resul
             details.push(Detail::at(shown(name), "malformed", message));
             continue;
         };
+        if is_open && !compiled.members.contains_key(&name) {
+            continue;
+        }
         if map.contains_key(&name) {
             details.push(Detail::at(shown(&name), "duplicateKey", "The parameter stands twice."));
             continue;

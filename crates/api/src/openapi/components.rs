@@ -46,7 +46,7 @@ fn headers() -> Value {
     json!({
         "RequestId": header(text(1, 200), "The effective correlation identifier."),
         "ETag": header(json!({"type": "string", "pattern": "^\"[0-9]+\"$"}), "The revision, in quotes."),
-        "Location": header(json!({"type": "string"}), "The path of what was created."),
+        "Location": header(json!({"type": "string"}), "The path of what was created, or the address to which the browser is led."),
         "RetryAfter": header(json!({"type": "integer", "minimum": 0}), "Seconds until a repeat makes sense."),
         "IdempotentReplayed": header(json!({"type": "string", "const": "true"}),
             "Present when the answer is the first one under the same Idempotency-Key."),

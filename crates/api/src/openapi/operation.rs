@@ -166,7 +166,7 @@ fn success(spec: &OperationSpec, shapes: &Shapes, status: u16) -> Value {
     if spec.output == OutputKind::Data && has_revision {
         headers["ETag"] = header("ETag");
     }
-    if status == 201 {
+    if matches!(status, 201 | 302) {
         headers["Location"] = header("Location");
     }
     if spec.accepts_idempotency_key() {
@@ -179,6 +179,7 @@ fn success(spec: &OperationSpec, shapes: &Shapes, status: u16) -> Value {
         201 => "Created.",
         202 => "Accepted.",
         204 => "Done; no body.",
+        302 => "Led on to `Location`.",
         _ => "Done.",
     };
     let mut response = json!({"description": description, "headers": headers});

@@ -1,4 +1,4 @@
-//! Rows: organisations, users, members, roles, grants and the audit trail.
+//! Rows: organisations, users, members, groups, roles, grants and the audit trail.
 
 macro_rules! administration_rows {
     ($next:ident $($others:ident)* ; $($rows:tt)*) => {
@@ -83,6 +83,46 @@ macro_rules! administration_rows {
                 path(directory::UserPath) query(NoQuery) body(-)
                 output(-)
                 success[204] errors[400 401 403 404 409 423 500 503];
+            ListGroups Get "/api/groups"
+                Platform Administration Preview "List groups"
+                security(GroupList list) entitlement(-) role(-)
+                audit(-)
+                idempotent(yes) remediation(no) ifmatch(no)
+                path(NoPath) query(envelope::SearchQuery) body(-)
+                output(List directory::Group)
+                success[200] errors[400 401 403 423 500 503];
+            CreateGroup Post "/api/groups"
+                Platform Administration Preview "Create a group"
+                security(GroupCreate all) entitlement(-) role(-)
+                audit("group.created")
+                idempotent(no) remediation(no) ifmatch(no)
+                path(NoPath) query(NoQuery) body(Json JSON_LIMIT directory::CreateGroup)
+                output(Data directory::Group)
+                success[201] errors[400 401 402 403 409 423 500 503];
+            GetGroup Get "/api/groups/{groupId}"
+                Platform Administration Preview "Read a group"
+                security(GroupRead path "groupId") entitlement(-) role(-)
+                audit(-)
+                idempotent(yes) remediation(no) ifmatch(no)
+                path(directory::GroupPath) query(NoQuery) body(-)
+                output(Data directory::Group)
+                success[200] errors[400 401 403 404 423 500 503];
+            UpdateGroup Patch "/api/groups/{groupId}"
+                Platform Administration Preview "Change a group, its roles and who is in it"
+                security(GroupUpdate path "groupId") entitlement(-) role(-)
+                audit("group.updated")
+                idempotent(no) remediation(no) ifmatch(yes)
+                path(directory::GroupPath) query(NoQuery) body(Json JSON_LIMIT directory::PatchGroup)
+                output(Data directory::Group)
+                success[200] errors[400 401 403 404 409 423 500 503];
+            DeleteGroup Delete "/api/groups/{groupId}"
+                Platform Administration Preview "Delete a group without members"
+                security(GroupDelete path "groupId") entitlement(-) role(-)
+                audit("group.deleted")
+                idempotent(yes) remediation(no) ifmatch(yes)
+                path(directory::GroupPath) query(NoQuery) body(-)
+                output(-)
+                success[204] errors[400 401 403 404 409 423 500 503];
             ListRoles Get "/api/roles"
                 Platform Administration Preview "List roles"
                 security(RoleList list) entitlement(-) role(-)
@@ -160,11 +200,11 @@ macro_rules! administration_rows {
                 security(MemberList list) entitlement(-) role(-)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
-                path(NoPath) query(envelope::SearchQuery) body(-)
+                path(NoPath) query(directory::MemberListQuery) body(-)
                 output(List directory::Member)
                 success[200] errors[400 401 403 423 500 503];
             SetMember Put "/api/members/{userId}"
-                Platform Administration Preview "Set the roles of a member"
+                Platform Administration Preview "Set the roles and groups of a member, and their ends"
                 security(MemberUpdate path "userId") entitlement(-) role(-)
                 audit("member.set")
                 idempotent(yes) remediation(no) ifmatch(yes)
@@ -186,6 +226,14 @@ macro_rules! administration_rows {
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(NoPath) query(audit::AuditListQuery) body(-)
                 output(ListOrLines audit::AuditEvent)
+                success[200] errors[400 401 403 423 500 503];
+            VerifyAuditEvents Get "/api/audit-events/verify"
+                Platform Audit Preview "Verify the chain of the audit trail, part by part"
+                security(AuditList list) entitlement(-) role(-)
+                audit(-)
+                idempotent(yes) remediation(no) ifmatch(no)
+                path(NoPath) query(audit::AuditVerifyQuery) body(-)
+                output(Data audit::AuditVerification)
                 success[200] errors[400 401 403 423 500 503];
             ListInstallationAuditEvents Get "/api/installation/audit-events"
                 Platform Audit Preview "List the audit events that belong to no organisation, newest first"

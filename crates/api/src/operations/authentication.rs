@@ -17,8 +17,24 @@ macro_rules! authentication_rows {
                 audit("session.created")
                 idempotent(no) remediation(yes) ifmatch(no)
                 path(NoPath) query(NoQuery) body(Json CREDENTIALS_LIMIT sessions::SignIn)
-                output(Data sessions::SignedIn)
+                output(Data sessions::SignInResult)
                 success[200] errors[400 401 429 500 503];
+            StartOidcSignIn Get "/api/auth/oidc/{provider}/start"
+                Platform Authentication Preview "Begin a sign-in by a provider (OpenID Connect)"
+                security(public) entitlement(-) role(-)
+                audit(-)
+                idempotent(yes) remediation(yes) ifmatch(no)
+                path(sessions::ProviderPath) query(sessions::StartOidcQuery) body(-)
+                output(-)
+                success[302] errors[400 404 500 503];
+            FinishOidcSignIn Get "/api/auth/oidc/{provider}/callback"
+                Platform Authentication Preview "Finish a sign-in by a provider, which leads the browser here"
+                security(public) entitlement(-) role(-)
+                audit("session.created")
+                idempotent(no) remediation(yes) ifmatch(no)
+                path(sessions::ProviderPath) query(sessions::FinishOidcQuery) body(-)
+                output(-)
+                success[302] errors[400 401 404 500 503];
             SignOut Post "/api/auth/sign-out"
                 Platform Authentication Preview "End the own session"
                 security(session) entitlement(-) role(-)
@@ -60,11 +76,11 @@ macro_rules! authentication_rows {
                 output(-)
                 success[204] errors[400 401 403 409 500 503];
             ListApiTokens Get "/api/auth/tokens"
-                Platform Authentication Preview "List the own API tokens"
+                Platform Authentication Preview "List the own API tokens, or those of a service account"
                 security(session) entitlement(-) role(-)
                 audit(-)
                 idempotent(yes) remediation(ending) ifmatch(no)
-                path(NoPath) query(envelope::PageQuery) body(-)
+                path(NoPath) query(sessions::TokenListQuery) body(-)
                 output(List sessions::ApiToken)
                 success[200] errors[400 401 403 423 500 503];
             CreateApiToken Post "/api/auth/tokens"
@@ -80,7 +96,23 @@ macro_rules! authentication_rows {
                 security(session ApiToken Delete "tokenId") entitlement(-) role(-)
                 audit("api_token.deleted")
                 idempotent(yes) remediation(ending) ifmatch(no)
-                path(sessions::TokenPath) query(NoQuery) body(-)
+                path(sessions::TokenPath) query(sessions::TokenQuery) body(-)
+                output(-)
+                success[204] errors[400 401 403 404 423 500 503];
+            EnrolTotp Post "/api/auth/totp"
+                Platform Authentication Preview "Enrol a second factor: the secret first, then with its code the recovery codes"
+                security(session) entitlement(-) role(-)
+                audit("user.totp_enrolled")
+                idempotent(no) remediation(no) ifmatch(no)
+                path(NoPath) query(NoQuery) body(Json CREDENTIALS_LIMIT sessions::EnrolTotp)
+                output(Data sessions::TotpEnrolment)
+                success[200] errors[400 401 403 409 423 500 503];
+            RemoveTotp Delete "/api/auth/totp"
+                Platform Authentication Preview "Remove the own second factor, with a code or the password"
+                security(session) entitlement(-) role(-)
+                audit("user.totp_removed")
+                idempotent(yes) remediation(no) ifmatch(no)
+                path(NoPath) query(NoQuery) body(Json CREDENTIALS_LIMIT sessions::RemoveTotp)
                 output(-)
                 success[204] errors[400 401 403 404 423 500 503];
             GetLicence Get "/api/licence"

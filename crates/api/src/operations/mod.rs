@@ -8,6 +8,8 @@ mod administration;
 #[macro_use]
 mod authentication;
 #[macro_use]
+mod authorization;
+#[macro_use]
 mod compatibility;
 #[macro_use]
 mod connections;

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use super::{BodyMedia, OperationId};
 use crate::contract::{MediaType, PathParams, RequestBody};
 use crate::decode::schema::{SchemaFault, compiled};
-use crate::decode::{Problems, from_query};
+use crate::decode::{Problems, from_open_query, from_query};
 use crate::error::{ApiError, ErrorCode};
 
 /// An operation as a type, so that a handler is bound to its types and its kind of access.
@@ -78,7 +78,12 @@ pub fn decode_body<O: Operation>(media: MediaType, bytes: &[u8]) -> Result<O::Bo
 /// # Errors
 /// Unknown (`unknownField`) and repeated (`duplicateKey`) parameters, and values that aren't allowed.
 pub fn decode_query<O: Operation>(raw: &str) -> Result<O::Query, Problems> {
-    if O::ID.spec().errors.contains(&400) { from_query(raw) } else { from_query("") }
+    let spec = O::ID.spec();
+    match spec.errors.contains(&400) {
+        true if spec.ignores_unknown_parameters() => from_open_query(raw),
+        true => from_query(raw),
+        false => from_query(""),
+    }
 }
 
 /// Reads the path parameters. A text that can't be an id names nothing.

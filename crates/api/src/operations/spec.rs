@@ -64,6 +64,8 @@ pub enum Area {
     Administration,
     /// The audit trail.
     Audit,
+    /// Questions about rights.
+    Authorization,
     /// The work list and signals.
     Work,
     /// Jobs for external workers.
@@ -94,6 +96,7 @@ impl Area {
             Self::Licence => "licence",
             Self::Administration => "administration",
             Self::Audit => "audit",
+            Self::Authorization => "authorization",
             Self::Work => "work",
             Self::Jobs => "jobs",
             Self::Operations => "operations",
@@ -118,6 +121,7 @@ impl Area {
             | Self::Licence
             | Self::Administration
             | Self::Audit
+            | Self::Authorization
             | Self::Work
             | Self::Jobs
             | Self::Operations
@@ -138,6 +142,9 @@ impl Area {
             Self::Licence => "The licence; open while the installation is restricted.",
             Self::Administration => "Organisations, users, members, roles and grants.",
             Self::Audit => "The audit trail.",
+            Self::Authorization => {
+                "Questions about rights: single decisions, batches, and all that somebody may do."
+            }
             Self::Work => "The work list over runs, and signals.",
             Self::Jobs => "Jobs for external workers: taken, completed, failed.",
             Self::Operations => "Background work that was set aside.",
@@ -411,7 +418,13 @@ impl OperationSpec {
     /// was shown.
     #[must_use]
     pub const fn answers_with_secret(&self) -> bool {
-        matches!(self.id, OperationId::CreateApiToken)
+        matches!(self.id, OperationId::CreateApiToken | OperationId::EnrolTotp)
+    }
+
+    /// Whether parameters that are not known are ignored: a provider of sign-ins adds its own (RFC 6749, 4.1.2).
+    #[must_use]
+    pub const fn ignores_unknown_parameters(&self) -> bool {
+        matches!(self.id, OperationId::FinishOidcSignIn)
     }
 
     /// Source of the id of the thing, if the row is about one.

@@ -16,6 +16,14 @@ words! {
         Deny = "deny",
     }
 
+    /// Whether something with an end holds.
+    enum HoldState {
+        /// In force.
+        Active = "active",
+        /// Ended.
+        Expired = "expired",
+    }
+
     /// Kind of principal that a grant or a deny applies to.
     enum PrincipalKind {
         /// A user.
@@ -47,7 +55,7 @@ pub struct RoleGrant {
     /// Action on the resource, or `*` for every action.
     #[schema(min_length = 1, max_length = 100)]
     pub action: String,
-    /// Which one, or `*`.
+    /// Which one, `*`, or for runs `own` (what the caller started, was given or is a candidate for).
     #[schema(min_length = 1, max_length = 200)]
     pub resource_id: String,
     /// Allowed or denied.
@@ -104,13 +112,15 @@ response! {
         resource_type: String,
         /// Action on the resource, or `*` for every action.
         action: String,
-        /// Which one, or `*`.
+        /// Which one, `*`, or for runs `own` (what the caller started, was given or is a candidate for).
         resource_id: String,
         /// Allowed or denied.
         effect: Effect,
         /// Until when it holds.
         #[schema(required = true, value_type = Option<Instant>)]
         expires_at: Option<Timestamp>,
+        /// Whether it holds, or has ended.
+        state: HoldState,
         /// Reason for it, in the words of the user who made it; null when none was given.
         #[schema(required = true)]
         reason: Option<String>,
@@ -183,7 +193,7 @@ request! {
         /// Action on the resource, or `*` for every action.
         #[schema(min_length = 1, max_length = 100)]
         action: String,
-        /// Which one, or `*`.
+        /// Which one, `*`, or for runs `own` (what the caller started, was given or is a candidate for).
         #[schema(min_length = 1, max_length = 200)]
         resource_id: String,
         /// Allowed or denied.

@@ -7,6 +7,7 @@
 mod shape;
 pub mod access;
 pub mod audit;
+pub mod authorization;
 pub mod camunda7;
 pub mod camunda8;
 pub mod case_events;

@@ -107,6 +107,8 @@ words! {
         DecisionEvaluated = "decision.evaluated",
         /// Script: evaluated.
         ScriptEvaluated = "script.evaluated",
+        /// Data store: written.
+        DataStoreWritten = "dataStore.written",
         /// Run: called by a call activity of this one.
         RunCalled = "run.called",
         /// Called run: completed.

@@ -54,6 +54,9 @@ response! {
         /// Instant by which it should be done; null without a due date.
         #[schema(required = true, value_type = Option<Instant>)]
         due_at: Option<Timestamp>,
+        /// Instant from which on somebody should look at it; null without a follow-up date.
+        #[schema(required = true, value_type = Option<Instant>)]
+        follow_up_at: Option<Timestamp>,
         /// Urgency, from 0 to 100.
         #[schema(minimum = 0, maximum = 100)]
         priority: i32,
@@ -128,6 +131,9 @@ response! {
         /// Instant by which it should be done; null without a due date.
         #[schema(required = true, value_type = Option<Instant>)]
         due_at: Option<Timestamp>,
+        /// Instant from which on somebody should look at it; null without a follow-up date.
+        #[schema(required = true, value_type = Option<Instant>)]
+        follow_up_at: Option<Timestamp>,
         /// Urgency, from 0 to 100.
         #[schema(minimum = 0, maximum = 100)]
         priority: i32,
@@ -223,6 +229,9 @@ request! {
         /// Only those due before.
         #[schema(value_type = Option<Instant>)]
         due: Option<Timestamp>,
+        /// Only those with a follow-up date before.
+        #[schema(value_type = Option<Instant>)]
+        follow_up: Option<Timestamp>,
         /// Only those of this workflow.
         #[schema(min_length = 1, max_length = 200)]
         workflow_id: Option<String>,

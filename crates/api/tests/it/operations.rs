@@ -49,8 +49,12 @@ fn no_two_paths_can_be_taken_for_each_other() {
 fn a_reading_row_changes_nothing_and_takes_no_body() {
     for id in ids(|id| id.spec().method == Method::Get) {
         let spec = id.spec();
-        assert_eq!((spec.body, spec.audit_event, spec.if_match), (BodyMedia::None, None, false), "{id:?}");
-        assert!(spec.idempotent && spec.success == [200], "{id:?}");
+        assert_eq!((spec.body, spec.if_match), (BodyMedia::None, false), "{id:?}");
+        // A browser that a provider sends back can only read: that opens the session.
+        let opens = id == OperationId::FinishOidcSignIn;
+        assert_eq!((spec.audit_event.is_some(), spec.idempotent), (opens, !opens), "{id:?}");
+        let leads_on = opens || id == OperationId::StartOidcSignIn;
+        assert_eq!(spec.success, if leads_on { [302] } else { [200] }, "{id:?}");
         assert!(!spec.errors.contains(&409) || spec.path.contains("/export/"), "{id:?}");
     }
 }
@@ -64,6 +68,10 @@ fn a_changing_row_is_audited_unless_it_only_looks() {
         OperationId::ValidateLicence,
         OperationId::EvaluateDecision,
         OperationId::AdvanceTestClock,
+        OperationId::CheckAccess,
+        OperationId::GetEffectiveAccess,
+        OperationId::EvaluateAccess,
+        OperationId::EvaluateAccesses,
     ];
     // What workers do is in the histories of the runs.
     let of_workers = ids(|id| {
@@ -80,8 +88,9 @@ fn a_changing_row_is_audited_unless_it_only_looks() {
             !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
         };
         assert!(word(thing) && word(done), "{event}");
-        // Ending a session is one event, by whichever row.
-        let twice = event == "session.ended" || id.spec().document == Document::Compatibility;
+        // Opening a session is one event, by whichever row, and so is ending one.
+        let twice = ["session.created", "session.ended"].contains(&event)
+            || id.spec().document == Document::Compatibility;
         assert!(events.insert(event) || twice, "{event} stands twice");
     }
 }
@@ -98,6 +107,7 @@ fn a_key_of_idempotency_is_read_where_a_repeat_would_do_it_again() {
         OperationId::CompleteTaskById,
         OperationId::CreateOrganization,
         OperationId::CreateUser,
+        OperationId::CreateGroup,
         OperationId::CreateRole,
         OperationId::CreateGrant,
         OperationId::RetryDeadLetter,
@@ -108,6 +118,7 @@ fn a_key_of_idempotency_is_read_where_a_repeat_would_do_it_again() {
         OperationId::CreateWebhook,
         OperationId::TestWebhook,
         OperationId::CreateApiToken,
+        OperationId::EnrolTotp,
         OperationId::StartTrial,
         OperationId::CreateProcessInstance,
         OperationId::PublishMessage,
@@ -119,7 +130,7 @@ fn a_key_of_idempotency_is_read_where_a_repeat_would_do_it_again() {
     }
     assert_eq!(
         ids(|id| id.spec().answers_with_secret()),
-        [OperationId::CreateApiToken].into_iter().collect()
+        [OperationId::CreateApiToken, OperationId::EnrolTotp].into_iter().collect()
     );
 }
 
@@ -135,11 +146,12 @@ fn a_revision_can_be_told_in_the_header_wherever_the_body_takes_one() {
     for id in ids(revised) {
         assert!(id.spec().if_match, "{id:?}");
     }
-    // What has no revision: a star, a grant, a session, a token, work that was set aside.
+    // What has no revision: a star, a grant, a session, a token, a second factor, work that was set aside.
     let without = [
         OperationId::UnstarWorkflow,
         OperationId::EndSession,
         OperationId::DeleteApiToken,
+        OperationId::RemoveTotp,
         OperationId::DeleteGrant,
         OperationId::DropDeadLetter,
     ];
@@ -172,7 +184,7 @@ fn statuses_follow_from_what_a_row_does() {
     for id in OperationId::ALL {
         let spec = id.spec();
         assert_eq!(spec.success_status(), spec.success[0], "{id:?}");
-        assert!(spec.success.iter().all(|status| [200, 201, 202, 204].contains(status)), "{id:?}");
+        assert!(spec.success.iter().all(|status| [200, 201, 202, 204, 302].contains(status)), "{id:?}");
         assert!(spec.errors.is_sorted() && spec.errors.contains(&500), "{id:?}");
         assert!(spec.errors.iter().all(|status| !TRANSPORT_STATUSES[..2].contains(status)), "{id:?}");
         assert!(spec.method != Method::Delete || spec.success == [204], "{id:?}");
@@ -203,14 +215,17 @@ fn what_is_open_to_anybody_is_little_and_known() {
         OperationId::GetReadiness,
         OperationId::SetUpInstallation,
         OperationId::SignIn,
+        OperationId::StartOidcSignIn,
+        OperationId::FinishOidcSignIn,
         OperationId::GetContractDocument,
         OperationId::GetPlatformDocument,
         OperationId::GetDocs,
+        OperationId::GetAuthzenConfiguration,
     ];
     assert_eq!(public, expected.into_iter().collect());
     for id in ids(|id| id.spec().remediation) {
         let area = id.spec().area;
-        let open = [Area::Health, Area::Authentication, Area::Licence, Area::Platform];
+        let open = [Area::Health, Area::Authentication, Area::Licence, Area::Platform, Area::Authorization];
         assert!(open.contains(&area), "{id:?} is open while the licence is to be put right");
     }
 }

@@ -59,7 +59,10 @@ fn a_parameter_is_taken_once_and_by_its_name() {
             "{id:?}"
         );
         let other = format!("{}={value}", name.to_uppercase());
-        assert_eq!(told(read(&other)), one(&name.to_uppercase(), "unknownField"), "{id:?}");
+        // A client of OAuth must ignore parameters of an answer that it does not know (RFC 6749, 4.1.2).
+        let unknown = one(&name.to_uppercase(), "unknownField");
+        let wanted = if id == OperationId::FinishOidcSignIn { Vec::new() } else { unknown };
+        assert_eq!(told(read(&other)), wanted, "{id:?}");
         let broken = format!("{name}=%FF");
         assert_eq!(told(read(&broken)), one(name, "malformed"), "{id:?}");
         tried += 1;
@@ -114,6 +117,10 @@ fn every_list_that_pages_does_so_alike() {
         // Options page their connections beside the types, which come whole.
         let lists = matches!(id.spec().output, OutputKind::List | OutputKind::ListOrLines)
             || *id == OperationId::GetConnectionOptions;
+        // A part of the trail is bounded by its records, which are many, and goes on behind a number.
+        if *id == OperationId::VerifyAuditEvents {
+            continue;
+        }
         let names: Vec<_> =
             query_parameters(id.spec()).iter().map(|one| one["name"].as_str().unwrap()).collect();
         assert_eq!((names.contains(&"limit"), names.contains(&"cursor")), (lists, lists), "{id:?}");

@@ -62,6 +62,7 @@ fn task() -> HumanTask {
         candidate_users: Vec::new(),
         candidate_groups: vec!["buyers".to_owned()],
         due_at: None,
+        follow_up_at: None,
         priority: 50,
         form: Value::Null,
         outcomes: Vec::new(),
@@ -225,6 +226,8 @@ fn the_words_are_those_of_the_design() {
         wire::transform::SourceFormat: ["bpmn", "dmn", "json"];
         wire::transform::TransformTarget: ["definition", "bpmn", "dmn", "bpel"];
         wire::access::Effect: ["allow", "deny"];
+        wire::access::HoldState: ["active", "expired"];
+        wire::directory::UserKind: ["person", "service"];
         wire::access::PrincipalKind: ["user", "group", "role", "everyone"];
         wire::conformance::ReportFormat: ["json", "html"];
     }

@@ -158,6 +158,20 @@ impl Monitor {
         state: &ChoreographyState,
         exchange: &Exchange,
     ) -> Result<ChoreographyState, Refused> {
+        self.observe_counted(state, exchange, &mut 0)
+    }
+
+    /// The same. What was done for it is added to `work`: for each marking that was looked at its places and the messages
+    /// that were sought in it.
+    ///
+    /// # Errors
+    /// As [`Self::observe`].
+    pub fn observe_counted(
+        &self,
+        state: &ChoreographyState,
+        exchange: &Exchange,
+        work: &mut u64,
+    ) -> Result<ChoreographyState, Refused> {
         let concerned = |own: &Arc<str>| *own == exchange.from || *own == exchange.to;
         if state.lost || self.by.as_ref().is_some_and(|own| !concerned(own)) {
             return Ok(state.clone());
@@ -167,7 +181,7 @@ impl Monitor {
             return Ok(state.clone());
         }
         let now = self.markings(state).map_err(|TooMany| Refused::TooManyPossibilities)?;
-        let search = self.search(&now, &sights, Extent::All);
+        let search = self.search(&now, &sights, Extent::All, work);
         if search.found.is_empty() {
             if search.exceeded {
                 return Err(Refused::TooManyPossibilities);
@@ -175,7 +189,7 @@ impl Monitor {
             let mut task_ids: Vec<Arc<str>> =
                 sights.iter().map(|sight| self.net.node(sight.task()).id.clone()).collect();
             task_ids.dedup();
-            let (expected, seen) = (self.expected_of(&now), exchange.clone());
+            let (expected, seen) = (self.expected_of(&now, work), exchange.clone());
             return Err(Refused::Violation(Box::new(ChoreographyViolation { task_ids, expected, seen })));
         }
         if search.exceeded || search.found.len() > MAX_MARKINGS {
@@ -187,7 +201,7 @@ impl Monitor {
     /// The exchanges that may come next, up to 16.
     #[must_use]
     pub fn expected(&self, state: &ChoreographyState) -> Vec<ExpectedExchange> {
-        self.markings(state).map(|now| self.expected_of(&now)).unwrap_or_default()
+        self.markings(state).map(|now| self.expected_of(&now, &mut 0)).unwrap_or_default()
     }
 
     /// The participant to whom, or from whom, a message of another one goes; none when there are none or several.
@@ -267,7 +281,7 @@ impl Monitor {
     }
 
     /// The markings after one of these messages, with what can happen unseen before it.
-    fn search(&self, from: &[Marking], sights: &[Sight], extent: Extent) -> Search {
+    fn search(&self, from: &[Marking], sights: &[Sight], extent: Extent, work: &mut u64) -> Search {
         let seen = self.seen();
         let mut search = Search::default();
         if sights.is_empty() {
@@ -281,6 +295,7 @@ impl Monitor {
         let mut known: HashSet<Marking> = from.iter().cloned().collect();
         let mut open: VecDeque<Marking> = from.iter().cloned().collect();
         while let Some(marking) = open.pop_front() {
+            *work = work.saturating_add(1 + (marking.size() + sights.len()) as u64);
             for mut next in sights.iter().flat_map(|sight| seen.fire(&marking, *sight)) {
                 if seen.settle(&mut next).is_ok() {
                     search.found.insert(next);
@@ -302,13 +317,13 @@ impl Monitor {
         search
     }
 
-    fn expected_of(&self, now: &[Marking]) -> Vec<ExpectedExchange> {
+    fn expected_of(&self, now: &[Marking], work: &mut u64) -> Vec<ExpectedExchange> {
         let mut found = BTreeSet::new();
         for sight in self.sights(|_| true) {
             if found.len() >= MAX_EXPECTED {
                 break;
             }
-            if self.search(now, &[sight], Extent::Any).found.is_empty() {
+            if self.search(now, &[sight], Extent::Any, work).found.is_empty() {
                 continue;
             }
             let node = self.net.node(sight.task());

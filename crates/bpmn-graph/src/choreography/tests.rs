@@ -402,6 +402,12 @@ fn many_possibilities_are_given_up_in_bounded_time() {
     let own = monitor(&text);
     let refused = own.observe(&ChoreographyState::default(), &exchange("A>B m"));
     assert_eq!(refused, Err(Refused::TooManyPossibilities));
+    let mut work = 0;
+    let small = monitor("task t A>B m");
+    let _ = small.observe_counted(&ChoreographyState::default(), &exchange("A>B m"), &mut work);
+    let mut much = 0;
+    let _ = own.observe_counted(&ChoreographyState::default(), &exchange("A>B m"), &mut much);
+    assert!(work > 0 && much > 10 * work, "what it costs is counted: {work}, {much}");
     let lost = ChoreographyState::lost();
     assert_eq!(own.observe(&lost, &exchange("B>A n3")), Ok(lost.clone()), "it judges nothing any more");
 }

@@ -123,7 +123,8 @@ shape! {
     struct Edge {
         /// BPMN attributes of the edge.
         bpmn: Box<EdgeBpmn>,
-        /// Name of the branch, for an editor. It has no effect, and publishing says so.
+        /// Outcome of the human task before, or value of the decision before, for which the flow is taken; elsewhere it has no
+        /// effect, and publishing says so.
         branch: String,
         /// Condition as operands and operator.
         condition: Condition,

@@ -178,8 +178,9 @@ const DEVIATIONS: &[Deviation] = &[
         clause: "10.4",
         about: "data objects, data associations and input and output sets",
         text: Cow::Borrowed(
-            "A run has one set of variables, which every node sees; data associations move nothing, and no task waits \
-               for an input set.",
+            "Data objects, properties, data inputs and outputs are variables in the scopes that the standard gives them. \
+               A data store with a name is shared by all runs of the organisation, and of several runs that write it the \
+               last commit counts. The types of item definitions are not checked.",
         ),
     },
     Deviation {
@@ -188,8 +189,8 @@ const DEVIATIONS: &[Deviation] = &[
         about: "resource roles",
         text: Cow::Borrowed(
             "Human tasks are offered to the assignee and the candidates of their configuration; a task with \
-               `laneCandidates` to the group named like its lane, while lanes by themselves give no candidates. Resource \
-               roles are kept and not evaluated.",
+               `laneCandidates` to the group named like its lane, while lanes by themselves give no candidates. \
+               Resource roles name groups and users; who fits a resource is told by one bound parameter, which names them.",
         ),
     },
     Deviation {

@@ -148,14 +148,24 @@ pub struct Rewrap {
 #[cfg_attr(any(test, feature = "mock"), mockall::automock)]
 #[async_trait]
 pub trait KeyStore: Send + Sync {
-    /// The checks of all keys that were ever used here.
+    /// The checks of all keys that were ever used here and are not forgotten.
     async fn key_checks(&self) -> Result<Vec<KeyCheck>, StoreError>;
 
     /// Adds the first check of all; gives whether it was the first. With another there nothing is written.
     async fn add_first_key_check(&self, check: &KeyCheck, at: Timestamp) -> Result<bool, StoreError>;
 
-    /// Adds checks that are not there; one that is there stays.
+    /// Adds checks that are not there; the value of one that is there stays, and a key that was forgotten is known again.
     async fn add_key_checks(&self, checks: &[KeyCheck], at: Timestamp) -> Result<(), StoreError>;
+
+    /// Forgets a key unless something is sealed under it; gives the number of those secrets. From then on nothing is
+    /// written that is sealed under it: whoever comes with such a secret gets `Unavailable`, also when it was sealed before.
+    async fn forget_key(&self, key: &str, at: Timestamp) -> Result<u64, StoreError>;
+
+    /// Whether a key was forgotten.
+    async fn is_forgotten(&self, key: &str) -> Result<bool, StoreError>;
+
+    /// Places of at most `limit` secrets that are sealed under a key.
+    async fn sealed_under(&self, key: &str, limit: u32) -> Result<Vec<SecretPlace>, StoreError>;
 
     /// Ids of the keys under which secrets are sealed, each with their number.
     async fn keys_in_use(&self) -> Result<BTreeMap<String, u64>, StoreError>;

@@ -231,6 +231,7 @@ async fn what_uses_a_connection_is_told_as_far_as_the_caller_may_read_it() {
         let mut store = MockConnectionStore::new();
         let uses = [(orders.clone(), "orders"), (secret.clone(), "secret")];
         let uses = uses.map(|(id, name)| Use { kind: "webhook", id, name: name.to_owned() }).to_vec();
+        store.expect_get().returning(|_, _| Err(StoreError::NotFound));
         store.expect_delete().returning(move |_, _, _, _| Ok(Deleted::InUse(uses.clone())));
         let proof = one::<ConnectionDelete>(&context, connection_id(1));
         let deleted =

@@ -7,7 +7,7 @@ use heddle_usecase::StoreError;
 
 use super::*;
 use crate::ports::{KeyCheck, MockKeyStore, SealError, SealedRow};
-use crate::rotation::{KeyError, Keys, Rotated};
+use crate::rotation::{Forgetting, KeyError, Keys, Rotated};
 use crate::secret::SecretPlace;
 
 fn check(key: &str) -> KeyCheck {
@@ -37,6 +37,7 @@ async fn a_wrong_or_missing_key_is_told_before_anything_is_sealed() {
         // A key that was retired is no fault while nothing is sealed under it.
         (vec![check("k0"), check("k2")], vec!["k2"], None, 0),
         (vec![check("k0"), check("k2")], vec!["k0"], Some("k0"), 0),
+        (vec![check("k2")], vec!["k0", "k00", "k2"], Some("k0 k00"), 0),
         (vec![other], vec![], Some("k1"), 0),
     ] {
         let mut store = MockKeyStore::new();
@@ -50,7 +51,8 @@ async fn a_wrong_or_missing_key_is_told_before_anything_is_sealed() {
         });
         let found = Keys::new(Arc::new(store), Arc::new(ring())).verify(START).await;
         let named = found.err().map(|error| match error {
-            KeyError::Wrong { key } | KeyError::Missing { key, .. } | KeyError::Another { key } => key,
+            KeyError::Wrong { key } | KeyError::Another { key } | KeyError::Forgotten { key } => key,
+            KeyError::Missing { keys } => keys.into_keys().collect::<Vec<_>>().join(" "),
             KeyError::Store(error) => panic!("{error}"),
         });
         assert_eq!(named.as_deref(), expected);
@@ -80,6 +82,7 @@ async fn a_ring_without_a_key_of_the_others_is_refused() {
         });
         store.expect_keys_in_use().returning(|| Ok(BTreeMap::new()));
         store.expect_add_key_checks().returning(|_, _| Ok(()));
+        store.expect_is_forgotten().returning(|_| Ok(false));
         let keys = Keys::new(Arc::new(store), Arc::new(ring())).shared(is_shared);
         let found = keys.verify(START).await;
         assert_eq!(matches!(found, Err(KeyError::Another { .. })), refused, "{others:?}: {found:?}");
@@ -127,4 +130,34 @@ async fn a_database_that_fails_ends_a_rotation() {
     let mut store = MockKeyStore::new();
     store.expect_sealed_under_others().returning(|_, _, _| Err(StoreError::Unavailable("down".to_owned())));
     assert!(Keys::new(Arc::new(store), Arc::new(ring())).rotate().await.is_err());
+}
+
+/// A node with the ring of before on a database of several would seal what no other opens.
+#[tokio::test]
+async fn a_current_key_that_was_forgotten_is_refused_where_others_are() {
+    for (is_shared, refused) in [(true, true), (false, false)] {
+        let mut store = MockKeyStore::new();
+        store.expect_key_checks().returning(|| Ok(vec![check("k1")]));
+        store.expect_keys_in_use().returning(|| Ok(BTreeMap::new()));
+        store.expect_is_forgotten().returning(|key| Ok(key == "k2"));
+        store.expect_add_key_checks().times(usize::from(!refused)).returning(|_, _| Ok(()));
+        let found = Keys::new(Arc::new(store), Arc::new(ring())).shared(is_shared).verify(START).await;
+        assert_eq!(matches!(found, Err(KeyError::Forgotten { .. })), refused, "{found:?}");
+    }
+}
+
+#[tokio::test]
+async fn keys_are_listed_with_what_is_sealed_and_forgotten_when_nothing_is() {
+    let mut store = MockKeyStore::new();
+    store.expect_keys_in_use().returning(|| Ok(BTreeMap::from([("k0".to_owned(), 1), ("k2".to_owned(), 3)])));
+    store.expect_forget_key().returning(|key, _| Ok(if key == "k1" { 0 } else { 3 }));
+    store.expect_sealed_under().returning(|_, _| Ok(vec![row(1).place]));
+    let keys = Keys::new(Arc::new(store), Arc::new(ring()));
+    let listed = keys.list().await.unwrap();
+    let told: Vec<_> =
+        listed.iter().map(|one| (one.key.as_str(), one.is_on_ring, one.is_current, one.secrets)).collect();
+    assert_eq!(told, [("k2", true, true, 3), ("k1", true, false, 0), ("k0", false, false, 1)]);
+    assert_eq!(keys.forget("k1", START).await, Ok(Forgetting::Done));
+    let refused = keys.forget("k2", START).await;
+    assert_eq!(refused, Ok(Forgetting::InUse { secrets: 3, told: vec![row(1).place] }));
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use heddle_egress::{
     AddressClass, Egress, EgressError, EgressRules, Fault, Instant, Phase, Resolve, Roots, SystemResolver,
+    TlsChoice,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -22,7 +23,7 @@ fn class(error: &EgressError) -> AddressClass {
 }
 
 #[tokio::test]
-async fn no_form_of_an_address_reaches_this_machine() {
+async fn asvs_1_3_6_and_13_2_5_no_form_of_an_address_reaches_this_machine() {
     let peer = Peer::answering(ok("inside")).await;
     let port = peer.address.port();
     let names = Script::new(&[&["127.0.0.1", "::1"]]);
@@ -119,8 +120,33 @@ async fn a_name_is_resolved_once_and_the_connection_goes_to_what_was_vetted() {
     assert_eq!((names.asked(), inside.connections()), (3, 0));
 }
 
+/// The same for protocols of their own: each stream goes to the address that passed, and TLS on it asks for no name again.
 #[tokio::test]
-async fn a_redirect_is_an_answer() {
+async fn a_stream_goes_to_what_was_vetted_and_stays_there() {
+    let vetted = Peer::start_at("127.0.0.2:0", |mut stream| async move {
+        let _ = stream.write_all(b"220 vetted\r\n").await;
+        let _ = stream.read(&mut [0; 512]).await;
+    })
+    .await;
+    let port = vetted.address.port();
+    let inside = Peer::start_at(&format!("127.0.0.1:{port}"), |_stream| async {}).await;
+    let rules = EgressRules { allow: vec!["127.0.0.2".parse().unwrap()], ..EgressRules::default() };
+    let names = Script::new(&[&["127.0.0.2"], &["127.0.0.1"]]);
+    let egress = Egress::with_roots(rules, Arc::clone(&names) as Arc<dyn Resolve>, Roots::none());
+    let mut connected = egress.connect("rebinding.test", port, soon()).await.unwrap();
+    let mut greeting = [0; 12];
+    connected.stream.read_exact(&mut greeting).await.unwrap();
+    assert_eq!((&greeting[..], connected.peer), (b"220 vetted\r\n".as_slice(), vetted.address));
+    assert!(egress.start_tls(connected, &TlsChoice::default(), soon()).await.is_err(), "it speaks no TLS");
+    assert_eq!((names.asked(), inside.connections()), (1, 0));
+    // Whoever comes anew is held against what the name says by then.
+    let error = egress.connect("rebinding.test", port, soon()).await.unwrap_err();
+    assert_eq!((class(&error), names.asked()), (AddressClass::Loopback, 2));
+    assert_eq!((vetted.connections(), inside.connections()), (1, 0));
+}
+
+#[tokio::test]
+async fn asvs_15_3_2_a_redirect_is_an_answer() {
     let peer = Peer::answering(
         "HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/latest/\r\nContent-Length: 0\r\nSet-Cookie: a=b\r\n\r\n",
     )

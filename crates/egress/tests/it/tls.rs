@@ -117,7 +117,7 @@ async fn a_certificate_passes_by_the_operators_authority_or_the_connections() {
 }
 
 #[tokio::test]
-async fn certificates_that_do_not_pass() {
+async fn asvs_12_3_2_certificates_that_do_not_pass() {
     let authority = authority();
     let egress = way(Roots::none().with_pem(&authority.pem()).unwrap());
     let expired = leaf(&authority, &["a.test"], |params| {

@@ -26,6 +26,8 @@ pub(crate) struct TaskState {
     pub candidate_groups: Vec<String>,
     #[serde(rename = "d", default, skip_serializing_if = "Option::is_none")]
     pub due_at: Option<Timestamp>,
+    #[serde(rename = "l", default, skip_serializing_if = "Option::is_none")]
+    pub follow_up_at: Option<Timestamp>,
     #[serde(rename = "p", default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<u8>,
     #[serde(rename = "f", default, skip_serializing_if = "Option::is_none")]

@@ -9,6 +9,7 @@ impl Machine<'_> {
     /// Withdraws a node instance with everything in it.
     pub(super) fn cancel(&mut self, id: LocalId, reason: CancelReason) -> Result<(), Rejection> {
         let (ix, at) = self.at(id)?;
+        self.task_withdrawn(id)?;
         self.withdraw_compensations(id, reason)?;
         self.empty_scope(id, reason)?;
         self.close_waits(id, false);

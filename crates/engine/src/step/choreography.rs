@@ -5,6 +5,9 @@ use super::{At, Machine};
 use crate::event::{ChoreographyViolated, EventKind};
 use heddle_bpmn_graph::choreography::{ChoreographyState, Direction, Refused};
 
+/// Evaluation steps that a place of a marking costs that is looked at.
+const PLACE: u64 = 16;
+
 impl Machine<'_> {
     /// Shows the monitors of the process's choreographies a message that was sent or has come at a node.
     pub(super) fn exchanged(&mut self, at: At, direction: Direction, message: &str) {
@@ -14,9 +17,11 @@ impl Machine<'_> {
             let Some(exchange) = own.exchange(&graph.node(node).id, direction, message) else { continue };
             let choreography_id = own.monitor.id().clone();
             let before = self.state.choreographies.get(&choreography_id).cloned().unwrap_or_default();
+            let mut work = 0;
+            let seen = own.monitor.observe_counted(&before, &exchange, &mut work);
             // The step stops at its next token when this was too much.
-            let _ = self.charge_places(before.size());
-            let kind = match own.monitor.observe(&before, &exchange) {
+            let _ = self.steps.charge(work.saturating_mul(PLACE));
+            let kind = match seen {
                 Ok(state) if state == before => continue,
                 Ok(state) => EventKind::ChoreographyAdvanced { choreography_id, exchange, state },
                 Err(Refused::Violation(violation)) => {

@@ -1,10 +1,11 @@
 //! Data of activities and events: objects, inputs and outputs, sets and associations (clauses 10.4 and 13.3.2).
 
+use super::budgets::Leaving;
 use super::{At, Machine, StepFault};
-use crate::event::EventKind;
+use crate::event::{EventKind, Trigger};
 use crate::state::Stage;
 use crate::{LocalId, Rejection};
-use heddle_bpmn_graph::{Association, Element, NodeIx, Place, ScopeIx};
+use heddle_bpmn_graph::{Association, Element, NodeIx, Place, ProcessSets, ScopeIx};
 use heddle_feel::to_json;
 use serde_json::{Map, Value};
 use std::collections::{HashSet, VecDeque};
@@ -54,6 +55,29 @@ impl Machine<'_> {
         if !values.is_empty() {
             self.emit(At { node: Some(ix), ..At::scope(id) }, EventKind::VariablesSet { values });
         }
+    }
+
+    /// Checks that what a process is started with makes one of its input sets whole. An event that starts it has data of its
+    /// own.
+    pub(super) fn admit_input(&self, trigger: &Trigger, input: &Map<String, Value>) -> Result<(), Rejection> {
+        match trigger {
+            Trigger::Manual { .. } => {}
+            Trigger::Message { .. } | Trigger::Timer { .. } | Trigger::Signal { .. } => return Ok(()),
+        }
+        let is_there = |name: &str| input.get(name).is_some_and(|value| !value.is_null());
+        let missing = ProcessSets::missing(&self.graph.sets().inputs, is_there);
+        if missing.is_empty() {
+            return Ok(());
+        }
+        Err(Rejection::NoInputSet(missing.into_iter().map(str::to_owned).collect()))
+    }
+
+    /// Names of the variables without a value that no output set of the process can do without; empty where one is whole.
+    pub(super) fn missing_outputs(&self) -> Vec<&str> {
+        let variables = self.state.variables();
+        let is_there =
+            |name: &str| variables.and_then(|own| own.get(name)).is_some_and(|value| !value.is_null());
+        ProcessSets::missing(&self.graph.sets().outputs, is_there)
     }
 
     /// Whether a node instance has the data that it needs: one of its input sets is available, or it has none.
@@ -160,7 +184,9 @@ impl Machine<'_> {
         self.fill_outputs(ix, id)?;
         for association in &data.outputs {
             let moved = self.moved(association, inner, around)?;
-            self.admit_own(around, &moved)?;
+            let told = self.admit_store(association, &moved)?;
+            self.admit(around, &Leaving { told, output: None, values: &moved })?;
+            self.write_store(id, association, &moved)?;
             self.set_values(around, moved);
             if let Some(Place { variable, state: Some(state), .. }) = &association.target {
                 self.set_state(around, variable, state)?;

@@ -136,6 +136,7 @@ impl Machine<'_> {
             candidate_users: Vec::new(),
             candidate_groups: Vec::new(),
             due_at: None,
+            follow_up_at: None,
             priority: None,
             form: None,
             outcomes: ["approve", "revise", "reject"].map(Arc::from).to_vec(),

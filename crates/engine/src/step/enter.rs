@@ -7,7 +7,9 @@ use super::{At, Machine, StepFault, expression};
 use crate::event::{CancelReason, EventKind, IncidentCode, Phase, TaskCreated};
 use crate::{LocalId, Rejection};
 use heddle_bpmn_graph::choreography::Direction;
-use heddle_bpmn_graph::{ListenerPlace, MessageSettings, NodeIx, ScopeIx, Throw, Trigger, UserTask, Work};
+use heddle_bpmn_graph::{
+    ListenerPlace, MessageSettings, NodeIx, ScopeIx, Throw, TimerDefinition, Trigger, UserTask, Work,
+};
 use heddle_feel::size_of_json;
 use heddle_kernel::shortened;
 use serde_json::Value;
@@ -311,13 +313,15 @@ impl Machine<'_> {
             let message = format!("nobody may do the task `{node}`: {}", reasons.join("; "));
             return Err(expression(message));
         }
-        let due_at = match &task.due {
-            None => None,
-            Some(due) => match due.schedule_on(self.now, &self.variables(scope), &self.steps) {
-                Ok(schedule) => Some(schedule.due_at),
-                Err(fault) => return Err(timer_fault(fault, "dueDate: ")),
-            },
+        let instant = |setting: Option<&Arc<TimerDefinition>>, place: &'static str| {
+            let Some(own) = setting else { return Ok(None) };
+            match own.schedule_on(self.now, &self.variables(scope), &self.steps) {
+                Ok(schedule) => Ok(Some(schedule.due_at)),
+                Err(fault) => Err(timer_fault(fault, place)),
+            }
         };
+        let due_at = instant(task.due.as_ref(), "dueDate: ")?;
+        let follow_up_at = instant(task.follow_up.as_ref(), "followUpDate: ")?;
         Ok(TaskCreated {
             task_id: id.task(self.cx.run_id),
             name: self.graph.node(ix).name.clone(),
@@ -325,6 +329,7 @@ impl Machine<'_> {
             candidate_users,
             candidate_groups,
             due_at,
+            follow_up_at,
             priority: match &task.priority {
                 None => None,
                 Some(priority) => Some(self.priority(priority, scope)?),

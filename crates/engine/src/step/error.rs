@@ -342,6 +342,7 @@ mod tests {
             hops: 0,
             budget: Budget::DEFAULT,
             remark: None,
+            stores: std::collections::BTreeMap::new(),
         };
         let trigger = crate::Trigger::Manual { start_node: None };
         let done = step(&graph, &State::new(), Command::Start { trigger, input: Map::new() }, &cx).unwrap();

@@ -153,6 +153,9 @@ impl Machine<'_> {
     ) -> Result<(), Rejection> {
         let found = self.state.subscriptions.iter().find(|own| own.id == id && own.kind == kind);
         let own = found.ok_or(Rejection::UnknownSubscription(id))?.clone();
+        if self.awaits_store(&own) {
+            return Ok(());
+        }
         let node = self.node(&own.node)?;
         let arrival = match kind {
             SubscriptionKind::Message => Arrival::Message { name: own.name, key: own.key, payload },

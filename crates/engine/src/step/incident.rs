@@ -126,6 +126,7 @@ impl Machine<'_> {
         if let Some(own) = incident {
             self.resolve(own, Resolution::Skip)?;
         }
+        self.task_withdrawn(id)?;
         self.empty_scope(id, CancelReason::Moved)?;
         let value = (!output.is_empty()).then(|| Value::Object(output.clone()));
         self.set_values(at.scope.unwrap_or(LocalId::ROOT), output);

@@ -158,6 +158,7 @@ impl Index {
             | EventKind::CallCancelled { .. }
             | EventKind::DecisionEvaluated(_)
             | EventKind::ScriptEvaluated { .. }
+            | EventKind::DataStoreWritten { .. }
             | EventKind::DecisionTaken { .. } => {}
         }
     }

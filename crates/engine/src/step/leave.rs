@@ -235,6 +235,9 @@ impl Machine<'_> {
                 self.raise(At::scope(scope), IncidentCode::Limit, &message, Phase::Tokens);
                 return Ok(false);
             }
+            if scope == LocalId::ROOT && self.lacks_outputs() {
+                return Ok(false);
+            }
             self.close_waits(scope, true);
             if scope == LocalId::ROOT {
                 let output = self.state.variables().cloned().unwrap_or_default();
@@ -251,6 +254,17 @@ impl Machine<'_> {
             return Ok(true);
         }
         Ok(false)
+    }
+
+    /// Raises an incident where the process ends without one of its output sets (clause 10.4.1).
+    fn lacks_outputs(&mut self) -> bool {
+        let missing = self.missing_outputs().join("`, `");
+        if missing.is_empty() {
+            return false;
+        }
+        let message = format!("no output set of the process is whole at its end: `{missing}` has no value");
+        self.raise(At::scope(LocalId::ROOT), IncidentCode::ExpressionError, &message, Phase::Tokens);
+        true
     }
 
     /// Whether the content of a scope runs, rather than a listener or a choice behind it.

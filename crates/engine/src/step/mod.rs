@@ -27,6 +27,7 @@ mod loops;
 mod several;
 mod stages;
 mod starts;
+mod stores;
 mod wait;
 
 use crate::event::{Event, EventKind, IncidentCode, Phase, RunStarted, Trigger};
@@ -42,6 +43,7 @@ use serde_json::{Map, Value};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+pub use stores::store_signal;
 
 /// Result of a command.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,7 +110,11 @@ pub fn step_inline(
     inline: Inline,
 ) -> Result<Attempt, Rejection> {
     admit(state, command)?;
-    if size::of_command(command) > inline.bytes || size::of_state(state) > inline.bytes {
+    let stores: u64 = cx.stores.values().map(heddle_feel::size_of_json).sum();
+    if size::of_command(command) > inline.bytes
+        || size::of_state(state) > inline.bytes
+        || stores > inline.bytes
+    {
         return Ok(Attempt::Overrun);
     }
     let within = RunContext { budget: cx.budget.at_most(inline), ..cx.clone() };
@@ -245,7 +251,16 @@ impl<'g> Machine<'g> {
         self.remark(&command);
         // What stood still is looked at again.
         self.unsettled = matches!(command, Command::Retry { .. } | Command::Resume);
+        // The data stores for which there was no room are read once that is tried again.
+        let tries = matches!(command, Command::Retry { .. }) && self.has_unread_stores();
+        let resumes = tries || matches!(command, Command::Resume);
+        if self.state.life == Life::Active && !resumes {
+            self.read_stores();
+        }
         self.execute(command)?;
+        if resumes && self.state.life == Life::Active {
+            self.read_stores();
+        }
         self.run_to_quiescence()
     }
 
@@ -444,6 +459,7 @@ impl<'g> Machine<'g> {
     }
 
     fn start(&mut self, trigger: Trigger, input: Map<String, Value>) -> Result<(), Rejection> {
+        self.admit_input(&trigger, &input)?;
         let starts = self.starts(&trigger, &input)?;
         let started = RunStarted {
             process_id: self.graph.id.clone(),
@@ -457,6 +473,7 @@ impl<'g> Machine<'g> {
             Trigger::Manual { .. } | Trigger::Timer { .. } | Trigger::Signal { .. } => None,
         };
         self.emit(At::RUN, EventKind::RunStarted(Box::new(started)));
+        self.read_stores();
         if let Some((node, name)) = message {
             let at = At { node: Some(node), ..At::scope(LocalId::ROOT) };
             self.exchanged(at, Direction::Received, &name);

@@ -31,9 +31,11 @@ impl Machine<'_> {
                 if stage.is_work() {
                     self.stage(id, Stage::Before)?;
                 }
+                self.await_stores(ix, id);
                 Ok(())
             }
             Stage::Work | Stage::Before => {
+                self.awaits_stores_no_more(ix, id);
                 self.inputs_of(ix, id)?;
                 self.start_listeners(ix, id, 0)
             }
@@ -161,7 +163,8 @@ impl Machine<'_> {
                 | ListenerPlace::Assignment
                 | ListenerPlace::Update
                 | ListenerPlace::Timeout
-                | ListenerPlace::Complete => (Stage::StartListener(at), JobKind::StartListener),
+                | ListenerPlace::Complete
+                | ListenerPlace::Delete => (Stage::StartListener(at), JobKind::StartListener),
             };
             // A listener that fails is tried again by itself, without what came before it.
             self.stage(id, stage)?;
@@ -181,7 +184,8 @@ impl Machine<'_> {
                         | ListenerPlace::Assignment
                         | ListenerPlace::Update
                         | ListenerPlace::Timeout
-                        | ListenerPlace::Complete => scope,
+                        | ListenerPlace::Complete
+                        | ListenerPlace::Delete => scope,
                     };
                     self.admit_own(target, &values)?;
                     self.set_values(target, values);
@@ -219,6 +223,48 @@ impl Machine<'_> {
             Ok(()) => Ok(()),
             Err(fault) => self.fault(id, fault, Phase::Tokens),
         }
+    }
+
+    /// Does the listeners of an open human task that is about to be withdrawn, with what it sees; what they compute is for
+    /// the scope around it. One that fails holds nothing up: its incident goes with the task and stays in the history.
+    pub(super) fn task_withdrawn(&mut self, id: LocalId) -> Result<(), Rejection> {
+        let is_open = self.state.task_of(id).is_some();
+        let (ix, at) = self.at(id)?;
+        let Some(listeners) = self.graph.node(ix).listeners.clone().filter(|_| is_open) else {
+            return Ok(());
+        };
+        // The human task about a flow is none of the node's own.
+        if matches!(self.instance(id)?.stage, Stage::Review(_)) {
+            return Ok(());
+        }
+        for own in listeners.at(ListenerPlace::Delete) {
+            let ListenerWork::Script { source, variable } = &own.work else { continue };
+            match self.heard_at_withdrawal(id, source, variable.as_ref()) {
+                Ok(()) => {}
+                Err(StepFault::Rejected(rejection)) => return Err(rejection),
+                Err(StepFault::Incident(code, message)) => {
+                    let message = heddle_kernel::shortened(&message).into_owned();
+                    let (incident_id, phase) = (self.next_id(), Phase::Tokens);
+                    let raised =
+                        EventKind::IncidentRaised { incident_id, code, message, phase, failure: None };
+                    self.emit(at, raised);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn heard_at_withdrawal(
+        &mut self,
+        id: LocalId,
+        source: &Expression,
+        variable: Option<&Arc<str>>,
+    ) -> Result<(), StepFault> {
+        let (inner, around) = (self.inner(id)?, self.instance(id)?.scope);
+        let values = self.heard(source, variable, inner)?;
+        self.admit_own(around, &values)?;
+        self.set_values(around, values);
+        Ok(())
     }
 
     /// Waits of the listeners of a human task that are told when time has passed, by their numbers among them.

@@ -255,6 +255,7 @@ fn a_small_step_is_done_inline_and_a_larger_one_is_left_undone() {
         hops: 0,
         budget: Budget::DEFAULT,
         remark: None,
+        stores: std::collections::BTreeMap::new(),
     };
     let start =
         |input: Value| Command::Start { trigger: Trigger::Manual { start_node: None }, input: map(input) };

@@ -162,6 +162,8 @@ pub(crate) struct Run {
     pub hops: u32,
     pub budget: Budget,
     pub remark: Option<Remark>,
+    /// Values of the data stores.
+    pub stores: std::collections::BTreeMap<String, Value>,
 }
 
 impl Run {
@@ -177,6 +179,7 @@ impl Run {
             hops: 0,
             budget: Budget::DEFAULT,
             remark: None,
+            stores: std::collections::BTreeMap::new(),
         }
     }
 
@@ -196,6 +199,7 @@ impl Run {
             hops: self.hops,
             budget: self.budget,
             remark: self.remark.clone(),
+            stores: self.stores.clone(),
         }
     }
 

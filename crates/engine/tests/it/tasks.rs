@@ -1,6 +1,6 @@
 //! Human tasks: settings, assignment, completion, outcomes, variables.
 
-use crate::support::{Model, Run, map};
+use crate::support::{Model, Run, boundary, map};
 use heddle_engine::{Command, EventKind, IncidentCode, Rejection, Remark, SkipTarget, Status, WaitKind};
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ fn review(configuration: Value) -> Model {
 fn a_task_shows_its_settings() {
     let configuration = json!({
         "assignee": "ada", "candidateUsers": "bob, eve", "candidateGroups": ["clerks"], "dueDate": "P2D",
-        "priority": 60, "form": {"type": "object"}, "outcomes": ["approve", "reject"]
+        "followUpDate": "P1D", "priority": 60, "form": {"type": "object"}, "outcomes": ["approve", "reject"]
     });
     let run = review(configuration).run(json!({}));
     let task = run.state.tasks().remove(0);
@@ -25,6 +25,7 @@ fn a_task_shows_its_settings() {
     assert_eq!(task.candidate_users, ["bob", "eve"]);
     assert_eq!(task.candidate_groups, ["clerks"]);
     assert_eq!(task.due_at.unwrap().to_string(), "2024-01-03T00:00:00.000Z");
+    assert_eq!(task.follow_up_at.unwrap().to_string(), "2024-01-02T00:00:00.000Z");
     assert_eq!((task.priority, task.form.as_deref()), (Some(60), Some(&json!({"type": "object"}))));
     let wait = run.state.active_nodes()[0].waiting_for.clone().unwrap();
     assert_eq!(wait.kind, WaitKind::HumanTask);
@@ -67,6 +68,52 @@ fn listeners_hear_of_changes_of_a_task_and_of_time() {
     let mut run = model.run(json!({}));
     run.complete("t");
     assert_eq!((run.status(), run.state.timers().len()), (Status::Completed, 0));
+}
+
+#[test]
+fn listeners_of_a_withdrawal_compute_for_the_scope_around_and_a_failing_one_holds_nothing_up() {
+    let listeners = json!([
+        {"on": "delete", "source": "{gone: amount}"},
+        {"on": "delete", "source": "\"no context\""},
+        {"on": "delete", "source": "{last: true}"}
+    ]);
+    let model = Model::default()
+        .node("u", "userTask", json!({"configuration": {"listeners": listeners}}))
+        .node("b", "boundaryEvent", boundary("u", "timer PT1H", true))
+        .nodes("late:task")
+        .flows("b > late");
+    let mut run = model.run(json!({"amount": 3}));
+    run.advance(3_600);
+    assert_eq!(run.status(), Status::Completed);
+    assert_eq!(run.variables(), json!({"amount": 3, "gone": 3, "last": true}));
+    let count = |wanted: &str| {
+        run.log.iter().filter(|event| serde_json::to_value(event).unwrap()["type"] == wanted).count()
+    };
+    assert_eq!((count("incident.raised"), count("incident.resolved")), (1, 1));
+
+    let mut done = model.run(json!({"amount": 3}));
+    done.complete("u");
+    assert_eq!(done.variables(), json!({"amount": 3}), "a task that was completed was not withdrawn");
+    let mut skipped = model.run(json!({"amount": 3}));
+    let target = SkipTarget::Node(skipped.instance("u"));
+    skipped.give(Command::Skip { target, output: map(json!({})) }).unwrap();
+    assert_eq!(skipped.variables()["gone"], 3);
+}
+
+#[test]
+fn a_branch_is_taken_by_the_outcome_of_the_task_before_the_gateway() {
+    let model = Model::default()
+        .nodes("s:startEvent g:exclusiveGateway a:task b:task")
+        .node("u", "userTask", json!({"configuration": {"outcomes": ["yes", "no"]}}))
+        .flows("s > u > g")
+        .edge("g", "a", json!({"branch": "yes"}))
+        .edge("g", "b", json!({"branch": "no"}));
+    for (outcome, taken) in [("yes", "a"), ("no", "b")] {
+        let mut run = model.run(json!({}));
+        run.complete_with("u", Some(outcome), json!({})).unwrap();
+        assert!(run.done().contains(&taken.to_owned()), "{:?}", run.done());
+        assert_eq!((run.status(), run.done().len()), (Status::Completed, 2));
+    }
 }
 
 #[test]

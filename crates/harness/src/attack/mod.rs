@@ -17,6 +17,7 @@ mod outside;
 mod person;
 mod place;
 mod raw;
+mod receivers;
 mod report;
 mod rights;
 mod rounds;
@@ -100,6 +101,7 @@ fn all() -> impl Iterator<Item = &'static Attack> {
         engine::ATTACKS,
         files::ATTACKS,
         outside::ATTACKS,
+        receivers::ATTACKS,
         clock::ATTACKS,
     ]
     .into_iter()

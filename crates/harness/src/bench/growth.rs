@@ -119,6 +119,19 @@ const READS: &[Read] = &[
     list("members", "/api/members", 5),
 ];
 
+/// Reads of somebody who sees only what is their own: they started every second run.
+const OWN_READS: &[Read] = &[
+    list("own-runs", "/api/runs", 50),
+    list("own-runs?sort=-hasIncident", "/api/runs?sort=-hasIncident", 50),
+    list("own-runs?state=waiting", "/api/runs?state=waiting", 50),
+    list("own-runs?state=failed", "/api/runs?state=failed", 50),
+    list("own-tasks", "/api/human-tasks", 20),
+    list("own-tasks?state=completed", "/api/human-tasks?state=completed", 20),
+];
+
+/// Address and password of that somebody.
+const REQUESTER: (&str, &str) = ("requester@growth.local", "slow reeds beside a deep canal");
+
 /// Options of `bench growth`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
@@ -174,10 +187,12 @@ async fn measure(
 ) -> Result<BTreeMap<String, f64>> {
     let mut server = Server::start(binary, Mode { demo: true, test_clock: false }, postgres).await?;
     let client = sign_in(&server).await?;
+    let requester = requester(&client, &server).await?;
     let mut workflows = Vec::new();
     for number in 0..WORKFLOWS {
         let workflow = prepare::publish(&client, &format!("growth-{number}"), prepare::HUMAN_TASK).await?;
-        prepare::start(&client, &workflow, &json!({})).await?;
+        let starter = if number % 2 == 0 { &client } else { &requester };
+        prepare::start(starter, &workflow, &json!({})).await?;
         workflows.push(workflow);
     }
     server.stop().await?;
@@ -194,24 +209,48 @@ async fn measure(
     let host = server.facts().address.trim_start_matches("http://").to_owned();
     let mut connection = Connection::open(&host).await?;
     let mut figures = BTreeMap::new();
-    for read in READS {
-        let path = facts.put_in(read.path);
-        let Some(page) = read.page else {
-            figures.insert(read.name.to_owned(), median(&mut connection, &client, &path).await?);
-            continue;
-        };
-        let first = with(&path, &format!("limit={page}"));
-        figures.insert(format!("{} page=1", read.name), median(&mut connection, &client, &first).await?);
-        if let Some(deep) = deep(&client, &first).await? {
-            figures
-                .insert(format!("{} page=deep", read.name), median(&mut connection, &client, &deep).await?);
-        }
-    }
+    measure_reads(READS, &mut connection, &client, &facts, &mut figures).await?;
+    let requester = Client::sign_in(&server.facts().address, REQUESTER.0, REQUESTER.1).await?;
+    measure_reads(OWN_READS, &mut connection, &requester, &facts, &mut figures).await?;
     let (start, complete) = round_trips(&mut connection, &client, workflow).await?;
     figures.insert("start".to_owned(), start);
     figures.insert("complete".to_owned(), complete);
     server.stop().await?;
     Ok(figures)
+}
+
+/// Adds the medians of reads.
+async fn measure_reads(
+    reads: &[Read],
+    connection: &mut Connection,
+    client: &Client,
+    facts: &Facts,
+    figures: &mut BTreeMap<String, f64>,
+) -> Result<()> {
+    for read in reads {
+        let path = facts.put_in(read.path);
+        let Some(page) = read.page else {
+            figures.insert(read.name.to_owned(), median(connection, client, &path).await?);
+            continue;
+        };
+        let first = with(&path, &format!("limit={page}"));
+        figures.insert(format!("{} page=1", read.name), median(connection, client, &first).await?);
+        if let Some(deep) = deep(client, &first).await? {
+            figures.insert(format!("{} page=deep", read.name), median(connection, client, &deep).await?);
+        }
+    }
+    Ok(())
+}
+
+/// Makes a user with the role `requester`, and signs them in.
+async fn requester(admin: &Client, server: &Server) -> Result<Client> {
+    let roles = admin.get("/api/roles?limit=200").await?.data()?;
+    let role = roles.as_array().into_iter().flatten().find(|role| role["name"] == "requester");
+    let role = role.and_then(|role| role["id"].as_str()).context("there is no role `requester`")?;
+    let (email, password) = REQUESTER;
+    let user = json!({ "email": email, "displayName": "Requester", "password": password, "roles": [role] });
+    admin.post("/api/users", &user).await?.data()?;
+    Client::sign_in(&server.facts().address, email, password).await
 }
 
 async fn sign_in(server: &Server) -> Result<Client> {

@@ -8,6 +8,7 @@ mod growth;
 mod http;
 mod http1;
 mod jobs;
+mod policy;
 mod process;
 
 use std::ffi::OsStr;
@@ -31,6 +32,8 @@ pub(crate) enum Subject {
     Dmn(decisions::Options),
     /// CPU time of a request through the guarded way out beside a bare one, and of opening a sealed secret.
     Egress,
+    /// CPU time of decisions and listings with few grants and with many, of sign-ins, and of a caller who is known.
+    Policy(policy::Options),
 }
 
 /// Measures a subject.
@@ -41,6 +44,7 @@ pub(crate) async fn run(subject: Subject) -> Result<bool> {
         Subject::Bpmn(options) => definitions::run(options),
         Subject::Dmn(options) => decisions::run(options),
         Subject::Egress => egress::run(),
+        Subject::Policy(options) => policy::run(options).await,
     }
 }
 

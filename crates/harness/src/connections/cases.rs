@@ -41,7 +41,7 @@ pub(super) fn all(facts: &Value, database: u16) -> Vec<Case> {
     let mut all = http(facts);
     all.extend(tls(facts));
     all.extend(smtp(facts));
-    all.extend(postgresql(database));
+    all.extend(postgresql(facts, database));
     all.extend(s3(facts));
     all.extend(webhook(facts));
     all
@@ -135,11 +135,23 @@ fn smtp(facts: &Value) -> Vec<Case> {
         Case::of("smtp, wrong password", at(&facts["mail"], true, "wrong"), AUTH),
         Case::of("smtp, authority not trusted", at(&facts["mail"], false, SECRET), TLS),
         Case::of("smtp, name of another host", at(&facts["mailElsewhere"], true, SECRET), TLS),
+        Case::of("smtp, expired", at(&facts["mailExpired"], true, SECRET), TLS),
+        Case::of("smtp, slow", at(&facts["stalled"], true, SECRET), REQUEST),
         Case::of("smtp, down", at(&json!(NOBODY), true, SECRET), CONNECT),
     ]
 }
 
-fn postgresql(port: u16) -> Vec<Case> {
+fn postgresql(facts: &Value, port: u16) -> Vec<Case> {
+    let secured = |service: &str, trusted: bool| {
+        let mut config = json!({ "host": "127.0.0.1", "port": facts[service], "database": "postgres",
+            "username": "keeper" });
+        if trusted {
+            config["certificateAuthority"] = facts["authority"].clone();
+        }
+        of("postgresql", config, json!({ "password": SECRET }))
+    };
+    let slow = json!({ "host": "127.0.0.1", "port": facts["stalled"], "database": "postgres",
+        "username": "keeper", "tls": "disable" });
     let at = |port: u16, database: &str, tls: &str, password: &str| {
         let config = json!({ "host": "127.0.0.1", "port": port, "database": database, "username": "keeper",
             "tls": tls });
@@ -154,6 +166,11 @@ fn postgresql(port: u16) -> Vec<Case> {
             &["auth", "request"],
         ),
         Case::of("postgresql, server without TLS", at(port, "postgres", "verifyFull", SECRET), TLS),
+        Case::of("postgresql, authority not trusted", secured("database", false), TLS),
+        Case::of("postgresql, name of another host", secured("databaseElsewhere", true), TLS),
+        Case::of("postgresql, expired", secured("databaseExpired", true), TLS),
+        Case::of("postgresql, slow", of("postgresql", slow, json!({ "password": SECRET })), AUTH),
+        Case::of("postgresql, slow with TLS", secured("stalled", true), AUTH),
         Case::of("postgresql, down", at(NOBODY, "postgres", "disable", SECRET), CONNECT),
     ]
 }
@@ -166,7 +183,20 @@ fn s3(facts: &Value) -> Vec<Case> {
         of("s3", config, json!({ "secretAccessKey": secret }))
     };
     let down = json!(format!("http://127.0.0.1:{NOBODY}"));
+    let slow = json!(format!("http://127.0.0.1:{}", facts["stalled"]));
+    let secured = |service: &str, trusted: bool| {
+        let url = json!(format!("https://127.0.0.1:{}", facts[service]));
+        let mut made = at(&url, "archive", &own["secret"]);
+        if trusted {
+            made["config"]["certificateAuthority"] = facts["authority"].clone();
+        }
+        made
+    };
     vec![
+        Case::of("s3, authority not trusted", secured("https", false), TLS),
+        Case::of("s3, name of another host", secured("elsewhere", true), TLS),
+        Case::of("s3, expired", secured("expired", true), TLS),
+        Case::of("s3, slow", at(&slow, "archive", &own["secret"]), REQUEST),
         Case::of("s3", at(&own["url"], "archive", &own["secret"]), GOOD),
         Case::of("s3, wrong secret", at(&own["url"], "archive", &json!("wrong")), AUTH),
         Case::of("s3, no such bucket", at(&own["url"], "nowhere", &own["secret"]), &["auth", "request"]),
@@ -187,6 +217,7 @@ fn webhook(facts: &Value) -> Vec<Case> {
             at(format!("https://127.0.0.1:{}/hook", facts["https"])),
             TLS,
         ),
+        Case::of("webhook, slow", at(format!("http://127.0.0.1:{}/hook", facts["stalled"])), REQUEST),
         Case::of("webhook, down", at(format!("http://127.0.0.1:{NOBODY}/hook")), CONNECT),
     ]
 }
@@ -205,7 +236,10 @@ mod tests {
         for kind in ["http", "smtp", "postgresql", "s3", "webhook"] {
             let of: Vec<_> = all.iter().filter(|case| case.body["type"] == kind).collect();
             assert!(of.iter().any(|case| case.fails.is_empty()), "{kind}");
-            assert!(of.iter().any(|case| !case.fails.is_empty()), "{kind}");
+            for phase in [TLS, CONNECT] {
+                assert!(of.iter().any(|case| case.fails == phase), "{kind}: {phase:?}");
+            }
+            assert!(of.iter().any(|case| case.name.contains("slow")), "{kind}");
         }
     }
 }

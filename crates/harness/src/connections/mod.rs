@@ -10,9 +10,9 @@ mod cases;
 mod services;
 
 use anyhow::{Context, Result, bail};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use heddle_harness::client::Client;
+use heddle_harness::client::{Client, Method};
 use heddle_harness::out;
 use heddle_harness::postgres::Postgres;
 use heddle_harness::server::{self, Backend, Build, Mode, Server};
@@ -80,7 +80,7 @@ async fn tried(client: &Client, case: &Case) -> Result<String> {
     body["name"] = json!(case.name);
     let id = client.post("/api/connections", &body).await?.data().context("the creation")?["id"].take();
     let id = id.as_str().context("a connection has an id")?;
-    let tested = client.post(&format!("/api/connections/{id}/test"), &Value::Null).await?;
+    let tested = client.call(Method::POST, &format!("/api/connections/{id}/test"), None).await?;
     let told = tested.body.to_string();
     if told.contains(SECRET) || told.contains(ANSWER) {
         bail!("the answer shows a secret or what the service answered: {told}");

@@ -5,6 +5,7 @@ import base64
 import datetime
 import json
 import os
+import socket
 import ssl
 import sys
 import threading
@@ -99,6 +100,46 @@ def http(tls=None):
     return server.server_address[1]
 
 
+def listening(serve):
+    """A port on which each connection is served by a function, in a thread of its own."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def accept():
+        while True:
+            connection, _ = listener.accept()
+            threading.Thread(target=serve, args=(connection,), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    return listener.getsockname()[1]
+
+
+def stalled():
+    """A service that takes connections and says nothing."""
+
+    def serve(connection):
+        with connection:
+            while connection.recv(4096):
+                pass
+
+    return listening(serve)
+
+
+def database(tls):
+    """A database that agrees on TLS and shows its certificate; whoever takes it gets no further."""
+
+    def serve(connection):
+        with connection:
+            connection.recv(8)
+            connection.sendall(b"S")
+            try:
+                with tls.wrap_socket(connection, server_side=True) as secured:
+                    secured.recv(4096)
+            except OSError:
+                pass
+
+    return listening(serve)
+
+
 class Sink:
     async def handle_DATA(self, server, session, envelope):
         return "250 taken"
@@ -117,8 +158,6 @@ def mail(tls):
 
 
 def free():
-    import socket
-
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return taken.getsockname()[1]
@@ -147,6 +186,11 @@ print(json.dumps({
     "expired": http(EXPIRED),
     "mail": mail(GOOD),
     "mailElsewhere": mail(ELSEWHERE),
+    "mailExpired": mail(EXPIRED),
+    "stalled": stalled(),
+    "database": database(GOOD),
+    "databaseElsewhere": database(ELSEWHERE),
+    "databaseExpired": database(EXPIRED),
     "bucket": bucket(),
 }), flush=True)
 sys.stdin.read()

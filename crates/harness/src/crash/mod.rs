@@ -69,19 +69,21 @@ pub(crate) async fn run(options: Options) -> Result<bool> {
     let (address, callers) = start_callers(&options, &workflow, client, seed);
     let hands = whole::Hands::start(&whole, &options, &address, seed);
     let mut random = Random::new(seed);
+    let mut logged = 0;
     for kill in 1..=options.kills {
         let life = random.between(options.shortest_ms, options.longest_ms.max(options.shortest_ms));
         tokio::time::sleep(Duration::from_millis(life)).await;
         address.send_replace(None);
         server.kill().await?;
+        logged = server.log_text().len();
         server.launch().await.with_context(|| format!("the restart after kill {kill} (seed {seed})"))?;
         address.send_replace(Some(Arc::new(Client::with_token(&server.facts().address, &token)?)));
     }
     tokio::time::sleep(Duration::from_millis(options.shortest_ms)).await;
     let ledger = callers.finish().await?;
     let client = Client::with_token(&server.facts().address, &token)?;
-    // What the last start found three times under way is set aside at its beginning.
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    // What the last start found three times under way is set aside before it begins anything.
+    server.has_said("background work begins", logged).await?;
     let aside = done_again(&client).await?;
     let hands = hands.finish(&client, &whole).await?;
     let mut found = check::all(&client, &workflow, &ledger).await?;

@@ -1,9 +1,9 @@
 //! Schemathesis over both OpenAPI documents: no server error, no undocumented status, no answer that breaks its
 //! schema, and at least one success of every operation.
 
-mod apart;
-mod document;
-mod fixtures;
+pub(crate) mod apart;
+pub(crate) mod document;
+pub(crate) mod fixtures;
 mod report;
 mod tool;
 
@@ -146,7 +146,7 @@ impl Setting<'_> {
     }
 }
 
-async fn sign_in(server: &Server) -> Result<Client> {
+pub(crate) async fn sign_in(server: &Server) -> Result<Client> {
     let facts = server.facts();
     let email = facts.email.as_deref().context("the ready file names no administrator")?;
     let password = facts.password.as_deref().context("the ready file names no password")?;
@@ -154,7 +154,7 @@ async fn sign_in(server: &Server) -> Result<Client> {
 }
 
 /// Reads a document from its place.
-async fn fetch(client: &Client, name: &str) -> Result<Document> {
+pub(crate) async fn fetch(client: &Client, name: &str) -> Result<Document> {
     let answer = client.get(&format!("/{name}.json")).await?;
     if !answer.ok() {
         bail!("GET /{name}.json: {}", answer.refusal());
@@ -162,7 +162,7 @@ async fn fetch(client: &Client, name: &str) -> Result<Document> {
     Ok(Document(answer.body))
 }
 
-async fn make(client: &Client, document: &Document, operations: &[Operation]) -> Result<Fixtures> {
+pub(crate) async fn make(client: &Client, document: &Document, operations: &[Operation]) -> Result<Fixtures> {
     let maker = Maker::new(client, document).await.context("the fixtures")?;
     let mut fixtures = Fixtures { organization: client.organization().await?, ..Fixtures::default() };
     for operation in operations {

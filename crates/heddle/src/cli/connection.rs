@@ -45,6 +45,19 @@ pub(crate) struct TestConnection {
 pub(crate) enum KeyCommand {
     /// Make a new key and wrap every secret's own key with it, also while a server runs.
     Rotate(RotateKey),
+    /// List the keys of the keyring, with the number of secrets that are sealed under each.
+    List,
+    /// Take an earlier key from the keyring, which is refused while anything is sealed under it. A backup of before needs
+    /// the key: keep the keyring that was backed up with it.
+    Forget(ForgetKey),
+}
+
+/// `heddle key forget`.
+#[derive(Debug, Args)]
+pub(crate) struct ForgetKey {
+    /// Id of the key, as `heddle key list` tells it.
+    #[arg(value_name = "KEYID")]
+    pub key: String,
 }
 
 /// `heddle key rotate`.

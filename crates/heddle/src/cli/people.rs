@@ -22,6 +22,8 @@ pub(crate) enum UserCommand {
     Disable(OneUser),
     /// Switch an account on again.
     Enable(OneUser),
+    /// Remove a user's second factor, for who lost authenticator and recovery codes; their sessions end.
+    ResetSecondFactor(OneUser),
     /// Forget the failed sign-ins of a user, so that the next is looked at without a wait.
     Unlock {
         /// The e-mail address that the user signs in with.
@@ -43,7 +45,7 @@ pub(crate) struct ListUsers {
     pub place: Place,
 }
 
-/// `heddle user disable` and `heddle user enable`.
+/// `heddle user disable`, `heddle user enable` and `heddle user reset-second-factor`.
 #[derive(Debug, Args)]
 pub(crate) struct OneUser {
     /// The user's e-mail address or id.
@@ -65,6 +67,9 @@ pub(crate) struct CreateUser {
     /// The role's name.
     #[arg(long, default_value = "viewer")]
     pub role: String,
+    /// Create a service account: it has API tokens and no password.
+    #[arg(long, conflicts_with = "password_file")]
+    pub service: bool,
     /// Read the password from this file instead of making one; `-` for standard input.
     #[arg(long, value_name = "FILE")]
     pub password_file: Option<PathBuf>,
@@ -114,6 +119,9 @@ pub(crate) enum TokenCommand {
 pub(crate) struct CreateToken {
     /// Name that says what it is for; unique among the account's tokens.
     pub name: String,
+    /// Make it for this service account, by its e-mail address or id; it then acts in this organisation alone.
+    #[arg(long, value_name = "USER")]
+    pub service: Option<String>,
     /// Narrow it to these permissions, with commas: workflows.run,runs.view.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub permissions: Vec<String>,
@@ -128,6 +136,9 @@ pub(crate) struct CreateToken {
 /// `heddle token list`.
 #[derive(Debug, Args)]
 pub(crate) struct ListTokens {
+    /// Those of this service account, by its e-mail address or id.
+    #[arg(long, value_name = "USER")]
+    pub service: Option<String>,
     /// The place.
     #[command(flatten)]
     pub place: Place,
@@ -138,6 +149,9 @@ pub(crate) struct ListTokens {
 pub(crate) struct DeleteToken {
     /// The token's name or id.
     pub token: String,
+    /// One of this service account, by its e-mail address or id.
+    #[arg(long, value_name = "USER")]
+    pub service: Option<String>,
     /// The place.
     #[command(flatten)]
     pub place: Place,

@@ -15,12 +15,16 @@ pub(crate) struct Place {
     /// The organisation's slug; the account's only one without it.
     #[arg(long, value_name = "SLUG", help_heading = "In whose name, and where")]
     pub organization: Option<String>,
-    /// Address of a server elsewhere, such as http://127.0.0.1:8080; the token in HEDDLE_TOKEN says who calls.
+    /// Address of a server elsewhere, such as https://heddle.example.com or http://127.0.0.1:8080; the token in HEDDLE_TOKEN says who calls.
     #[arg(long, value_name = "URL", env = "HEDDLE_SERVER", help_heading = "In whose name, and where")]
     pub server: Option<String>,
     /// Read the token from this file instead of HEDDLE_TOKEN.
     #[arg(long, value_name = "FILE", help_heading = "In whose name, and where")]
     pub token_file: Option<PathBuf>,
+    /// Authorities (PEM) whose certificates pass beside those that the system knows, for a server with a certificate of
+    /// the house or a self-signed one.
+    #[arg(long, value_name = "FILE", help_heading = "In whose name, and where")]
+    pub ca_file: Option<PathBuf>,
 }
 
 impl Place {

@@ -4,10 +4,12 @@ use std::fmt::Write as _;
 
 use anyhow::{Context as _, Result};
 use reqwest::Method;
+use reqwest::header::{ACCEPT, HeaderValue};
 use serde_json::Value;
 
 use super::Client;
-use crate::failure::{Refusal, Unreachable};
+use super::wire::{Answer, Call};
+use crate::failure::Refusal;
 
 /// Parameters of a query.
 #[derive(Debug, Clone, Default)]
@@ -61,6 +63,14 @@ impl Client {
     /// [`Refusal`], [`Unreachable`].
     pub(crate) async fn get(&self, path: &str) -> Result<Value> {
         self.call(Method::GET, path, None).await
+    }
+
+    /// `data` of the answer to GET with a query.
+    ///
+    /// # Errors
+    /// [`Refusal`], [`Unreachable`].
+    pub(crate) async fn get_with(&self, path: &str, query: &Query) -> Result<Value> {
+        self.get(&format!("{path}{}", query.0)).await
     }
 
     /// `data` of the answer to POST.
@@ -143,26 +153,20 @@ impl Client {
         Ok(Rows { rows, next })
     }
 
-    /// GET with a query.
-    ///
-    /// # Errors
-    /// [`Refusal`], [`Unreachable`].
-    pub(crate) async fn get_with(&self, path: &str, query: &Query) -> Result<Value> {
-        self.get(&format!("{path}{}", query.0)).await
-    }
-
     /// The answer to GET as it comes, for a stream of events behind one that was seen.
     ///
     /// # Errors
     /// [`Refusal`], [`Unreachable`].
-    pub(crate) async fn stream(&self, path: &str, seen: u64) -> Result<reqwest::Response> {
-        let request = self.http.get(format!("{}{path}", self.base)).headers(self.headers.clone());
-        let sent = request.header("last-event-id", seen).header("accept", "text/event-stream").send().await;
-        let answer = sent.map_err(|error| Unreachable::new(&self.base, &error))?;
-        if answer.status().is_success() {
+    pub(crate) async fn stream(&self, path: &str, seen: u64) -> Result<Answer> {
+        let mut headers = self.headers.clone();
+        headers.insert("last-event-id", HeaderValue::from(seen));
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        let call = Call { method: Method::GET, base: &self.base, path, headers, body: None };
+        let answer = self.wire.send(call).await?;
+        let status = answer.status();
+        if (200..300).contains(&status) {
             return Ok(answer);
         }
-        let status = answer.status().as_u16();
         let bytes = answer.bytes().await.unwrap_or_default();
         Err(Refusal::of(status, &serde_json::from_slice(&bytes).unwrap_or_default()).into())
     }
@@ -174,17 +178,13 @@ impl Client {
 
     /// The whole body of an answer; null where there is none.
     async fn whole(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value> {
-        let request = self.http.request(method, format!("{}{path}", self.base)).headers(self.headers.clone());
         // What could be a document comes as JSON, with its diagnostics.
-        let request = request.header("accept", "application/json");
-        let request = match body.filter(|body| !body.is_null()) {
-            Some(body) => request.json(body),
-            None => request,
-        };
-        let unreachable = |error: reqwest::Error| Unreachable::new(&self.base, &error);
-        let answer = request.send().await.map_err(unreachable)?;
-        let status = answer.status().as_u16();
-        let bytes = answer.bytes().await.map_err(unreachable)?;
+        let mut headers = self.headers.clone();
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        let body = body.filter(|body| !body.is_null()).map(serde_json::to_vec).transpose()?;
+        let answer = self.wire.send(Call { method, base: &self.base, path, headers, body }).await?;
+        let status = answer.status();
+        let bytes = answer.bytes().await?;
         let body = serde_json::from_slice(&bytes);
         if !(200..300).contains(&status) {
             return Err(Refusal::of(status, &body.unwrap_or_default()).into());

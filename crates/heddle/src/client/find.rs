@@ -122,6 +122,20 @@ impl Client {
             .ok_or_else(|| Failure::NotFound(format!("there is no user `{name}` in the organisation")))?)
     }
 
+    /// A group by its name or id.
+    ///
+    /// # Errors
+    /// `NotFound`; [`Refusal`], [`crate::failure::Unreachable`].
+    pub(crate) async fn group(&self, name: &str) -> Result<Value> {
+        if is_id(name) {
+            return self.get(&format!("/api/groups/{}", name.to_lowercase())).await;
+        }
+        let rows = self.list("/api/groups", &Query::default().with("q", name), ALL).await?;
+        let found = rows.into_iter().find(|row| text(row, "/name") == name);
+        Ok(found
+            .ok_or_else(|| Failure::NotFound(format!("there is no group `{name}` in the organisation")))?)
+    }
+
     /// Slug of the organisation in which the command works.
     ///
     /// # Errors

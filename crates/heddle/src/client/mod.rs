@@ -1,9 +1,10 @@
-//! The client of every command: the same calls of the API, whichever way they go. To a server elsewhere over HTTP with a
-//! token; to the server that runs on the data directory, over its socket; and where none runs, to the service that this
+//! The client of every command: the same calls of the API, whichever way they go. To a server elsewhere over HTTP or HTTPS with
+//! a token; to the server that runs on the data directory, over its socket; and where none runs, to the service that this
 //! process opens for the one command.
 
 mod ask;
 mod find;
+mod wire;
 
 use std::path::Path;
 use std::time::Duration;
@@ -17,11 +18,15 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 pub(crate) use ask::{Query, escaped};
 pub(crate) use find::{is_id, text};
 
+use wire::Wire;
+
 use crate::cli::Place;
 use crate::failure::Failure;
 
 /// Longest wait for a connection.
 const CONNECT: Duration = Duration::from_secs(10);
+/// Name of the program to a server.
+const AGENT: &str = concat!("heddle/", env!("CARGO_PKG_VERSION"));
 
 /// Need of a command at the place where it works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +53,7 @@ enum Way {
 /// A client.
 #[derive(Debug)]
 pub(crate) struct Client {
-    http: reqwest::Client,
+    wire: Wire,
     base: String,
     headers: HeaderMap,
     way: Way,
@@ -71,17 +76,15 @@ impl Client {
 
     async fn of_server(server: &str, place: &Place) -> Result<Self> {
         let base = server.trim_end_matches('/');
-        if base.starts_with("https://") {
-            let message = format!(
-                "`{server}`: this program speaks plain HTTP; where a proxy speaks TLS, lead a port of this machine to the \
-                 server behind it, for instance `ssh -L 8080:127.0.0.1:8080 HOST`, and name that with --server \
-                 http://127.0.0.1:8080; where the server itself does, run the command on its machine"
-            );
+        let is_tls = base.starts_with("https://");
+        if !(is_tls || base.starts_with("http://")) || !wire::is_address(base) {
+            let message =
+                format!("`{server}` is no address of a server; https://HOST or http://HOST:PORT is needed");
             return Err(Failure::Configuration(message).into());
         }
-        if !base.starts_with("http://") {
-            let message = format!("`{server}` is no address of a server; http://HOST:PORT is needed");
-            return Err(Failure::Configuration(message).into());
+        if !is_tls && place.ca_file.is_some() {
+            let message = "--ca-file goes with a server whose address begins with https://";
+            return Err(Failure::Configuration(message.to_owned()).into());
         }
         if place.account.is_some() {
             let message = "--as works on the machine of the server; with --server the token says who calls";
@@ -92,9 +95,12 @@ impl Client {
                            (`heddle token create` makes one)";
             return Err(Failure::Configuration(message.to_owned()).into());
         };
-        let http = builder().build().context("no HTTP client")?;
+        let wire = match is_tls {
+            true => Wire::tls(place.ca_file.as_deref())?,
+            false => Wire::Plain(builder().build().context("no HTTP client")?),
+        };
         let headers = bearer(&token)?;
-        let mut client = Self { http, base: base.to_owned(), headers, way: Way::Network, _path: None };
+        let mut client = Self { wire, base: base.to_owned(), headers, way: Way::Network, _path: None };
         if let Some(slug) = &place.organization {
             let id = client.organization_of(slug).await?;
             client.headers.insert("x-organization-id", header(&id)?);
@@ -103,6 +109,10 @@ impl Client {
     }
 
     async fn of_directory(config: Config, place: &Place, need: Need) -> Result<Self> {
+        if place.ca_file.is_some() {
+            let message = "--ca-file goes with --server https://HOST";
+            return Err(Failure::Configuration(message.to_owned()).into());
+        }
         let headers = named(place, need)?;
         let socket = config.data_dir.join(SOCKET_FILE);
         if let Some(path) = living(&socket) {
@@ -124,7 +134,8 @@ impl Client {
 
     fn over(path: SocketPath, headers: HeaderMap, way: Way) -> Result<Self> {
         let http = builder().unix_socket(path.as_path()).build().context("no HTTP client")?;
-        Ok(Self { http, base: "http://localhost".to_owned(), headers, way, _path: Some(path) })
+        let wire = Wire::Plain(http);
+        Ok(Self { wire, base: "http://localhost".to_owned(), headers, way, _path: Some(path) })
     }
 
     /// Whether a server runs, which fires timers and delivers messages.
@@ -139,9 +150,9 @@ impl Client {
 
     /// Ends it: the service of this process writes what is to be written.
     pub(crate) async fn close(self) {
-        let Self { http, way, .. } = self;
+        let Self { wire, way, .. } = self;
         // Connections that are kept would be waited for.
-        drop(http);
+        drop(wire);
         if let Way::Own(own) = way {
             own.stop().await;
         }
@@ -150,8 +161,7 @@ impl Client {
 
 #[expect(clippy::disallowed_methods, reason = "a command calls the server that its user names")]
 fn builder() -> reqwest::ClientBuilder {
-    let agent = concat!("heddle/", env!("CARGO_PKG_VERSION"));
-    reqwest::Client::builder().no_proxy().connect_timeout(CONNECT).user_agent(agent)
+    reqwest::Client::builder().no_proxy().connect_timeout(CONNECT).user_agent(AGENT)
 }
 
 /// Path of a socket that somebody listens on.

@@ -1,10 +1,13 @@
 //! The commands: each reads its options, calls the service, and prints.
 
+mod access;
+mod audit;
 pub(crate) mod backup;
 mod connection;
 pub(crate) mod decision;
 mod doctor;
 mod given;
+mod group;
 mod import;
 mod job;
 mod key;
@@ -28,8 +31,9 @@ use serde_json::{Map, Value, json};
 use tracing_subscriber::EnvFilter;
 
 use crate::cli::{
-    Cli, Command, ConnectionCommand, CreateUser, DeadLetterCommand, EventCommand, JobCommand, KeyCommand,
-    LicenceCommand, Place, RotateKey, RunCommand, TaskCommand, TokenCommand, UserCommand, WorkflowCommand,
+    AccessCommand, AuditCommand, Cli, Command, ConnectionCommand, CreateUser, DeadLetterCommand,
+    EventCommand, GroupCommand, JobCommand, KeyCommand, LicenceCommand, Place, RunCommand, TaskCommand,
+    TokenCommand, UserCommand, VerifyAudit, WorkflowCommand,
 };
 use crate::client::{Client, Need};
 use crate::config::{Effective, Row};
@@ -85,6 +89,7 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
         Command::Backup(options) => block_on(backup::back_up(config, options, json)),
         Command::Restore(options) => block_on(backup::restore(config, options, json)),
         Command::User { command } => block_on(users(config, command, json)),
+        Command::Group { command } => block_on(groups(config, command, json)),
         Command::Token { command } => block_on(tokens(config, command, json)),
         Command::Licence { command } => block_on(licences(config, command, json)),
         Command::Workflow { command } => block_on(workflows(config, command, json)),
@@ -93,8 +98,12 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
         Command::Job { command } => block_on(jobs(config, command, json)),
         Command::Event { command } => block_on(events(config, command, json)),
         Command::DeadLetter { command } => block_on(letters(config, command, json)),
+        Command::Access { command } => block_on(rights(config, command, json)),
         Command::Connection { command } => block_on(connections(config, command, json)),
-        Command::Key { command: KeyCommand::Rotate(options) } => block_on(rotate(config, options, json)),
+        Command::Key { command } => block_on(keys(config, command, json)),
+        Command::Audit { command: AuditCommand::Verify(options) } => {
+            block_on(audit_verify(config, options, json))
+        }
         Command::Decision { .. } | Command::Man(_) | Command::Completions { .. } => Ok(()),
     }
 }
@@ -147,9 +156,40 @@ async fn users(config: Config, command: UserCommand, json: bool) -> Result<()> {
             let work = async |client: &Client| user::switch(client, options, true, json).await;
             with(config, &options.place, own, work).await
         }
+        UserCommand::ResetSecondFactor(options) => {
+            let work = async |client: &Client| user::reset_second_factor(client, options, json).await;
+            with(config, &options.place, own, work).await
+        }
         UserCommand::Unlock { email } => {
             let work = async |client: &Client| user::unlock(client, email, json).await;
             with(config, &Place::default(), Need::Installation, work).await
+        }
+    }
+}
+
+async fn groups(config: Config, command: GroupCommand, json: bool) -> Result<()> {
+    let own = Need::Account;
+    match &command {
+        GroupCommand::List(options) => {
+            with(config, &options.place, own, async |client| group::list(client, options, json).await).await
+        }
+        GroupCommand::Create(options) => {
+            with(config, &options.place, own, async |client| group::create(client, options, json).await).await
+        }
+        GroupCommand::Members(options) => {
+            with(config, &options.place, own, async |client| group::members(client, options, json).await)
+                .await
+        }
+        GroupCommand::Add(options) => {
+            let work = async |client: &Client| group::change(client, options, "addMembers", json).await;
+            with(config, &options.place, own, work).await
+        }
+        GroupCommand::Remove(options) => {
+            let work = async |client: &Client| group::change(client, options, "removeMembers", json).await;
+            with(config, &options.place, own, work).await
+        }
+        GroupCommand::Delete(options) => {
+            with(config, &options.place, own, async |client| group::delete(client, options, json).await).await
         }
     }
 }
@@ -181,7 +221,7 @@ async fn tokens(config: Config, command: TokenCommand, json: bool) -> Result<()>
             with(config, &options.place, own, async |client| token::create(client, options, json).await).await
         }
         TokenCommand::List(options) => {
-            with(config, &options.place, own, async |client| token::list(client, json).await).await
+            with(config, &options.place, own, async |client| token::list(client, options, json).await).await
         }
         TokenCommand::Delete(options) => {
             with(config, &options.place, own, async |client| token::delete(client, options, json).await).await
@@ -212,6 +252,12 @@ async fn licences(config: Config, command: LicenceCommand, json: bool) -> Result
     }
 }
 
+async fn rights(config: Config, command: AccessCommand, json: bool) -> Result<()> {
+    let AccessCommand::Explain(options) = &command;
+    let work = async |client: &Client| access::explain(client, options, json).await;
+    with(config, &options.place, Need::Account, work).await
+}
+
 async fn connections(config: Config, command: ConnectionCommand, json: bool) -> Result<()> {
     let own = Need::Account;
     match &command {
@@ -226,9 +272,25 @@ async fn connections(config: Config, command: ConnectionCommand, json: bool) -> 
     }
 }
 
-async fn rotate(config: Config, options: RotateKey, json: bool) -> Result<()> {
-    let work = async |client: &Client| key::rotate(client, &options, json).await;
+async fn keys(config: Config, command: KeyCommand, json: bool) -> Result<()> {
+    let work = async |client: &Client| match &command {
+        KeyCommand::Rotate(options) => key::rotate(client, options, json).await,
+        KeyCommand::List => key::list(client, json).await,
+        KeyCommand::Forget(options) => key::forget(client, options, json).await,
+    };
     with(config, &Place::default(), Need::Installation, work).await
+}
+
+async fn audit_verify(config: Config, options: VerifyAudit, json: bool) -> Result<()> {
+    if options.file.is_some() || options.database.is_some() {
+        return audit::elsewhere(&config, &options, json).await;
+    }
+    if options.public_key.is_some() || options.anchors.is_some() {
+        let message = "--public-key and --anchors go with --file or --database: an installation has its own";
+        return Err(Failure::Configuration(message.to_owned()).into());
+    }
+    let work = async |client: &Client| audit::verify(client, json).await;
+    with(config, &options.place, Need::Account, work).await
 }
 
 async fn workflows(config: Config, command: WorkflowCommand, json: bool) -> Result<()> {

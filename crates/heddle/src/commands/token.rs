@@ -3,7 +3,7 @@
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use crate::cli::{CreateToken, DeleteToken};
+use crate::cli::{CreateToken, DeleteToken, ListTokens};
 use crate::client::{Client, Query, is_id, text};
 use crate::failure::Failure;
 use crate::output;
@@ -16,6 +16,10 @@ pub(crate) async fn create(client: &Client, options: &CreateToken, as_json: bool
         }
         if !options.permissions.is_empty() {
             members.insert("permissions".to_owned(), json!(options.permissions));
+        }
+        if let Some(service) = &options.service {
+            let service = client.user(service).await?;
+            members.insert("userId".to_owned(), json!(text(&service, "/id")));
         }
         if let Some(slug) = &options.place.organization {
             members.insert("organizationId".to_owned(), json!(client.organization_of(slug).await?));
@@ -33,8 +37,16 @@ pub(crate) async fn create(client: &Client, options: &CreateToken, as_json: bool
     Ok(())
 }
 
-pub(crate) async fn list(client: &Client, as_json: bool) -> Result<()> {
-    let rows = client.list("/api/auth/tokens", &Query::default(), usize::MAX).await?;
+/// The query that names a service account; none asks about the caller.
+async fn about(client: &Client, service: Option<&str>) -> Result<Query> {
+    let Some(service) = service else { return Ok(Query::default()) };
+    let service = client.user(service).await?;
+    Ok(Query::default().with("userId", text(&service, "/id")))
+}
+
+pub(crate) async fn list(client: &Client, options: &ListTokens, as_json: bool) -> Result<()> {
+    let query = about(client, options.service.as_deref()).await?;
+    let rows = client.list("/api/auth/tokens", &query, usize::MAX).await?;
     if as_json {
         output::json(&json!({ "tokens": rows }));
         return Ok(());
@@ -62,15 +74,16 @@ pub(crate) async fn list(client: &Client, as_json: bool) -> Result<()> {
 }
 
 pub(crate) async fn delete(client: &Client, options: &DeleteToken, as_json: bool) -> Result<()> {
+    let query = about(client, options.service.as_deref()).await?;
     let id = if is_id(&options.token) {
         options.token.clone()
     } else {
-        let rows = client.list("/api/auth/tokens", &Query::default(), usize::MAX).await?;
+        let rows = client.list("/api/auth/tokens", &query, usize::MAX).await?;
         let found = rows.iter().find(|row| text(row, "/name") == options.token);
         let missing = || Failure::NotFound(format!("the account has no token `{}`", options.token));
         found.map(|row| text(row, "/id").to_owned()).ok_or_else(missing)?
     };
-    client.delete(&format!("/api/auth/tokens/{id}")).await?;
+    client.delete_with(&format!("/api/auth/tokens/{id}"), &query).await?;
     if as_json {
         output::json(&json!({ "id": id, "deleted": true }));
     } else {

@@ -27,15 +27,24 @@ pub(crate) async fn list(client: &Client, options: &ListUsers, as_json: bool) ->
 }
 
 pub(crate) async fn create(client: &Client, options: &CreateUser, as_json: bool) -> Result<()> {
-    let given = given::password(options.password_file.as_deref())?;
-    let (password, made) = chosen(given)?;
+    let (password, made) = match options.service {
+        true => (None, None),
+        false => {
+            let (password, made) = chosen(given::password(options.password_file.as_deref())?)?;
+            (Some(password), made)
+        }
+    };
     let name = options.name.clone().unwrap_or_else(|| options.email.clone());
     let is_new = client.is_local() && {
         let state = client.get("/local/installation").await?;
         state.get("setUp").and_then(Value::as_bool) == Some(false)
     };
     let (id, email, organization) = if is_new {
-        let body = set_up(options, &name, &password)?;
+        let Some(password) = password.as_deref() else {
+            let message = "the installation is not set up: its first user is a person";
+            return Err(Failure::Refused(message.to_owned()).into());
+        };
+        let body = set_up(options, &name, password)?;
         let done = client.post("/local/set-up", &body).await?;
         (
             text(&done, "/id").to_owned(),
@@ -47,7 +56,13 @@ pub(crate) async fn create(client: &Client, options: &CreateUser, as_json: bool)
             let message = "`--as EMAIL` is needed: an account of the organisation, in whose name it is done";
             return Err(Failure::Configuration(message.to_owned()).into());
         }
-        let body = json!({ "email": options.email, "displayName": name, "password": password, "roles": [options.role] });
+        let mut body = json!({ "email": options.email, "displayName": name, "roles": [options.role] });
+        if let Some(members) = body.as_object_mut() {
+            match &password {
+                Some(password) => members.insert("password".to_owned(), json!(password)),
+                None => members.insert("kind".to_owned(), json!("service")),
+            };
+        }
         let organization = client.organization().await?;
         let done = client.post("/api/users", &body).await?;
         (text(&done, "/id").to_owned(), text(&done, "/email").to_owned(), organization)
@@ -129,12 +144,19 @@ async fn invite_one(client: &Client, email: &str, role: &str) -> Result<Value> {
         let members = client.list("/api/members", &Query::default(), usize::MAX).await?;
         let present = members.iter().find(|member| text(member, "/userId") == id);
         let present = present.and_then(|member| member.get("roles")).and_then(Value::as_array);
+        let mut present_roles = present.into_iter().flatten();
+        let ended = present_roles.any(|one| text(one, "/name") == role && text(one, "/state") == "expired");
         let mut roles: Vec<String> =
             present.into_iter().flatten().map(|role| text(role, "/name").to_owned()).collect();
         if !roles.iter().any(|known| known == role) {
             roles.push(role.to_owned());
         }
-        client.put(&format!("/api/members/{id}"), &json!({ "roles": roles })).await?;
+        // Of a role that has ended the end goes; the others keep theirs.
+        let mut body = json!({ "roles": roles });
+        if let (true, Some(body)) = (ended, body.as_object_mut()) {
+            body.insert("roleExpiries".to_owned(), json!([{ "role": role, "expiresAt": null }]));
+        }
+        client.put(&format!("/api/members/{id}"), &body).await?;
         return Ok(json!({ "id": id, "email": text(&user, "/email"), "roles": roles, "created": false }));
     }
     let password = operator::random_password()?;
@@ -170,6 +192,23 @@ pub(crate) async fn switch(client: &Client, options: &OneUser, on: bool, as_json
         output::json(&changed);
     } else {
         output::line(&format!("The account {} is switched {word}.", text(&user, "/email")));
+    }
+    Ok(())
+}
+
+pub(crate) async fn reset_second_factor(client: &Client, options: &OneUser, as_json: bool) -> Result<()> {
+    let user = client.user(&options.user).await?;
+    let path = format!("/api/users/{}", text(&user, "/id"));
+    let changed = client.patch(&path, &json!({ "secondFactor": false })).await?;
+    if as_json {
+        output::json(&changed);
+    } else if user.get("secondFactor").and_then(Value::as_bool) == Some(false) {
+        output::line(&format!("{} had no second factor.", text(&user, "/email")));
+    } else {
+        output::line(&format!(
+            "The second factor of {} is removed, and the sessions of the account have ended.",
+            text(&user, "/email")
+        ));
     }
     Ok(())
 }

@@ -58,6 +58,7 @@ impl Way<'_> {
             let exported = self.json(&["workflow", "export", slug, "--format", format]);
             assert!(exported["content"].as_str().unwrap().contains(word), "{format}");
         }
+        self.explain_access(slug);
         self.run_and_work(slug);
         self.work_as_a_worker();
         self.manage_people(&mail);
@@ -74,6 +75,20 @@ impl Way<'_> {
         assert_eq!(self.json(&["workflow", "archive", slug])["state"], "archived");
         assert_eq!(self.json(&["workflow", "delete", slug])["deleted"], true);
         assert_eq!(code(&self.run(&["workflow", "get", slug])), 3);
+    }
+
+    fn explain_access(&self, slug: &str) {
+        let thing = format!("workflow/{slug}");
+        for user in ["me", ADMINISTRATOR] {
+            let told = self.json(&["access", "explain", user, "delete", &thing]);
+            assert_eq!((&told["decision"], &told["context"]["reason"]), (&json!(true), &json!("GRANTED")));
+            assert_eq!(told["context"]["permission"], "workflows.manage", "{told}");
+            assert!(told["context"]["steps"].as_array().unwrap().iter().all(|step| step["passed"] == true));
+        }
+        let refused = self.run(&["access", "explain", "me", "fly", &thing]);
+        assert_eq!(code(&refused), 1, "{}", told(&refused));
+        assert!(String::from_utf8_lossy(&refused.stdout).starts_with("denied: UNKNOWN_ACTION"));
+        assert_eq!(code(&self.run(&["access", "explain", "nobody@nowhere.test", "read", "workflow"])), 3);
     }
 
     fn run_and_work(&self, slug: &str) {
@@ -242,10 +257,13 @@ fn a_failure_has_its_exit_code_and_its_json() {
     let (folder, _) = demo();
     let place = folder.path();
     let own = ["--as", ADMINISTRATOR];
-    let cases: [(&[&str], &str, i32, &str); 9] = [
+    let cases: [(&[&str], &str, i32, &str); 12] = [
         (&["workflow", "list"], "", 2, "--as"),
         (&["workflow", "list", "--as", "nobody@demo.local"], "", 3, "nobody@demo.local"),
-        (&["workflow", "list", "--server", "https://heddle.test"], "", 2, "plain HTTP"),
+        (&["workflow", "list", "--server", "https://127.0.0.1:9"], "", 2, "HEDDLE_TOKEN"),
+        (&["workflow", "list", "--server", "https://127.0.0.1:9"], "hdt_x", 5, "127.0.0.1:9"),
+        (&["workflow", "list", "--server", "heddle.test"], "hdt_x", 2, "https://HOST"),
+        (&["workflow", "list", "--server", "http://127.0.0.1:9", "--ca-file", "a"], "hdt_x", 2, "--ca-file"),
         (&["workflow", "list", "--server", "http://127.0.0.1:9"], "", 2, "HEDDLE_TOKEN"),
         (&["workflow", "list", "--server", "http://127.0.0.1:9"], "hdt_x", 5, "127.0.0.1:9"),
         (&["workflow", "list"], "hdt_x", 2, "token"),
@@ -274,6 +292,45 @@ fn a_failure_has_its_exit_code_and_its_json() {
     let misused = run(place, &["workflow", "lst", "--json"]);
     let error: Value = serde_json::from_slice(&misused.stdout).unwrap();
     assert_eq!((code(&misused), &error["error"]["exitCode"]), (2, &json!(2)));
+}
+
+/// A server with a self-signed certificate: refused with what to do about it, and taken when it is named.
+#[tokio::test]
+async fn commands_speak_tls_and_check_the_certificate() {
+    let (folder, _) = demo();
+    let place = folder.path();
+    let own = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let other = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    std::fs::write(place.join("cert.pem"), own.cert.pem()).unwrap();
+    std::fs::write(place.join("key.pem"), own.signing_key.serialize_pem()).unwrap();
+    std::fs::set_permissions(place.join("key.pem"), std::fs::Permissions::from_mode(0o600)).unwrap();
+    std::fs::write(place.join("other.pem"), other.cert.pem()).unwrap();
+    std::fs::write(place.join("none.pem"), "no certificate").unwrap();
+    let created = json_of(place, &["token", "create", "tls", "--as", ADMINISTRATOR, "--json"]);
+    let server = Server::start(place, &["--tls-cert", "cert.pem", "--tls-key", "key.pem"]);
+    let port = server.fact("address").rsplit(':').next().unwrap().trim_end_matches('/').to_owned();
+    let call = |host: &str, rest: &[&str]| {
+        let mut command = heddle(place);
+        command.env("HEDDLE_TOKEN", created["token"].as_str().unwrap());
+        let address = format!("https://{host}:{port}");
+        command.args(["workflow", "list", "--json", "--server", &address]).args(rest).output().unwrap()
+    };
+    let taken = call("localhost", &["--ca-file", "cert.pem"]);
+    assert_eq!(code(&taken), 0, "{}", told(&taken));
+    let local = run(place, &["workflow", "list", "--json", "--as", ADMINISTRATOR]);
+    assert_eq!(String::from_utf8_lossy(&taken.stdout), String::from_utf8_lossy(&local.stdout));
+    let cases: [(&str, &[&str], &str); 4] = [
+        ("localhost", &[], "--ca-file FILE"),
+        ("localhost", &["--ca-file", "other.pem"], "--ca-file FILE"),
+        ("127.0.0.1", &["--ca-file", "cert.pem"], "for another name"),
+        ("localhost", &["--ca-file", "none.pem"], "no certificate"),
+    ];
+    for (host, rest, word) in cases {
+        let refused = call(host, rest);
+        assert!(code(&refused) == 2 && told(&refused).contains(word), "{host} {rest:?}: {}", told(&refused));
+    }
+    assert_eq!(code(&call("localhost", &["--ca-file", "absent.pem"])), 3);
+    server.end("TERM");
 }
 
 #[test]

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use heddle_kernel::{SessionId, TenantId, Timestamp, UserId};
+use heddle_kernel::{GroupId, SessionId, TenantId, Timestamp, UserId};
 use heddle_usecase::StoreError;
 
-use crate::records::{ApiToken, GrantRow, Membership, Role, Session, User};
+use crate::records::{ApiToken, GrantPrincipal, GrantRow, Membership, Role, RoleEnds, Session, User};
 
 /// Kind of token that was shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -33,13 +33,43 @@ pub enum Credential {
 pub struct TenantAccess {
     /// Membership of the user, if there is one; ended ones as well.
     pub membership: Option<Membership>,
-    /// The roles that the membership names.
+    /// The roles that the user has, by the membership or by a group, each once; ended ones as well.
     pub roles: Vec<Role>,
-    /// Grants and denies that apply to the user, to one of these roles or to everyone; ended ones may be left
-    /// out.
+    /// Ends of these roles; of one that several give it is the last end, and none where one gives it without.
+    pub role_ends: RoleEnds,
+    /// The groups in which the user is, with their names.
+    pub groups: Vec<(GroupId, String)>,
+    /// Grants and denies that apply to the user, to one of these groups or roles or to everyone; ended ones may be
+    /// left out.
     pub grants: Vec<GrantRow>,
     /// The organisation's authorization revision; 0 when there is no such organisation.
     pub revision: i64,
+}
+
+impl TenantAccess {
+    /// Whether one of its roles has not ended.
+    #[must_use]
+    pub fn has(&self, role: &Role, now: Timestamp) -> bool {
+        self.role_ends.get(&role.id).is_none_or(|end| now < *end)
+    }
+
+    /// Whether a grant or a deny of it has not ended, nor the role to which it is.
+    #[must_use]
+    pub fn applies(&self, grant: &GrantRow, now: Timestamp) -> bool {
+        let role_lives = match grant.principal {
+            GrantPrincipal::Role(role) => self.role_ends.get(&role).is_none_or(|end| now < *end),
+            GrantPrincipal::User(_) | GrantPrincipal::Group(_) | GrantPrincipal::Everyone => true,
+        };
+        role_lives && grant.lives(now)
+    }
+
+    /// Words by which human tasks name what the user is here: names and ids of the living roles and of the groups.
+    #[must_use]
+    pub fn candidate_of(&self, now: Timestamp) -> Vec<String> {
+        let roles = self.roles.iter().filter(|role| self.has(role, now));
+        let roles = roles.flat_map(|role| [role.name.clone(), role.id.to_string()]);
+        roles.chain(self.groups.iter().flat_map(|(id, name)| [name.clone(), id.to_string()])).collect()
+    }
 }
 
 /// User for whom a token stands, with their standing in an organisation.

@@ -1,12 +1,15 @@
 //! Organisations, users, members, roles and grants.
 
 use async_trait::async_trait;
-use heddle_kernel::{GrantId, Page, PageRequest, Revision, RoleId, TenantId, UserId};
+use heddle_kernel::{GrantId, GroupId, Page, PageRequest, Revision, RoleId, TenantId, Timestamp, UserId};
 use heddle_policy::{AccessFilter, resource};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 
-use crate::records::{GrantPrincipal, GrantRow, Member, Membership, Organization, Role, User, UserState};
+use super::access::TenantAccess;
+use crate::records::{
+    GrantPrincipal, GrantRow, Group, Member, Membership, Organization, Role, User, UserKind, UserState,
+};
 
 /// Outcome of a change that may leave nobody in charge, or something without its base.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,6 +70,28 @@ pub struct UserFilter {
     pub q: Option<String>,
     /// The state.
     pub state: Option<UserState>,
+    /// The kind.
+    pub kind: Option<UserKind>,
+}
+
+/// Filter for members.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct MemberFilter {
+    /// A part of the e-mail address or the name, in any case.
+    pub q: Option<String>,
+    /// The group.
+    pub group: Option<GroupId>,
+}
+
+/// A change of a group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupChange {
+    /// The group as it shall be.
+    pub group: Group,
+    /// Members who come into it; who is in it already stays.
+    pub added: Vec<UserId>,
+    /// Members who leave it; who is not in it stays out.
+    pub removed: Vec<UserId>,
 }
 
 /// Filter for grants.
@@ -89,6 +114,8 @@ pub enum Tombstone {
     User(UserId),
     /// A member; kind `member`.
     Member(UserId),
+    /// A group; kind `group`.
+    Group(GroupId),
     /// A role; kind `role`.
     Role(RoleId),
     /// A grant; kind `grant`.
@@ -103,10 +130,22 @@ impl Tombstone {
             Self::Organization(id) => ("organization", id.0),
             Self::User(id) => ("user", id.0),
             Self::Member(id) => ("member", id.0),
+            Self::Group(id) => ("group", id.0),
             Self::Role(id) => ("role", id.0),
             Self::Grant(id) => ("grant", id.0),
         }
     }
+}
+
+/// Whether a role that an organisation made for itself, or a group, has a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameTaken {
+    /// None has it.
+    No,
+    /// A role has it.
+    ByOwnRole,
+    /// A group has it: human tasks name either.
+    ByGroup,
 }
 
 /// Keeps organisations, users, members, roles and grants. Every deletion leaves a tombstone in the organisation
@@ -201,12 +240,11 @@ pub trait DirectoryStore: Send + Sync {
         journal: &Journal,
     ) -> Result<Change, StoreError>;
 
-    /// The members of an organisation within reach, by the start of the membership; with `q` those whose e-mail address
-    /// or name has it, in any case.
-    async fn members<'a>(
+    /// The members of an organisation within reach, by the start of the membership.
+    async fn members(
         &self,
         tenant: TenantId,
-        q: Option<&'a str>,
+        filter: &MemberFilter,
         access: &AccessFilter<resource::Member>,
         page: &PageRequest,
     ) -> Result<Page<Member>, StoreError>;
@@ -214,7 +252,7 @@ pub trait DirectoryStore: Send + Sync {
     /// A member of an organisation.
     async fn member(&self, tenant: TenantId, user: UserId) -> Result<Member, StoreError>;
 
-    /// Adds (`expected` is none) or replaces a membership. `NotFound` for an unknown user or role, `Duplicate` for
+    /// Adds (`expected` is none) or replaces a membership. `NotFound` for an unknown user, role or group, `Duplicate` for
     /// an addition of one that is there, `LastOwner` for a replacement that leaves no owner.
     async fn set_member(
         &self,
@@ -232,6 +270,55 @@ pub trait DirectoryStore: Send + Sync {
         journal: &Journal,
     ) -> Result<Change, StoreError>;
 
+    /// The groups of an organisation within reach, by name; with `q` those whose name or description has it, in any case.
+    async fn groups<'a>(
+        &self,
+        tenant: TenantId,
+        q: Option<&'a str>,
+        access: &AccessFilter<resource::Group>,
+        page: &PageRequest,
+    ) -> Result<Page<Group>, StoreError>;
+
+    /// The groups of an organisation that have one of these ids or names, by name.
+    async fn groups_named(&self, tenant: TenantId, named: &[String]) -> Result<Vec<Group>, StoreError>;
+
+    /// Id and name of every group of an organisation, by name.
+    async fn all_groups(&self, tenant: TenantId) -> Result<Vec<(GroupId, String)>, StoreError>;
+
+    /// A group of an organisation.
+    async fn group(&self, tenant: TenantId, id: GroupId) -> Result<Group, StoreError>;
+
+    /// Everything that any member of a group has: all their roles, by whatever they have them, and all grants and denies
+    /// that apply to one of them, those to everyone included. The membership is none.
+    async fn standing_of_group(
+        &self,
+        tenant: TenantId,
+        id: GroupId,
+        now: Timestamp,
+    ) -> Result<TenantAccess, StoreError>;
+
+    /// Adds a group with its roles and members, whose revisions grow. `Duplicate` for a name that a group or a role has;
+    /// `NotFound` for an unknown role, or for somebody who is no member of the organisation.
+    async fn insert_group(&self, new: &GroupChange, journal: &Journal) -> Result<(), StoreError>;
+
+    /// Writes a group with its roles; those who come and go have their revisions grow. Errors as of
+    /// [`Self::insert_group`].
+    async fn update_group(
+        &self,
+        change: &GroupChange,
+        expected: Revision,
+        journal: &Journal,
+    ) -> Result<(), StoreError>;
+
+    /// Deletes a group and the grants to it; `InUse` while it has members.
+    async fn delete_group(
+        &self,
+        tenant: TenantId,
+        id: GroupId,
+        expected: Revision,
+        journal: &Journal,
+    ) -> Result<Change, StoreError>;
+
     /// The roles of an organisation within reach, by name; with `q` those whose name or description has it, in any case.
     async fn roles<'a>(
         &self,
@@ -244,17 +331,20 @@ pub trait DirectoryStore: Send + Sync {
     /// Every role of an organisation, by name.
     async fn all_roles(&self, tenant: TenantId) -> Result<Vec<Role>, StoreError>;
 
+    /// The organisations that have no system role of this name, and whether a role of their own has the name.
+    async fn lacking_role(&self, name: &str) -> Result<Vec<(TenantId, NameTaken)>, StoreError>;
+
     /// A role of an organisation.
     async fn role(&self, tenant: TenantId, id: RoleId) -> Result<Role, StoreError>;
 
-    /// Adds a role. `Duplicate` for a name that is taken.
+    /// Adds a role. `Duplicate` for a name that a role or a group has.
     async fn insert_role(&self, role: &Role, journal: &Journal) -> Result<(), StoreError>;
 
-    /// Writes a role. `Duplicate` for a name that is taken.
+    /// Writes a role. `Duplicate` for a name that a role or a group has.
     async fn update_role(&self, role: &Role, expected: Revision, journal: &Journal)
     -> Result<(), StoreError>;
 
-    /// Deletes a role and the grants to it; `InUse` while members have it.
+    /// Deletes a role and the grants to it; `InUse` while members or groups have it.
     async fn delete_role(
         &self,
         tenant: TenantId,
@@ -274,6 +364,9 @@ pub trait DirectoryStore: Send + Sync {
 
     /// The grants and denies of an organisation to any of these roles; ended ones as well.
     async fn role_grants(&self, tenant: TenantId, roles: &[RoleId]) -> Result<Vec<GrantRow>, StoreError>;
+
+    /// The grants and denies of an organisation to any of these groups; ended ones as well.
+    async fn group_grants(&self, tenant: TenantId, groups: &[GroupId]) -> Result<Vec<GrantRow>, StoreError>;
 
     /// The grants of the installation that are about one thing: those behind the last one that is known, in the order
     /// of their organisations and ids, `limit` at most.
@@ -297,7 +390,7 @@ pub trait DirectoryStore: Send + Sync {
     /// A grant of an organisation.
     async fn grant(&self, tenant: TenantId, id: GrantId) -> Result<GrantRow, StoreError>;
 
-    /// Adds a grant. `NotFound` when its user is not a member or its role is not there.
+    /// Adds a grant. `NotFound` when its user is not a member, or its group or role is not there.
     async fn insert_grant(&self, grant: &GrantRow, journal: &Journal) -> Result<(), StoreError>;
 
     /// Deletes a grant.

@@ -5,11 +5,12 @@ use heddle_kernel::{EventId, Page, PageRequest, Revision, Stored, TenantId, Time
 use heddle_policy::licence::Limit;
 use heddle_policy::{AccessFilter, resource};
 use heddle_usecase::StoreError;
-use heddle_usecase::{ActorKind, AuditEntry, IdempotencyRecord, Journal, Outcome, Target};
+use heddle_usecase::{ActorKind, AuditEntry, IdempotencyRecord, Journal, Outcome, Target, hex};
 use serde_json::Value;
 use uuid::Uuid;
 
 use super::directory::{LimitOutcome, NewOrganization, NewUser};
+use crate::chain::{AuditRecord, ChainRow, Content, INSTALLATION_TRAIL, time_of_id};
 use crate::records::{InstallationState, Usage};
 
 /// An audit event as it was read.
@@ -45,6 +46,69 @@ pub struct AuditEvent {
     pub client_ip: Option<String>,
     /// Further details of the action.
     pub details: Value,
+    /// Number in the chain; none before it is sealed.
+    pub sequence: Option<i64>,
+    /// Hash of the chain up to it, in lower-case hex; none before it is sealed.
+    pub hash: Option<String>,
+    /// Reason for which the stored row can't be read: all but the id and the organisation are then empty.
+    pub unreadable: Option<String>,
+}
+
+impl AuditEvent {
+    /// The event of a row of a trail. A kind or an outcome that this version does not know is shown as it is, and a row that
+    /// can't be read as such: one event must not hide the rest of the trail.
+    #[must_use]
+    pub fn of_row(trail: TenantId, row: ChainRow) -> Self {
+        let ChainRow { id, sequence, hash, content } = row;
+        let tenant = Some(trail).filter(|trail| *trail != INSTALLATION_TRAIL);
+        let hash = hash.as_deref().map(hex);
+        match content {
+            Content::Readable(record) => Self { sequence, hash, ..Self::of_record(tenant, *record) },
+            Content::Unreadable(why) => Self {
+                id,
+                tenant,
+                at: time_of_id(id.0),
+                actor_kind: Stored::Other(String::new()),
+                actor_id: None,
+                actor_display: String::new(),
+                actor_credential: None,
+                action: String::new(),
+                resource_type: String::new(),
+                resource_id: None,
+                target: None,
+                outcome: Stored::Other(String::new()),
+                request_id: String::new(),
+                client_ip: None,
+                details: Value::Object(serde_json::Map::new()),
+                sequence,
+                hash,
+                unreadable: Some(why),
+            },
+        }
+    }
+
+    fn of_record(tenant: Option<TenantId>, record: AuditRecord) -> Self {
+        Self {
+            id: record.id,
+            tenant,
+            at: record.at,
+            actor_kind: Stored::read(&record.actor_kind, ActorKind::parse),
+            actor_id: record.actor_id,
+            actor_display: record.actor_display,
+            actor_credential: record.actor_credential,
+            action: record.action,
+            resource_type: record.resource_type,
+            resource_id: record.resource_id,
+            target: record.target_type.zip(record.target_id).map(|(kind, id)| Target { kind, id }),
+            outcome: Stored::read(&record.outcome, Outcome::parse),
+            request_id: record.request_id,
+            client_ip: record.client_ip,
+            details: record.details,
+            sequence: None,
+            hash: None,
+            unreadable: None,
+        }
+    }
 }
 
 /// Filter for audit events; all that is given must fit.

@@ -9,20 +9,30 @@
 //!   organisation*, `Duplicate` with the name of the constraint for a unique value that is taken.
 
 mod access;
+mod chain;
 mod directory;
+mod factors;
+mod federation;
 mod installation;
 mod sessions;
 
 pub use access::{Access, AccessStore, Credential, TenantAccess, TokenKind};
+pub use chain::{AuditChainStore, ChainLink};
 pub use directory::{
-    Change, Dependents, DirectoryStore, GrantFilter, LimitOutcome, NewOrganization, NewUser, Tombstone,
-    UserFilter,
+    Change, Dependents, DirectoryStore, GrantFilter, GroupChange, LimitOutcome, MemberFilter, NameTaken,
+    NewOrganization, NewUser, Tombstone, UserFilter,
 };
+pub use factors::{
+    Enrolment, Factor, FactorAtHome, FactorPlace, FactorProof, FactorSealer, FactorStore, Removal,
+    SealedFactor,
+};
+pub use federation::{FederationStore, MappedMembership, ProviderAccount, ProviderOutcome, ProviderSession};
 pub use installation::{AuditEvent, AuditFilter, InstallationStore, LimitCounter, SetUp};
 pub use sessions::{Attempt, NewSession, PasswordChange, SessionStore};
 
 #[cfg(any(test, feature = "mock"))]
 pub use self::{
-    access::MockAccessStore, directory::MockDirectoryStore, installation::MockInstallationStore,
+    access::MockAccessStore, directory::MockDirectoryStore, factors::MockFactorSealer,
+    factors::MockFactorStore, federation::MockFederationStore, installation::MockInstallationStore,
     sessions::MockSessionStore,
 };

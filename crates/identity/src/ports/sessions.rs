@@ -5,6 +5,7 @@ use heddle_kernel::{Page, PageRequest, Revision, SessionId, TenantId, Timestamp,
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 
+use super::factors::FactorProof;
 use crate::records::{ApiToken, OwnOrganization, Session, User};
 use crate::throttle::Bucket;
 
@@ -35,6 +36,8 @@ pub struct NewSession {
     pub rehash: Option<String>,
     /// SHA-256 of the token of the session that this one takes the place of, if one was shown.
     pub replaces: Option<String>,
+    /// Code of the second factor that it was opened with, which counts once.
+    pub factor: Option<FactorProof>,
 }
 
 /// A password to set.
@@ -84,8 +87,12 @@ pub trait SessionStore: Send + Sync {
 
     /// Opens a session; forgets and forgives failures, ends the replaced session, and sets the new hash. `Stale` when
     /// the account's revision is no longer the one that was seen, in the same transaction: a session never outlives
-    /// the password that opened it.
+    /// the password that opened it. `NotFound` when the code of the second factor was used before, or is none: of two who
+    /// show the same one at the same time one alone gets in.
     async fn open(&self, new: &NewSession, journal: &Journal) -> Result<(), StoreError>;
+
+    /// Writes a new hash of the same password, if the account is as it was seen. Its revision stays.
+    async fn rehash(&self, user: UserId, seen: Revision, hash: &str) -> Result<(), StoreError>;
 
     /// A session and the home organisation of its user.
     async fn session(&self, id: SessionId) -> Result<Option<(Session, TenantId)>, StoreError>;
@@ -107,12 +114,17 @@ pub trait SessionStore: Send + Sync {
     /// The user's API tokens, newest first.
     async fn tokens(&self, user: UserId, page: &PageRequest) -> Result<Page<ApiToken>, StoreError>;
 
-    /// Adds an API token. `Duplicate` for a name that the user gave before.
+    /// An API token of this user. `NotFound` when there is none.
+    async fn token(&self, user: UserId, id: TokenId) -> Result<ApiToken, StoreError>;
+
+    /// Adds an API token. `Duplicate` for a name that the user gave before; `Stale` when the rights that the journal
+    /// rests on have changed.
     async fn insert_token(&self, token: &ApiToken, journal: &Journal) -> Result<(), StoreError>;
 
     /// Deletes an API token of this user. `NotFound` when there is and was none; a repeat is fine.
     async fn delete_token(&self, user: UserId, id: TokenId, journal: &Journal) -> Result<(), StoreError>;
 
-    /// Removes sessions and tokens that ended, and throttles last used, before then; says how many.
+    /// Removes sessions and tokens that ended, throttles last used, and taken sign-ins by providers whose time was over,
+    /// before then; says how many.
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError>;
 }

@@ -20,6 +20,7 @@ fn api_token() -> ApiToken {
         token_sha256: "00".repeat(32),
         hint: "abcd".to_owned(),
         permissions: None,
+        checksum: true,
         created_at: START,
         last_used_at: Some(START),
         expires_at: Some(START.plus_seconds(3600)),
@@ -124,8 +125,13 @@ async fn an_api_token_is_narrowed_bound_and_ends() {
     let end = START.plus_seconds(3600);
     assert!(identity.authenticate(token.expose(), None, end).await.unwrap().is_none());
     // What only the owner in person may do.
-    let new =
-        NewApiToken { name: "more".to_owned(), expires_at: None, organization: None, permissions: None };
+    let new = NewApiToken {
+        user: None,
+        name: "more".to_owned(),
+        expires_at: None,
+        organization: None,
+        permissions: None,
+    };
     let created = |token: &crate::CreatedToken| nothing(token);
     let refused = identity.create_token(&context, new, &created).await.unwrap_err();
     assert_eq!(reason(&refused), "sessionRequired");
@@ -232,7 +238,7 @@ async fn a_narrowed_or_bound_token_sees_itself_alone() {
         let token = Token::random(API_TOKEN_PREFIX).unwrap();
         let caller = identity.authenticate(token.expose(), None, START).await.unwrap().unwrap();
         let context = caller.context(request_at(START));
-        let tokens = identity.tokens(&context, &heddle_kernel::PageRequest::default()).await.unwrap();
+        let tokens = identity.tokens(&context, None, &heddle_kernel::PageRequest::default()).await.unwrap();
         assert_eq!(tokens.items.len(), sees);
         assert_eq!(identity.sessions(&context).await.unwrap().len(), sees - 1);
     }

@@ -1,9 +1,12 @@
 //! The use cases over mocked storage.
 
 mod access;
+mod chain;
+mod federation;
 mod licence;
 mod people;
 mod rights;
+mod second_factor;
 mod setup;
 mod sign_in;
 
@@ -22,9 +25,12 @@ use uuid::Uuid;
 
 use crate::password::Cost;
 use crate::ports::{
-    MockAccessStore, MockDirectoryStore, MockInstallationStore, MockSessionStore, TenantAccess,
+    MockAccessStore, MockDirectoryStore, MockFactorSealer, MockFactorStore, MockInstallationStore,
+    MockSessionStore, TenantAccess,
 };
-use crate::records::{Membership, Organization, OwnOrganization, Role, Session, User, UserState};
+use crate::records::{
+    Membership, Organization, OwnOrganization, Role, RoleEnds, Session, User, UserKind, UserState,
+};
 use crate::{Identity, InstallationKey, Ports, Settings, Tools, UseCaseError};
 use heddle_usecase::Problem;
 
@@ -35,6 +41,8 @@ pub(crate) const PASSWORD: &str = "correct horse battery";
 pub(crate) struct World {
     pub access: MockAccessStore,
     pub sessions: MockSessionStore,
+    pub factors: MockFactorStore,
+    pub sealer: MockFactorSealer,
     pub directory: MockDirectoryStore,
     pub installation: MockInstallationStore,
     pub clock: Arc<FixedClock>,
@@ -47,6 +55,8 @@ impl World {
         Self {
             access: MockAccessStore::new(),
             sessions: MockSessionStore::new(),
+            factors: MockFactorStore::new(),
+            sealer: MockFactorSealer::new(),
             directory: MockDirectoryStore::new(),
             installation: MockInstallationStore::new(),
             clock: Arc::new(FixedClock::at(START)),
@@ -58,6 +68,8 @@ impl World {
         let ports = Ports {
             access: Arc::new(self.access),
             sessions: Arc::new(self.sessions),
+            factors: Arc::new(self.factors),
+            sealer: Arc::new(self.sealer),
             directory: Arc::new(self.directory),
             installation: Arc::new(self.installation),
         };
@@ -90,11 +102,13 @@ pub(crate) fn user(number: u128) -> User {
     User {
         id: user_id(number),
         home: tenant(),
+        kind: UserKind::Person,
         email: format!("user{number}@example.com"),
         display_name: format!("User {number}"),
         password_hash: Some(argon.hash_password(PASSWORD.as_bytes()).unwrap().to_string()),
         state: UserState::Active,
         password_changed_at: None,
+        totp_enrolled_at: None,
         revision: Revision(3),
         created_at: START,
         updated_at: START,
@@ -124,6 +138,8 @@ pub(crate) fn session(number: u128) -> Session {
         expires_at: START.plus_seconds(12 * 3600),
         client_ip: None,
         user_agent: None,
+        second_factor: None,
+        provider: None,
     }
 }
 
@@ -157,6 +173,8 @@ pub(crate) fn membership(number: u128, roles: &[&str]) -> Membership {
         tenant: tenant(),
         user_id: user_id(number),
         roles: roles.iter().map(|name| system_role(name).id).collect(),
+        role_ends: RoleEnds::new(),
+        groups: Vec::new(),
         expires_at: None,
         revision: Revision(5),
         created_at: START,
@@ -168,6 +186,8 @@ pub(crate) fn standing(number: u128, roles: &[&str]) -> TenantAccess {
     TenantAccess {
         membership: Some(membership(number, roles)),
         roles: roles.iter().map(|name| system_role(name)).collect(),
+        role_ends: RoleEnds::new(),
+        groups: Vec::new(),
         grants: Vec::new(),
         revision: 1,
     }

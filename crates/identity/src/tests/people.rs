@@ -22,6 +22,7 @@ fn member(number: u128, roles: &[&str]) -> Member {
         display_name: user(number).display_name,
         state: UserState::Active,
         roles: roles.iter().map(|name| (system_role(name).id, (*name).to_owned())).collect(),
+        groups: Vec::new(),
     }
 }
 
@@ -76,6 +77,7 @@ async fn an_administrator_makes_no_owner_and_touches_none() {
         .await;
     assert_eq!(reason(&made.unwrap_err()), "exceedsOwnRights");
     let account = NewAccount {
+        kind: None,
         email: "new@example.com".to_owned(),
         display_name: "New".to_owned(),
         password: None,
@@ -125,6 +127,8 @@ async fn an_administrator_sets_the_roles_of_his_equals() {
             system_role("administrator").id.to_string(),
             "designer".to_owned(),
         ],
+        role_expiries: Vec::new(),
+        groups: None,
         expires_at: Patch::Value(START.plus_seconds(60)),
         revision: Some(Revision(5)),
     };
@@ -143,7 +147,10 @@ async fn unknown_roles_passed_ends_and_stale_revisions_are_refused() {
     let viewer = || vec!["viewer".to_owned()];
     for (wanted, expected) in [
         (SetMember { roles: vec!["pilot".to_owned()], ..SetMember::default() }, "notFound"),
-        (SetMember { roles: viewer(), expires_at: Patch::Value(START), revision: None }, "outOfRange"),
+        (
+            SetMember { roles: viewer(), expires_at: Patch::Value(START), ..SetMember::default() },
+            "outOfRange",
+        ),
         (
             SetMember { roles: viewer(), revision: Some(Revision(4)), ..SetMember::default() },
             "revisionMismatch",
@@ -169,6 +176,7 @@ async fn a_refusal_of_an_account_says_what_is_taken_and_which_roles_there_are() 
         ("king", "notFound", "roles[0]", ["`king`", "`designer`"]),
     ] {
         let account = NewAccount {
+            kind: None,
             email: "New@example.com".to_owned(),
             display_name: "New".to_owned(),
             password: None,
@@ -228,12 +236,13 @@ async fn the_licence_limits_accounts_and_organisations() {
     world
         .directory
         .expect_insert_organization()
-        .withf(|new, limit, _| *limit == Some(1) && new.roles.len() == 8 && new.owner.user_id == user_id(0))
+        .withf(|new, limit, _| *limit == Some(1) && new.roles.len() == 9 && new.owner.user_id == user_id(0))
         .returning(|_, _, _| Ok(LimitOutcome::LimitReached { used: 1 }));
     let identity = world.identity();
     identity.start(crate::FirstLicence::None).await.unwrap();
     let context = context("owner");
     let account = NewAccount {
+        kind: None,
         email: "new@example.com".to_owned(),
         display_name: "New".to_owned(),
         password: None,
@@ -404,6 +413,7 @@ async fn what_is_granted_to_a_role_is_given_with_it() {
             assert_eq!(set, expected, "{number} {effect:?}");
         }
         let account = NewAccount {
+            kind: None,
             email: "new@example.com".to_owned(),
             display_name: "New".to_owned(),
             password: None,
@@ -456,8 +466,11 @@ async fn nobody_lengthens_his_own_membership() {
             world.directory.expect_member().returning(move |_, _| Ok(kept.clone()));
             world.directory.expect_set_member().returning(|_, _, _| Ok(Change::Done));
             let context = context("administrator");
-            let wanted =
-                SetMember { roles: vec!["viewer".to_owned()], expires_at: wanted.clone(), revision: None };
+            let wanted = SetMember {
+                roles: vec!["viewer".to_owned()],
+                expires_at: wanted.clone(),
+                ..SetMember::default()
+            };
             let authorized = one::<MemberUpdate>(&context, user_id(number));
             let set = world.identity().set_member(&authorized, &context, wanted, &nothing).await;
             let expected = expected.filter(|_| number == 0);

@@ -360,3 +360,26 @@ fn all_but_licences() -> RoleRules {
     rules.resources.push(licence);
     rules
 }
+
+#[tokio::test]
+async fn an_organisation_without_a_system_role_gets_it_unless_its_name_is_taken() {
+    let (lacking, taken) = (tenant(), TenantId(Uuid::from_u128(99)));
+    let mut world = World::new();
+    world.directory.expect_lacking_role().returning(move |name| match name {
+        "requester" => {
+            Ok(vec![(lacking, crate::ports::NameTaken::No), (taken, crate::ports::NameTaken::ByOwnRole)])
+        }
+        _ => Ok(Vec::new()),
+    });
+    world
+        .directory
+        .expect_insert_role()
+        .times(1)
+        .withf(move |role, journal| {
+            let known = (role.tenant, role.name.as_str(), role.system) == (lacking, "requester", true);
+            known && role.rules == system_role("requester").rules && journal.audit.is_some()
+        })
+        .returning(|_, _| Ok(()));
+    let left = world.identity().add_system_roles().await.unwrap();
+    assert_eq!(left, [(taken, "requester")]);
+}

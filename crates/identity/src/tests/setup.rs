@@ -106,7 +106,7 @@ async fn the_token_sets_up_once() {
     let set_up = set_ups.lock().unwrap().pop().unwrap();
     let owner = set_up.organization.roles.iter().find(|role| role.name == "owner").unwrap().id;
     assert_eq!(set_up.user.membership.roles, [owner]);
-    assert_eq!(set_up.organization.roles.len(), 8);
+    assert_eq!(set_up.organization.roles.len(), 9);
     let kept = row.lock().unwrap().clone().unwrap();
     assert!(kept.set_up_at.is_some() && kept.setup_token_sha256.is_none() && key().is_sealed(&kept));
     let again = identity.set_up(token.expose(), &wanted(), &request_at(START)).await.unwrap_err();

@@ -7,7 +7,7 @@ use heddle_usecase::StoreError;
 use super::*;
 use crate::ports::Attempt;
 use crate::records::Throttle;
-use crate::sign_in::SignIn;
+use crate::sign_in::{SignIn, SignInAnswer};
 use crate::throttle::{Bucket, Verdict};
 use crate::{throttle, token};
 
@@ -40,7 +40,8 @@ async fn the_right_password_opens_a_session_whose_token_is_kept_as_its_hash() {
         Ok(())
     });
     let sent = SignIn { presented: Some(old.expose().to_owned()), ..credentials(PASSWORD) };
-    let signed_in = world.identity().sign_in(&sent, &request_at(START)).await.unwrap();
+    let answer = world.identity().sign_in(&sent, &request_at(START)).await.unwrap();
+    let SignInAnswer::SignedIn(signed_in) = answer else { panic!("a code is asked for") };
     let (new, journal) = opened.lock().unwrap().take().unwrap();
     assert_eq!(new.session.token_sha256, signed_in.token.sha256());
     assert_eq!(new.session.tenant, tenant());
@@ -158,6 +159,7 @@ async fn an_attacker_s_failures_keep_nobody_out_who_comes_from_elsewhere() {
 async fn a_known_device_passes_what_others_did_and_has_a_count_of_its_own() {
     let identity = counting(Some(user(1))).identity();
     let first = identity.sign_in(&credentials(PASSWORD), &from("192.0.2.7", START)).await.unwrap();
+    let SignInAnswer::SignedIn(first) = first else { panic!("a code is asked for") };
     // So many networks that the account itself is slowed down.
     for number in 0..60 {
         let _ = identity.sign_in(&credentials("guess"), &from(&format!("10.0.{number}.1"), START)).await;

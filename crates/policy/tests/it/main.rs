@@ -5,6 +5,8 @@ mod contract;
 #[cfg(test)]
 mod licence;
 #[cfg(test)]
+mod listing;
+#[cfg(test)]
 mod matrix;
 #[cfg(test)]
 mod properties;

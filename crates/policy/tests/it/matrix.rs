@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use heddle_policy::capability::ALL;
 use heddle_policy::system_roles::SYSTEM_ROLES;
-use heddle_policy::{Question, Snapshot, Target};
+use heddle_policy::{Ownership, Question, Snapshot, Target};
 
 use crate::spec::{NOW, facts, rule_id};
 
@@ -24,7 +24,8 @@ fn the_system_roles_may_do_this() {
         for (name, snapshot) in &roles {
             let (target, lists) = match capability.lists {
                 true => (Target::all(), true),
-                false => (Target::one(rule_id("some")), false),
+                // Of what may be one's own, one's own is asked for.
+                false => (Target::one(rule_id("some")).owned(Ownership::Own), false),
             };
             let question = Question {
                 permissions: capability.permissions,

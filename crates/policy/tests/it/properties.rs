@@ -3,9 +3,9 @@
 use heddle_kernel::{RequestId, RunId, SessionId, TenantId, Timestamp, UserId, WorkflowId};
 use heddle_policy::capability::{RunList, RunRead, WorkflowRead};
 use heddle_policy::{
-    Action, DeterminingRule, Effect, Facts, GrantFacts, Key, OwnReason, Permission, PermissionSet, Principal,
-    Question, Reason, RequestContext, RequestFacts, ResourceType, RoleRules, SessionKind, Snapshot, Source,
-    Target, Within, system_roles,
+    Action, DeterminingRule, Effect, Facts, GrantFacts, Key, OWN, OwnReason, Ownership, Permission,
+    PermissionSet, Principal, Question, Reason, RequestContext, RequestFacts, ResourceType, RoleRules,
+    SessionKind, Snapshot, Source, Target, Within, system_roles,
 };
 use proptest::prelude::*;
 use uuid::Uuid;
@@ -24,9 +24,9 @@ fn workflow(text: &str) -> WorkflowId {
     text.parse().unwrap()
 }
 
-const TYPES: [&str; 5] = ["run", "workflow", "document", "vector-database", "member"];
-const DONE: [&str; 4] = ["read", "list", "cancel", "query"];
-const IDS: [&str; 4] = [
+pub(crate) const TYPES: [&str; 5] = ["run", "workflow", "document", "vector-database", "member"];
+pub(crate) const DONE: [&str; 4] = ["read", "list", "cancel", "query"];
+pub(crate) const IDS: [&str; 4] = [
     "00000000-0000-7000-8000-000000000001",
     "00000000-0000-7000-8000-000000000002",
     "00000000-0000-7000-8000-000000000003",
@@ -42,14 +42,19 @@ fn any_source() -> impl Strategy<Value = Source> {
     ]
 }
 
-fn any_effect() -> impl Strategy<Value = Effect> {
+pub(crate) fn any_effect() -> impl Strategy<Value = Effect> {
     prop_oneof![3 => Just(Effect::Allow), 1 => Just(Effect::Deny)]
 }
 
-fn any_grant(effect: impl Strategy<Value = Effect>) -> impl Strategy<Value = GrantFacts> {
+pub(crate) fn any_grant(effect: impl Strategy<Value = Effect>) -> impl Strategy<Value = GrantFacts> {
     let resource = prop_oneof![4 => prop::sample::select(&TYPES[..]), 1 => Just("*")];
     let action = prop_oneof![4 => prop::sample::select(&DONE[..]), 1 => Just("*")];
-    let selector = prop_oneof![6 => prop::sample::select(&IDS[..]), 2 => Just("*"), 1 => Just(MISSPELT)];
+    let selector = prop_oneof![
+        6 => prop::sample::select(&IDS[..]),
+        2 => Just("*"),
+        2 => Just(OWN),
+        1 => Just(MISSPELT),
+    ];
     let end = prop_oneof![6 => Just(None), 1 => Just(Some(Timestamp::from_micros(5)))];
     (any_source(), resource, action, selector, effect, end).prop_map(
         |(source, resource, action, selector, effect, end)| GrantFacts {
@@ -59,10 +64,10 @@ fn any_grant(effect: impl Strategy<Value = Effect>) -> impl Strategy<Value = Gra
     )
 }
 
-fn any_world() -> impl Strategy<Value = Facts> {
+pub(crate) fn any_world() -> impl Strategy<Value = Facts> {
     let grants = prop::collection::vec(any_grant(any_effect()), 0..10);
     let narrow = prop::option::of(Just(vec!["runs.view".to_owned()]));
-    let roles = prop::sample::subsequence(vec!["operator", "viewer", "librarian", "worker"], 0..3);
+    let roles = prop::sample::subsequence(vec!["operator", "viewer", "librarian", "requester"], 0..3);
     let taken = prop::sample::subsequence(vec!["runs.view".to_owned(), "workflows.run".to_owned()], 0..2);
     (grants, narrow, roles, taken).prop_map(|(grants, narrow_to, roles, taken)| {
         let world = roles.into_iter().fold(facts(), Facts::with_system_role);
@@ -75,11 +80,14 @@ fn any_world() -> impl Strategy<Value = Facts> {
     })
 }
 
-fn each_question(mut ask: impl FnMut(&Question<'_>)) {
+pub(crate) fn each_question(mut ask: impl FnMut(&Question<'_>)) {
     let permissions: [&[Permission]; 2] = [&[], &[Permission::RunsView, Permission::WorkflowsRun]];
     for resource in TYPES {
         let mut targets = vec![Target::all()];
         targets.extend(IDS.map(|id| Target::one(rule_id(id))));
+        for whose in [Ownership::Own, Ownership::Other] {
+            targets.extend(IDS.map(|id| Target::one(rule_id(id)).owned(whose)));
+        }
         if let Some(parent) = kind(resource).parent() {
             targets.extend(IDS.map(|id| Target::one(rule_id(IDS[0])).within(parent, rule_id(id))));
         }
@@ -100,7 +108,11 @@ proptest! {
     fn decisions_are_the_specification_s(world in any_world()) {
         let snapshot = Snapshot::new(&world, NOW);
         each_question(|question| {
-            assert_eq!(snapshot.decide(question).reason, answer(&world, question), "{question:?}");
+            let decision = snapshot.decide(question);
+            assert_eq!(decision.reason, answer(&world, question), "{question:?}");
+            assert_eq!(snapshot.verdict(question), decision.reason, "{question:?}");
+            let rests = matches!(decision.reason, Reason::Granted | Reason::ExplicitDeny);
+            assert_eq!(rests, !decision.via.is_empty(), "{question:?}: {decision:?}");
         });
     }
 
@@ -133,15 +145,17 @@ proptest! {
                         Some(_) => IDS.map(Some).into_iter().chain([None]).collect(),
                         None => vec![None],
                     };
-                    for parent in parents {
-                        let mut target = Target::one(rule_id(id));
+                    let whose = [Ownership::Unknown, Ownership::Own, Ownership::Other];
+                    let places = parents.into_iter().flat_map(|parent| whose.map(|whose| (parent, whose)));
+                    for (parent, whose) in places {
+                        let mut target = Target::one(rule_id(id)).owned(whose);
                         if let (Some(above), Some(parent)) = (kind(resource).parent(), parent) {
                             target = target.within(above, rule_id(parent));
                         }
                         let lists = action == "list";
                         let question = Question { permissions: &[], resource, action, lists, target: &target };
                         let decision = snapshot.decide(&question);
-                        let permitted = extent.permits(&rule_id(id), &target.parents);
+                        let permitted = extent.permits(&rule_id(id), &target.parents, whose);
                         prop_assert_eq!(permitted, decision.allowed(), "{:?} {:?}", question, extent);
                     }
                 }
@@ -156,8 +170,9 @@ proptest! {
         for resource in ResourceType::ALL {
             for action in Action::ALL {
                 let listed = effective.resources.iter().find(|one| one.resource == *resource && one.action == *action);
-                for id in IDS.iter().chain(&[NOBODY]) {
-                    let target = Target::one(rule_id(id));
+                let whose = [Ownership::Unknown, Ownership::Own, Ownership::Other];
+                for (id, whose) in IDS.iter().chain(&[NOBODY]).flat_map(|id| whose.map(|whose| (id, whose))) {
+                    let target = Target::one(rule_id(id)).owned(whose);
                     let question = Question {
                         permissions: &[],
                         resource: resource.as_str(),
@@ -165,7 +180,7 @@ proptest! {
                         lists: *action == Action::List,
                         target: &target,
                     };
-                    let says = listed.is_some_and(|one| one.reach.permits(&rule_id(id), &target.parents));
+                    let says = listed.is_some_and(|one| one.reach.permits(&rule_id(id), &target.parents, whose));
                     prop_assert_eq!(says, snapshot.decide(&question).allowed(), "{:?}", question);
                 }
             }
@@ -230,7 +245,10 @@ fn denials_and_grants_say_why() {
     assert!(runs.filter().permits(&key(w2)) && !runs.filter().permits(&key(w1)));
     let granted = snapshot.authorize_one::<WorkflowRead>(w2, ()).unwrap();
     assert_eq!((granted.id(), granted.tenant()), (w2, facts().tenant));
-    assert_eq!(granted.via()[0].source, Source::Role("viewer".to_owned()));
+    let target = Target::one(rule_id(W2));
+    let question =
+        Question { permissions: &[], resource: "workflow", action: "read", lists: false, target: &target };
+    assert_eq!(snapshot.decide(&question).via[0].source, Source::Role("viewer".to_owned()));
 }
 
 #[test]
@@ -319,7 +337,9 @@ fn nobody_covers_more_than_he_has() {
     for role in system_roles::SYSTEM_ROLES.iter().filter(|role| role.name != "owner") {
         assert!(of("administrator").covers(&role.rules()).is_ok(), "{}", role.name);
         assert!(of(role.name).covers(&rules("owner")).is_err(), "{}", role.name);
-        assert!(of(role.name).covers(&role.rules()).is_ok(), "{}", role.name);
+        // What is somebody else's own is not theirs to give.
+        let own = role.rules().resources.iter().any(|rule| rule.selector == OWN);
+        assert_eq!(of(role.name).covers(&role.rules()).is_ok(), !own, "{}", role.name);
     }
     let held_back = facts().with_system_role("owner").with_grant(grant(
         Source::User,
@@ -340,4 +360,59 @@ fn nobody_covers_more_than_he_has() {
     };
     assert!(held_back.covers_denies(&deny).is_err());
     assert!(of("owner").covers_denies(&deny).is_ok());
+    // Of which workflow the run is nobody said: it may be the one that is denied.
+    let of_run = |action: &str| RoleRules {
+        resources: vec![heddle_policy::ResourceRule {
+            resource: "run".to_owned(),
+            actions: vec![action.to_owned()],
+            selector: R1.to_owned(),
+            effect: Effect::Allow,
+        }],
+        ..RoleRules::default()
+    };
+    assert!(held_back.covers(&of_run("delete")).is_err());
+    assert!(held_back.covers(&of_run("cancel")).is_ok());
+}
+
+#[test]
+fn a_proof_that_rests_on_whose_the_thing_is_says_so() {
+    let key = || Key::of_stored(facts().tenant, run(R1), Within::of(workflow(W1)));
+    let of = |world: Facts| Snapshot::new(&Facts { email: "Ada@Example.com".to_owned(), ..world }, NOW);
+    let requester = of(facts().with_system_role("requester"));
+    assert!(requester.asks_ownership::<RunRead>() && !requester.asks_ownership::<WorkflowRead>());
+    for unknown in [Ownership::Unknown, Ownership::Other] {
+        let denial = requester.authorize_owned::<RunRead>(key(), unknown).unwrap_err();
+        assert_eq!(denial.reason, Reason::ResourceActionNotGranted);
+    }
+    let proof = requester.authorize_owned::<RunRead>(key(), Ownership::Own).unwrap();
+    let owner = proof.key().owner().unwrap();
+    assert_eq!((owner.id, &owner.names[1]), (facts().user_id, &"ada@example.com".to_owned()));
+    let list = requester.authorize_list::<RunList>().unwrap();
+    assert!(list.filter().own().is_some() && list.filter().denied_own().is_none());
+
+    // Who reaches it anyway is let in without a look.
+    let both = of(facts().with_system_role("requester").with_system_role("viewer"));
+    assert!(requester.depends_on_ownership::<RunRead>(&key()) && both.asks_ownership::<RunRead>());
+    assert!(!both.depends_on_ownership::<RunRead>(&key()));
+
+    let viewer = of(facts().with_system_role("viewer"));
+    assert!(!viewer.asks_ownership::<RunRead>());
+    let proof = viewer.authorize_owned::<RunRead>(key(), Ownership::Own).unwrap();
+    assert_eq!(proof.key().owner(), None);
+
+    // A deny of one's own is passed by nothing else that gives, nor by nobody having looked.
+    let deny = grant(Source::Everyone, ("run", "*", OWN), Effect::Deny);
+    for world in [facts().with_system_role("owner"), facts().with_system_role("requester")] {
+        let held = of(world.with_grant(deny.clone()));
+        for whose in [Ownership::Own, Ownership::Unknown] {
+            assert!(held.authorize_owned::<RunRead>(key(), whose).is_err());
+            assert!(held.authorize_named::<RunRead>(key(), whose).is_err());
+        }
+    }
+    let held = of(facts().with_system_role("owner").with_grant(deny));
+    assert!(held.authorize_owned::<RunRead>(key(), Ownership::Other).is_ok());
+    assert!(held.authorize_list::<RunList>().unwrap().filter().denied_own().is_some());
+    // Nobody knows whose run a job is of: none is given.
+    assert!(held.extent(ResourceType::Job, Action::Activate).is_empty());
+    assert!(held.covers(&system_roles::find("requester").unwrap().rules()).is_err());
 }

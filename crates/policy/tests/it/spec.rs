@@ -1,7 +1,7 @@
 //! The specification: sets of rules, and what follows from them, by plain quantification.
 
 use heddle_kernel::{TenantId, Timestamp, UserId};
-use heddle_policy::{Effect, Facts, GrantFacts, Question, Reason, RuleId, Source, Target};
+use heddle_policy::{Effect, Facts, GrantFacts, OWN, Ownership, Question, Reason, RuleId, Source, Target};
 use uuid::Uuid;
 
 pub(crate) const NOW: Timestamp = Timestamp::from_micros(1_000_000);
@@ -75,9 +75,14 @@ fn ancestor_types(resource: &str) -> &'static [&'static str] {
     }
 }
 
-/// Whether the rule's selector is no id of its kind; only vector databases have names.
+/// Whether the rule's selector is no id of its kind; only vector databases have names, and only runs are one's own.
 fn is_unreadable(rule: &Rule) -> bool {
-    rule.selector == MISSPELT && rule.resource != "vector-database"
+    (rule.selector == MISSPELT && rule.resource != "vector-database")
+        || (rule.selector == OWN && rule.resource != "run")
+}
+
+fn is_of_own(rule: &Rule) -> bool {
+    rule.selector == OWN && rule.resource == "run"
 }
 
 fn is_about(rule: &Rule, effect: Effect, resource: &str, actions: &[&str]) -> bool {
@@ -142,9 +147,23 @@ fn denied(facts: &Facts, resource: &str, action: &str, target: &Target) -> bool 
                 || is_unreadable(rule)
                 || id.is_some_and(|id| id.to_string() == rule.selector))
     };
+    // Where nobody said within which thing of a kind a thing stands, a deny of any of them may be about it.
+    let is_open = |kind: &str| {
+        target.id.is_some() && !target.parents.iter().flatten().any(|(known, _)| known.as_str() == kind)
+    };
     rules(facts).iter().any(|rule| {
         hits(rule, resource, target.id.as_ref())
+            || ancestor_types(resource)
+                .iter()
+                .any(|kind| is_open(kind) && is_about(rule, Effect::Deny, kind, &actions))
             || ancestor_types(resource).iter().any(|kind| hits(rule, kind, None))
+            || (is_of_own(rule)
+                && is_about(rule, Effect::Deny, resource, &actions)
+                && target.id.is_some()
+                && target.ownership != Ownership::Other)
+            || (is_of_own(rule)
+                && ancestor_types(resource).contains(&"run")
+                && is_about(rule, Effect::Deny, "run", &actions))
             || target.parents.iter().flatten().any(|(kind, id)| hits(rule, kind.as_str(), Some(id)))
     })
 }
@@ -152,24 +171,34 @@ fn denied(facts: &Facts, resource: &str, action: &str, target: &Target) -> bool 
 fn allowed(facts: &Facts, resource: &str, action: &str, target: &Target) -> bool {
     let actions = allow_actions(resource, action);
     let rules = rules(facts);
-    let given = |id: Option<&RuleId>| {
+    let given = |id: Option<&RuleId>, ownership: Ownership| {
         rules.iter().any(|rule| {
             is_about(rule, Effect::Allow, resource, &actions)
                 && !is_unreadable(rule)
-                && (rule.selector == "*" || id.is_some_and(|id| id.to_string() == rule.selector))
+                && (rule.selector == "*"
+                    || (is_of_own(rule) && ownership == Ownership::Own)
+                    || (!is_of_own(rule) && id.is_some_and(|id| id.to_string() == rule.selector)))
         })
     };
     match &target.id {
-        Some(id) => given(Some(id)),
+        Some(id) => given(Some(id), target.ownership),
         // Of a list something must be left: any id that a rule names, or one that none names.
         None if action == "list" => {
+            let elsewhere = |id: &RuleId| {
+                ancestor_types(resource).iter().fold(Target::one(id.clone()), |target, kind| {
+                    target.within(heddle_policy::ResourceType::parse(kind).unwrap(), rule_id(NOBODY))
+                })
+            };
             let readable = rules.iter().filter(|rule| !is_unreadable(rule));
             let named = readable.map(|rule| rule.selector.as_str()).chain([NOBODY]);
             named
-                .filter(|id| *id != "*")
+                .filter(|id| *id != "*" && *id != OWN)
                 .filter_map(|id| RuleId::read(heddle_policy::ResourceType::VectorDatabase, id))
-                .any(|id| given(Some(&id)) && !denied(facts, resource, action, &Target::one(id)))
+                .flat_map(|id| [Ownership::Own, Ownership::Other].map(|whose| (id.clone(), whose)))
+                .any(|(id, whose)| {
+                    given(Some(&id), whose) && !denied(facts, resource, action, &elsewhere(&id).owned(whose))
+                })
         }
-        None => given(None),
+        None => given(None, Ownership::Unknown),
     }
 }

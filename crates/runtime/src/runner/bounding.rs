@@ -34,6 +34,11 @@ impl Bounding {
         seen.insert(lane, now);
         true
     }
+
+    /// Makes a lane due at the next look.
+    pub(super) fn again(&self, lane: Uuid) {
+        self.0.lock().remove(&lane);
+    }
 }
 
 #[cfg(test)]
@@ -46,6 +51,8 @@ mod tests {
         let at = |seconds| Timestamp::from_micros(0).plus_seconds(seconds);
         let due = [100, 101, 159, 160, 90].map(|seconds| bounding.is_due(lane, at(seconds)));
         assert_eq!(due, [true, false, false, true, true]);
+        bounding.again(lane);
+        assert!(bounding.is_due(lane, at(91)) && !bounding.is_due(lane, at(92)));
         for other in 0..3 * REMEMBERED as u128 {
             assert!(bounding.is_due(Uuid::from_u128(other + 2), at(90)));
         }

@@ -20,8 +20,8 @@ use futures::FutureExt as _;
 use heddle_kernel::{Clock as _, TenantId, Timestamp};
 use heddle_usecase::StoreError;
 use heddle_usecase::errand::{
-    Backlog, Claimed, Errand, ErrandKind, ErrandStore, Executor, Held, Holder, Lane, Look, Outcome, Settled,
-    Written,
+    Backlog, Claimed, Errand, ErrandKind, ErrandStore, Executor, Held, Holder, Lane, Look, MOST_TRIMMED,
+    Outcome, Settled, Written,
 };
 use parking_lot::Mutex;
 use tokio::sync::{OnceCell, watch};
@@ -103,8 +103,6 @@ pub struct Runner {
     options: RunnerOptions,
     kinds: Mutex<HashMap<ErrandKind, OfKind>>,
     leases: Leases,
-    /// Lanes in order that are being done, and whether one was to be hastened meanwhile.
-    hastened: Mutex<HashMap<Uuid, bool>>,
     settling: Settling,
     bounding: Bounding,
     /// One look at a time: what a look found is claimed before the next one.
@@ -144,7 +142,6 @@ impl Runner {
             options,
             kinds: Mutex::default(),
             leases: Leases::default(),
-            hastened: Mutex::default(),
             settling: Settling::default(),
             bounding: Bounding::default(),
             looking: tokio::sync::Mutex::new(()),
@@ -174,22 +171,11 @@ impl Runner {
     }
 
     /// Lets the first errand of a lane be tried now: what held it is over, or the lane is wanted no more. One that is being
-    /// tried here is tried again at once, if it must be.
+    /// tried, here or on another node, is tried again at once when that ends without success.
     ///
     /// # Errors
     /// `Unavailable`.
     pub async fn hasten(&self, lane: &Lane) -> Result<(), StoreError> {
-        {
-            // What a round takes now is noted when it is over.
-            let _no_round = self.looking.lock().await;
-            if let Some(asked) = self.hastened.lock().get_mut(&lane.id()) {
-                *asked = true;
-            }
-        }
-        self.hasten_now(lane).await
-    }
-
-    async fn hasten_now(&self, lane: &Lane) -> Result<(), StoreError> {
         self.ports.store.hasten(lane, self.ports.clock.now()).await?;
         self.ports.hub.errands.notify_one();
         Ok(())
@@ -401,19 +387,10 @@ impl Runner {
         };
         self.kinds.lock().entry(slot.lane.kind).or_default().load.begin(&slot.lane, slot.is_suspect);
         self.leases.take(&slot.held, holder.until);
-        if slot.lane.is_in_order() {
-            self.hastened.lock().insert(slot.lane.id(), false);
-        }
         let executor = Arc::clone(executor);
         tokio::spawn(async move {
             let runner = Arc::clone(&slot.runner);
             runner.perform(&*executor, &slot.lane, errands).await;
-            let asked = runner.hastened.lock().remove(&slot.lane.id());
-            if asked == Some(true)
-                && let Err(error) = runner.hasten_now(&slot.lane).await
-            {
-                tracing::warn!(%error, "what was to be tried at once is tried later");
-            }
             drop(slot);
         });
     }
@@ -481,7 +458,12 @@ impl Runner {
         let oldest = i64::try_from(bounds.oldest.as_millis()).unwrap_or(i64::MAX);
         let since = self.ports.clock.now().plus_millis(oldest.saturating_neg());
         let backlog = (!all).then_some(Backlog { most: bounds.backlog, since });
-        match self.ports.store.trim(lane, backlog).await {
+        let gone = self.ports.store.trim(lane, backlog).await;
+        if gone.as_ref().is_ok_and(|count| *count >= MOST_TRIMMED) {
+            // There may be more of it: the next errand that ends goes on.
+            self.bounding.again(lane.id());
+        }
+        match gone {
             Ok(0) => {}
             Ok(count) if all => {
                 tracing::info!(organization = %lane.tenant, count, "errands that nobody wants went")

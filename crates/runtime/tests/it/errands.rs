@@ -18,6 +18,7 @@ pub(crate) struct Row {
     pub errand: Errand,
     pub due: Timestamp,
     pub node: Option<Uuid>,
+    pub hastened: bool,
 }
 
 /// Rows in the order in which they were written, and what was set aside.
@@ -54,7 +55,7 @@ impl Kept {
                     created_at: Timestamp::from_micros(0),
                 };
                 let errand = Errand { errand, epoch: 0, attempts: 0, crashes: 0, is_suspect: false };
-                rows.push(Row { errand, due: Timestamp::from_micros(0), node: None });
+                rows.push(Row { errand, due: Timestamp::from_micros(0), node: None, hastened: false });
             }
         }
         Arc::new(kept)
@@ -118,6 +119,7 @@ impl ErrandStore for Kept {
                 row.errand.is_suspect |= lapsed;
                 row.errand.epoch += 1;
                 row.due = holder.until;
+                row.hastened = false;
                 taken.push(row.errand.clone());
             }
         }
@@ -139,7 +141,7 @@ impl ErrandStore for Kept {
         &self,
         settled: &[Settled],
         node: Uuid,
-        _: Timestamp,
+        now: Timestamp,
     ) -> Result<Vec<Written>, StoreError> {
         let mut written = Vec::new();
         for one in settled {
@@ -151,7 +153,8 @@ impl ErrandStore for Kept {
                     let row = &mut rows[place];
                     row.errand.attempts = *attempts;
                     row.errand.is_suspect = false;
-                    (row.due, row.node) = (*not_before, None);
+                    row.due = if row.hastened { now } else { *not_before };
+                    (row.hastened, row.node) = (false, None);
                 }
                 Settlement::Aside { .. } => {
                     rows.remove(place);
@@ -184,6 +187,7 @@ impl ErrandStore for Kept {
         let mut rows = self.rows.lock();
         if let Some(row) = rows.iter_mut().find(|row| row.errand.errand.lane.id() == lane.id()) {
             row.due = if row.node.is_none() { now } else { row.due };
+            row.hastened = row.node.is_some();
         }
         Ok(())
     }

@@ -156,7 +156,7 @@ impl Edge {
     pub(crate) fn stream(&self, session: SessionKind, tenant: TenantId) -> Result<Places, Reached> {
         let credential = match session {
             SessionKind::Session(id) | SessionKind::CommandLine(id) => id.0,
-            SessionKind::ApiToken(id) => id.0,
+            SessionKind::ApiToken(id) | SessionKind::ServiceToken(id) => id.0,
         };
         let EdgeLimits { streams_per_session, streams_per_organization, .. } = self.limits;
         let enter = |holder, limit, most| {

@@ -2,12 +2,14 @@
 
 use heddle_api::operations::ops;
 use heddle_api::wire;
-use heddle_identity::ports::UserFilter;
+use heddle_identity::ports::{MemberFilter, UserFilter};
 use heddle_identity::records::{Member, User, UserState};
 use heddle_identity::{NewAccount, PatchUser, SetMember};
+use heddle_kernel::{GroupId, RoleId, Timestamp};
 
 use super::changes;
-use super::literals::{user_state, user_state_of};
+use super::groups::{expiries, held_role, hold_state};
+use super::literals::{user_kind, user_kind_of, user_state, user_state_of};
 use crate::call::{Call, page};
 use crate::failure::Failure;
 use crate::gate::unrestricted;
@@ -16,7 +18,11 @@ use crate::reply::{HandlerResult, Response};
 /// GET /api/users
 pub(crate) async fn list(call: Call<ops::ListUsers>) -> HandlerResult {
     let page = page(call.query.limit, call.query.cursor);
-    let filter = UserFilter { q: call.query.q, state: call.query.state.map(user_state_of) };
+    let filter = UserFilter {
+        q: call.query.q,
+        state: call.query.state.map(user_state_of),
+        kind: call.query.kind.map(user_kind_of),
+    };
     let found = call.app.identity.users(&call.authorized, &call.context, &filter, &page).await?;
     Response::list(found, page.limit, |found| user(&found))
 }
@@ -25,6 +31,7 @@ pub(crate) async fn list(call: Call<ops::ListUsers>) -> HandlerResult {
 pub(crate) async fn create(call: Call<ops::CreateUser>) -> HandlerResult {
     let body = &call.body;
     let new = NewAccount {
+        kind: body.kind.map(user_kind_of),
         email: body.email.clone(),
         display_name: body.display_name.clone(),
         password: body.password.clone(),
@@ -52,7 +59,8 @@ pub(crate) async fn patch(call: Call<ops::UpdateUser>) -> HandlerResult {
     let switches_off = body.state.map(user_state_of) == Some(UserState::Disabled)
         && body.email.is_none()
         && body.display_name.is_none()
-        && body.password.is_none();
+        && body.password.is_none()
+        && body.second_factor.is_none();
     if !switches_off {
         // Only what takes access away does not wait for a licence.
         unrestricted(&call.app)?;
@@ -62,6 +70,7 @@ pub(crate) async fn patch(call: Call<ops::UpdateUser>) -> HandlerResult {
         display_name: body.display_name.clone(),
         password: body.password.clone(),
         state: body.state.map(user_state_of),
+        second_factor: body.second_factor,
         revision: call.seen(body.revision)?,
     };
     let answer = |made: &User| Ok(Response::data(200, user(made))?.tagged(made.revision));
@@ -82,24 +91,30 @@ pub(crate) async fn delete(call: Call<ops::DeleteUser>) -> HandlerResult {
 /// GET /api/members
 pub(crate) async fn members(call: Call<ops::ListMembers>) -> HandlerResult {
     let page = page(call.query.limit, call.query.cursor);
-    let found =
-        call.app.identity.members(&call.authorized, &call.context, call.query.q.as_deref(), &page).await?;
-    Response::list(found, page.limit, |found| member(&found))
+    let group = match call.query.group_id.as_deref().map(str::parse::<GroupId>) {
+        None => None,
+        Some(Ok(id)) => Some(id),
+        Some(Err(_)) => return Err(Failure::at("groupId", "wrongType", "The id of a group is needed.")),
+    };
+    let filter = MemberFilter { q: call.query.q, group };
+    let found = call.app.identity.members(&call.authorized, &call.context, &filter, &page).await?;
+    let now = call.context.now();
+    Response::list(found, page.limit, |found| member(&found, now))
 }
 
 /// PUT /api/members/{userId}
 pub(crate) async fn set_member(call: Call<ops::SetMember>) -> HandlerResult {
     let body = &call.body;
-    if body.groups.as_ref().is_some_and(|groups| !groups.is_empty()) {
-        return Err(Failure::at("groups", "notAllowed", "This version has no groups; give roles."));
-    }
     let wanted = SetMember {
         roles: body.roles.clone(),
+        role_expiries: expiries(body.role_expiries.as_deref())?,
+        groups: body.groups.clone(),
         expires_at: body.expires_at.clone(),
         revision: call.seen(body.revision)?,
     };
     let id = call.authorized.id();
-    let answer = |made: &Member| Ok(Response::data(200, member(made))?.tagged(made.membership.revision));
+    let now = call.context.now();
+    let answer = |made: &Member| Ok(Response::data(200, member(made, now))?.tagged(made.membership.revision));
     let record =
         |made: &Member| call.journal_with(&id.to_string(), changes::membership(made), || answer(made));
     let made = call.app.identity.set_member(&call.authorized, &call.context, wanted, &record).await?;
@@ -118,27 +133,31 @@ pub(crate) async fn remove_member(call: Call<ops::RemoveMember>) -> HandlerResul
 pub(super) fn user(user: &User) -> wire::directory::User {
     wire::directory::User {
         id: user.id.to_string(),
+        kind: user_kind(user.kind),
         email: user.email.clone(),
         display_name: user.display_name.clone(),
         state: user_state(user.state),
+        second_factor: user.totp_enrolled_at.is_some(),
         revision: user.revision.0,
         created_at: user.created_at,
         updated_at: user.updated_at,
     }
 }
 
-fn member(member: &Member) -> wire::directory::Member {
-    let named = |(id, name): &(heddle_kernel::RoleId, String)| wire::directory::NamedRef {
-        id: id.to_string(),
-        name: name.clone(),
-    };
+fn member(member: &Member, now: Timestamp) -> wire::directory::Member {
+    let ends = &member.membership.role_ends;
+    let role = |(id, name): &(RoleId, String)| held_role(*id, name, ends.get(id).copied(), now);
+    let groups = member.groups.iter();
+    let groups =
+        groups.map(|(id, name)| wire::directory::NamedRef { id: id.to_string(), name: name.clone() });
     wire::directory::Member {
         user_id: member.membership.user_id.to_string(),
         email: member.email.clone(),
         display_name: member.display_name.clone(),
-        roles: member.roles.iter().map(named).collect(),
-        groups: Vec::new(),
+        roles: member.roles.iter().map(role).collect(),
+        groups: groups.collect(),
         expires_at: member.membership.expires_at,
+        state: hold_state(member.membership.expires_at, now),
         revision: member.membership.revision.0,
         created_at: member.membership.created_at,
     }

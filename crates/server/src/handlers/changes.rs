@@ -2,9 +2,10 @@
 //! set, and of a name or an address that it changed; no value that is secret or a person's is in them.
 
 use heddle_api::wire::access::PatchRole;
-use heddle_api::wire::directory::{CreateUser, PatchOrganization, PatchUser};
+use heddle_api::wire::directory::{CreateUser, PatchGroup, PatchOrganization, PatchUser};
 use heddle_api::wire::workflows::PatchWorkflow;
-use heddle_identity::records::{GrantPrincipal, GrantRow, Member, Role};
+use heddle_identity::records::{GrantPrincipal, GrantRow, Group, GroupRole, Member, Role};
+use heddle_kernel::{RoleId, UserId};
 use heddle_policy::ResourceRule;
 use serde_json::{Value, json};
 
@@ -23,12 +24,17 @@ macro_rules! set {
 
 /// A new account.
 pub(super) fn created(body: &CreateUser) -> Value {
-    json!({ "set": set!(body, "password" password, "roles" roles), "roles": body.roles })
+    json!({
+        "set": set!(body, "password" password, "roles" roles, "kind" kind), "roles": body.roles, "kind": body.kind,
+    })
 }
 
 /// A change of an account.
 pub(super) fn account(body: &PatchUser) -> Value {
-    let set = set!(body, "email" email, "displayName" display_name, "password" password, "state" state);
+    let set = set!(
+        body, "email" email, "displayName" display_name, "password" password, "state" state,
+        "secondFactor" second_factor
+    );
     json!({ "set": set, "state": body.state })
 }
 
@@ -45,11 +51,40 @@ pub(super) fn workflow(body: &PatchWorkflow) -> Value {
     json!({ "set": set, "archived": body.archived })
 }
 
-/// A membership with its roles.
+/// A membership with its roles and groups.
 pub(super) fn membership(member: &Member) -> Value {
-    let roles: Vec<Value> =
-        member.roles.iter().map(|(id, name)| json!({ "id": id.to_string(), "name": name })).collect();
-    json!({ "roles": roles, "expiresAt": member.membership.expires_at })
+    let ends = &member.membership.role_ends;
+    let role = |(id, name): &(RoleId, String)| json!({ "id": id.to_string(), "name": name, "expiresAt": ends.get(id) });
+    let groups = member.groups.iter().map(|(id, name)| json!({ "id": id.to_string(), "name": name }));
+    json!({
+        "roles": member.roles.iter().map(role).collect::<Vec<_>>(), "groups": groups.collect::<Vec<_>>(),
+        "expiresAt": member.membership.expires_at,
+    })
+}
+
+/// A new group, with the roles that it gives and who is in it.
+pub(super) fn new_group(group: &Group, members: &[UserId]) -> Value {
+    json!({ "name": group.name, "roles": given(group), "members": ids(members) })
+}
+
+/// A change of a group, with the roles that it gives after it, and who came and went.
+pub(super) fn group(body: &PatchGroup, group: &Group, added: &[UserId], removed: &[UserId]) -> Value {
+    let set = set!(
+        body, "name" name, "description" description, "roles" roles, "roleExpiries" role_expiries,
+        "addMembers" add_members, "removeMembers" remove_members
+    );
+    json!({
+        "set": set, "name": group.name, "roles": given(group), "added": ids(added), "removed": ids(removed),
+    })
+}
+
+fn given(group: &Group) -> Vec<Value> {
+    let role = |role: &GroupRole| json!({ "id": role.id.to_string(), "name": role.name, "expiresAt": role.expires_at });
+    group.roles.iter().map(role).collect()
+}
+
+fn ids(users: &[UserId]) -> Vec<String> {
+    users.iter().map(ToString::to_string).collect()
 }
 
 /// A new role with its rights.
@@ -94,6 +129,7 @@ pub(super) fn grant(made: &GrantRow) -> About {
     }));
     match &made.principal {
         GrantPrincipal::User(id) => about.and("user", id),
+        GrantPrincipal::Group(id) => about.and("group", id),
         GrantPrincipal::Role(id) => about.and("role", id),
         GrantPrincipal::Everyone => about,
     }

@@ -4,7 +4,7 @@
 use heddle_api::wire;
 use heddle_connections::ConnectionKind;
 use heddle_connections::records::{PauseReason, Phase};
-use heddle_identity::records::UserState;
+use heddle_identity::records::{SecondFactor, UserKind, UserState};
 use heddle_policy::Effect;
 use heddle_workflows::records::{
     InboxState, JobKind, JobState, RunState, SetAsideReason, TaskState, TriggerKind, WorkKind, WorkflowState,
@@ -51,6 +51,8 @@ alike! {
     }
     Phase = connections::TestPhase (test_phase) { Dns, Connect, Tls, Auth, Request }
     PauseReason = webhooks::PauseReason (pause_reason) { Caller, ReceiverGone }
+    SecondFactor = sessions::SecondFactor (second_factor) { Totp, RecoveryCode }
     UserState = directory::UserState (user_state, user_state_of) { Active, Disabled }
+    UserKind = directory::UserKind (user_kind, user_kind_of) { Person, Service }
     Effect = access::Effect (effect, effect_of) { Allow, Deny }
 }

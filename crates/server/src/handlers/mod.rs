@@ -2,6 +2,7 @@
 
 pub(crate) mod accounts;
 pub(crate) mod audit;
+pub(crate) mod authorization;
 pub(crate) mod camunda7;
 pub(crate) mod camunda8;
 pub(crate) mod case_events;
@@ -11,6 +12,7 @@ pub(crate) mod connections;
 pub(crate) mod dead_letters;
 pub(crate) mod decisions;
 pub(crate) mod directory;
+pub(crate) mod groups;
 pub(crate) mod jobs;
 pub(crate) mod licence;
 mod literals;
@@ -19,6 +21,7 @@ pub(crate) mod roles;
 pub(crate) mod run_view;
 pub(crate) mod runs;
 pub(crate) mod sessions;
+pub(crate) mod sign_ins;
 pub(crate) mod tasks;
 pub(crate) mod transform;
 pub(crate) mod webhooks;

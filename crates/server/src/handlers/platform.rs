@@ -89,7 +89,7 @@ pub(crate) async fn docs(call: PublicCall<ops::GetDocs>) -> HandlerResult {
     if !call.app.config.docs {
         return Err(Failure::not_found());
     }
-    crate::swagger::page("index.html").ok_or_else(Failure::not_found)
+    crate::swagger::page("index.html", &[]).ok_or_else(Failure::not_found)
 }
 
 /// POST /api/test/clock

@@ -5,10 +5,11 @@ use heddle_api::wire;
 use heddle_identity::ports::GrantFilter;
 use heddle_identity::records::{GrantPrincipal, GrantRow, Role};
 use heddle_identity::{NewGrant, NewRole, PatchRole};
-use heddle_kernel::{Patch, RoleId, UserId};
+use heddle_kernel::{GroupId, Patch, RoleId, Timestamp, UserId};
 use heddle_policy::{PermissionSet, ResourceRule, RoleRules};
 
 use super::changes;
+use super::groups::hold_state;
 use super::literals::{effect, effect_of};
 use crate::call::{Call, page};
 use crate::failure::Failure;
@@ -122,12 +123,18 @@ pub(crate) async fn grants(call: Call<ops::ListGrants>) -> HandlerResult {
     let wanted = match query.principal_id.as_deref() {
         None => vec![None],
         Some(text) => match text.parse::<UserId>() {
-            // An id does not tell whether it is a user's or a role's.
-            Ok(user) => {
-                vec![Some(GrantPrincipal::User(user)), text.parse::<RoleId>().ok().map(GrantPrincipal::Role)]
-            }
+            // An id does not tell whether it is a user's, a group's or a role's.
+            Ok(user) => vec![
+                Some(GrantPrincipal::User(user)),
+                Some(GrantPrincipal::Group(GroupId(user.0))),
+                Some(GrantPrincipal::Role(RoleId(user.0))),
+            ],
             Err(_) => {
-                return Err(Failure::at("principalId", "wrongType", "The id of a user or role is needed."));
+                return Err(Failure::at(
+                    "principalId",
+                    "wrongType",
+                    "The id of a user, group or role is needed.",
+                ));
             }
         },
     };
@@ -138,7 +145,8 @@ pub(crate) async fn grants(call: Call<ops::ListGrants>) -> HandlerResult {
             break;
         }
     }
-    Response::list(found, page.limit, |found| grant(&found))
+    let now = call.context.now();
+    Response::list(found, page.limit, |found| grant(&found, now))
 }
 
 /// POST /api/grants
@@ -157,7 +165,8 @@ pub(crate) async fn create_grant(call: Call<ops::CreateGrant>) -> HandlerResult 
         reason: body.reason.clone(),
     };
     let answer = |made: &GrantRow| {
-        Ok(Response::data(201, grant(made))?.with("location", format!("/api/grants/{}", made.id)))
+        let shown = grant(made, call.context.now());
+        Ok(Response::data(201, shown)?.with("location", format!("/api/grants/{}", made.id)))
     };
     let record = |made: &GrantRow| call.journal(changes::grant(made), || answer(made));
     let made = call.app.identity.create_grant(&call.authorized, &call.context, new, &record).await?;
@@ -167,7 +176,7 @@ pub(crate) async fn create_grant(call: Call<ops::CreateGrant>) -> HandlerResult 
 /// GET /api/grants/{grantId}
 pub(crate) async fn get_grant(call: Call<ops::GetGrant>) -> HandlerResult {
     let found = call.app.identity.grant(&call.authorized, &call.context).await?;
-    Response::data(200, grant(&found))
+    Response::data(200, grant(&found, call.context.now()))
 }
 
 /// DELETE /api/grants/{grantId}
@@ -179,7 +188,7 @@ pub(crate) async fn delete_grant(call: Call<ops::DeleteGrant>) -> HandlerResult 
 }
 
 fn principal_of(principal: &wire::access::Principal) -> Result<GrantPrincipal, Failure> {
-    let wrong = || Failure::at("principal.id", "wrongType", "The id of a user or role is needed.");
+    let wrong = || Failure::at("principal.id", "wrongType", "The id of a user, group or role is needed.");
     let id = principal.id.as_deref();
     match principal.kind {
         wire::access::PrincipalKind::Everyone if id.is_some() => {
@@ -193,14 +202,15 @@ fn principal_of(principal: &wire::access::Principal) -> Result<GrantPrincipal, F
             id.and_then(|id| id.parse().ok()).map(GrantPrincipal::Role).ok_or_else(wrong)
         }
         wire::access::PrincipalKind::Group => {
-            Err(Failure::at("principal.kind", "notAllowed", "This version has no groups; name a role."))
+            id.and_then(|id| id.parse().ok()).map(GrantPrincipal::Group).ok_or_else(wrong)
         }
     }
 }
 
-fn grant(grant: &GrantRow) -> wire::access::Grant {
+fn grant(grant: &GrantRow, now: Timestamp) -> wire::access::Grant {
     let (kind, id) = match grant.principal {
         GrantPrincipal::User(id) => (wire::access::PrincipalKind::User, Some(id.to_string())),
+        GrantPrincipal::Group(id) => (wire::access::PrincipalKind::Group, Some(id.to_string())),
         GrantPrincipal::Role(id) => (wire::access::PrincipalKind::Role, Some(id.to_string())),
         GrantPrincipal::Everyone => (wire::access::PrincipalKind::Everyone, None),
     };
@@ -212,6 +222,7 @@ fn grant(grant: &GrantRow) -> wire::access::Grant {
         resource_id: grant.selector.clone(),
         effect: effect(grant.effect),
         expires_at: grant.expires_at,
+        state: hold_state(grant.expires_at, now),
         reason: grant.reason.clone(),
         created_at: grant.created_at,
         created_by: Some(grant.created_by.to_string()),

@@ -4,11 +4,9 @@ use std::time::Duration;
 
 use heddle_api::operations::ops;
 use heddle_api::wire;
-use heddle_policy::capability::RunRead;
-use heddle_policy::{Key, Within};
 use heddle_usecase::UseCaseError;
 use heddle_workflows::ports::{RunFilter, RunSort};
-use heddle_workflows::records::{CalledRun, Run};
+use heddle_workflows::records::Run;
 use heddle_workflows::runs::{Cancellation, Decision, DecisionKind, EventFilter, StartRun};
 use serde_json::{Value, json};
 
@@ -160,12 +158,8 @@ pub(crate) async fn get(call: Call<ops::GetRun>) -> HandlerResult {
     let mut shown = run_view::run(&view, extent);
     if include.contains(&wire::runs::RunInclude::Children) {
         let called = call.app.runs.called(&call.authorized).await?;
-        let snapshot = call.context.snapshot();
-        let may_read = |child: &CalledRun| {
-            let key = Key::of_stored(call.context.tenant(), child.id, Within::of(child.workflow));
-            snapshot.authorize_key::<RunRead>(key).is_ok()
-        };
-        shown.children = Some(called.into_iter().filter(may_read).map(run_view::child).collect());
+        let called = call.app.runs.readable(call.context.snapshot(), called).await?;
+        shown.children = Some(called.into_iter().map(run_view::child).collect());
     }
     Ok(Response::data(200, shown)?.tagged(view.run.revision))
 }

@@ -1,11 +1,14 @@
 //! Set-up, sign-in, sessions, passwords and API tokens.
 
 use heddle_api::operations::{Operation, ops};
-use heddle_api::wire;
+use heddle_api::{ErrorCode, wire};
 use heddle_identity::MARK_SECONDS;
 use heddle_identity::records::{ApiToken, OwnOrganization, Session};
-use heddle_identity::{CreatedToken, NewApiToken, SetUpRequest, SignIn};
-use heddle_kernel::{SessionId, TenantId};
+use heddle_identity::{
+    CodeRequired, CreatedToken, NewApiToken, RemovalProof, SetUpRequest, SignIn, SignInAnswer, SignInCode,
+    SignedIn,
+};
+use heddle_kernel::{SessionId, TenantId, UserId};
 use heddle_policy::licence::LicenceState;
 use heddle_policy::{RequestContext, SessionKind};
 use heddle_usecase::{Journal, UseCaseError};
@@ -13,6 +16,8 @@ use serde_json::json;
 
 use super::accounts::user;
 use super::directory::organization;
+use super::literals::second_factor;
+use crate::app::App;
 use crate::audit::{self, About, Asked};
 use crate::call::{PublicCall, SessionCall, page, remembered};
 use crate::credentials::{COOKIE, DEVICE_COOKIE};
@@ -39,27 +44,93 @@ pub(crate) async fn set_up(call: PublicCall<ops::SetUpInstallation>) -> HandlerR
 
 /// POST /api/auth/sign-in
 pub(crate) async fn sign_in(call: PublicCall<ops::SignIn>) -> HandlerResult {
-    let body = call.body;
-    let wanted = SignIn {
-        email: body.email,
-        password: body.password,
-        organization: tenant(body.organization_id.as_deref())?,
-        user_agent: call.meta.user_agent,
-        presented: call.meta.token,
-        device: call.meta.device,
+    match way(&call.body)? {
+        Way::Password { email, password } => by_password(call, email, password).await,
+        Way::Code { ticket, code } => by_code(call, ticket, code).await,
+    }
+}
+
+/// Way of a sign-in.
+enum Way {
+    Password { email: String, password: String },
+    Code { ticket: String, code: String },
+}
+
+/// Way that a body asks for: one of the two, and nothing of the other.
+fn way(body: &wire::sessions::SignIn) -> Result<Way, Failure> {
+    let needed = |member: &Option<String>, name: &str| {
+        let message = format!("The member `{name}` is required.");
+        member.clone().ok_or_else(|| Failure::at(name, "required", message))
     };
-    // Whoever names an organisation that he does not belong to is told nothing else than with a wrong password.
-    let refused = |error| match error {
+    if body.ticket.is_none() && body.code.is_none() {
+        let (email, password) = (needed(&body.email, "email")?, needed(&body.password, "password")?);
+        return Ok(Way::Password { email, password });
+    }
+    let others =
+        [("email", &body.email), ("password", &body.password), ("organizationId", &body.organization_id)];
+    if let Some((name, _)) = others.into_iter().find(|(_, member)| member.is_some()) {
+        let message = format!("`{name}` belongs to the first call, and the ticket stands for it.");
+        return Err(Failure::at(name, "notAllowed", message));
+    }
+    Ok(Way::Code { ticket: needed(&body.ticket, "ticket")?, code: needed(&body.code, "code")? })
+}
+
+/// A refused organisation of a sign-in. Whoever names one that they do not belong to is told nothing else than with a
+/// wrong password.
+fn not_told(call: &PublicCall<ops::SignIn>, error: UseCaseError) -> UseCaseError {
+    match error {
         UseCaseError::Forbidden(problem) => {
             let asked = Asked { spec: ops::SignIn::ID.spec(), facts: &call.facts, caller: None, path: &[] };
             asked.refused(&call.app, &UseCaseError::Forbidden(problem).into());
             UseCaseError::Unauthenticated
         }
         other => other,
+    }
+}
+
+async fn by_password(call: PublicCall<ops::SignIn>, email: String, password: String) -> HandlerResult {
+    let wanted = SignIn {
+        email,
+        password,
+        organization: tenant(call.body.organization_id.as_deref())?,
+        user_agent: call.meta.user_agent.clone(),
+        presented: call.meta.token.clone(),
+        device: call.meta.device.clone(),
     };
-    let signed_in = call.app.identity.sign_in(&wanted, &call.facts).await.map_err(refused)?;
+    let answer = call.app.identity.sign_in(&wanted, &call.facts).await;
+    match answer.map_err(|error| not_told(&call, error))? {
+        SignInAnswer::SignedIn(signed_in) => opened(&call.app, &signed_in),
+        SignInAnswer::CodeRequired(CodeRequired { ticket, expires_at }) => {
+            let needed = wire::sessions::CodeRequired { ticket, expires_at };
+            Response::data(200, wire::sessions::SignInResult::CodeRequired(needed))
+        }
+    }
+}
+
+async fn by_code(call: PublicCall<ops::SignIn>, ticket: String, code: String) -> HandlerResult {
+    let sent = SignInCode {
+        ticket,
+        code,
+        user_agent: call.meta.user_agent.clone(),
+        presented: call.meta.token.clone(),
+        device: call.meta.device.clone(),
+    };
+    let signed_in = call.app.identity.sign_in_with_code(&sent, &call.facts).await;
+    match signed_in.map_err(|error| not_told(&call, error)) {
+        Ok(signed_in) => opened(&call.app, &signed_in),
+        Err(UseCaseError::Unauthenticated) => {
+            let message = "The code is another or was used before, or the ticket has ended. With a new code it can be \
+                           tried again; with a ticket that has ended the password is needed again.";
+            Err(Failure::because(ErrorCode::AuthenticationRequired, "codeRefused", message))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Answer with a fresh session, and its cookies.
+fn opened(app: &App, signed_in: &SignedIn) -> HandlerResult {
     let token = signed_in.token.expose().to_owned();
-    let seconds = i64::from(call.app.config.session_hours) * 3600;
+    let seconds = i64::from(app.config.session_hours) * 3600;
     let cookie = format!("{COOKIE}={token}; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age={seconds}");
     let device = format!(
         "{DEVICE_COOKIE}={}; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age={MARK_SECONDS}",
@@ -72,6 +143,7 @@ pub(crate) async fn sign_in(call: PublicCall<ops::SignIn>) -> HandlerResult {
         organization_id: Some(signed_in.session.tenant.to_string()),
         organizations: signed_in.organizations.iter().map(membership).collect(),
     };
+    let data = wire::sessions::SignInResult::SignedIn(Box::new(data));
     Ok(Response::data(200, data)?.with("set-cookie", cookie).with("set-cookie", device))
 }
 
@@ -92,7 +164,7 @@ pub(crate) async fn current(call: SessionCall<ops::GetSession>) -> HandlerResult
     let own = call.caller.session_id();
     let present = sessions.iter().find(|session| Some(session.id) == own);
     let token_id = match context.principal().session {
-        SessionKind::ApiToken(id) => Some(id.to_string()),
+        SessionKind::ApiToken(id) | SessionKind::ServiceToken(id) => Some(id.to_string()),
         SessionKind::Session(_) | SessionKind::CommandLine(_) => None,
     };
     Response::data(
@@ -137,11 +209,61 @@ pub(crate) async fn change_password(call: SessionCall<ops::ChangePassword>) -> H
     Ok(Response::none())
 }
 
+/// POST /api/auth/totp
+pub(crate) async fn enrol_totp(call: SessionCall<ops::EnrolTotp>) -> HandlerResult {
+    let context = call.caller.context(call.facts.clone());
+    let key = call.meta.idempotency.as_ref();
+    // Kept is that it was done, and never the secret or the codes that the answer holds.
+    let kept = Response::none().with("location", "/api/auth/totp".to_owned());
+    let idempotency = key.and_then(|key| remembered(ops::EnrolTotp::ID.spec(), &context, key, kept));
+    let identity = &call.app.identity;
+    let (password, code) = (call.body.password.as_deref(), call.body.code.as_deref());
+    let Some(code) = code else {
+        // What is not confirmed changes nothing, and is no event.
+        let journal = Journal { idempotency, ..Journal::default() };
+        let begun = identity.begin_totp(&context, password, &journal).await?;
+        return Response::data(
+            200,
+            wire::sessions::TotpEnrolment {
+                confirmed: false,
+                secret: Some(begun.secret),
+                otpauth_uri: Some(begun.uri),
+                recovery_codes: None,
+            },
+        );
+    };
+    if password.is_some() {
+        let message = "The password begins an enrolment, and a code confirms it.";
+        return Err(Failure::at("password", "contradiction", message));
+    }
+    let journal = Journal { idempotency, ..journal(&call, &context, &context.user_id().to_string()) };
+    let codes = identity.confirm_totp(&context, code, &journal).await?;
+    Response::data(
+        200,
+        wire::sessions::TotpEnrolment {
+            confirmed: true,
+            secret: None,
+            otpauth_uri: None,
+            recovery_codes: Some(codes),
+        },
+    )
+}
+
+/// DELETE /api/auth/totp
+pub(crate) async fn remove_totp(call: SessionCall<ops::RemoveTotp>) -> HandlerResult {
+    let context = call.caller.context(call.facts.clone());
+    let journal = journal(&call, &context, &context.user_id().to_string());
+    let proof = RemovalProof { password: call.body.password.as_deref(), code: call.body.code.as_deref() };
+    call.app.identity.remove_totp(&context, proof, &journal).await?;
+    Ok(Response::none())
+}
+
 /// GET /api/auth/tokens
 pub(crate) async fn tokens(call: SessionCall<ops::ListApiTokens>) -> HandlerResult {
     let context = call.caller.context(call.facts);
+    let of = account(call.query.user_id.as_deref())?;
     let page = page(call.query.limit, call.query.cursor);
-    let found = call.app.identity.tokens(&context, &page).await?;
+    let found = call.app.identity.tokens(&context, of, &page).await?;
     Response::list(found, page.limit, |token| api_token(&token))
 }
 
@@ -150,6 +272,7 @@ pub(crate) async fn create_token(call: SessionCall<ops::CreateApiToken>) -> Hand
     let context = call.caller.context(call.facts.clone());
     let body = &call.body;
     let new = NewApiToken {
+        user: account(body.user_id.as_deref())?,
         name: body.name.clone(),
         expires_at: body.expires_at,
         organization: tenant(body.organization_id.as_deref())?,
@@ -160,9 +283,14 @@ pub(crate) async fn create_token(call: SessionCall<ops::CreateApiToken>) -> Hand
         let token = &created.record;
         let details = json!({
             "name": token.name, "expiresAt": token.expires_at, "permissions": call.body.permissions,
-            "organizationId": call.body.organization_id,
+            "organizationId": token.tenant.map(|tenant| tenant.to_string()),
         });
-        let journal = journal(&call, &context, About::from(&token.id.to_string()).with(details));
+        let about = About::from(&token.id.to_string()).with(details);
+        let about = match token.user_id == context.user_id() {
+            true => about,
+            false => about.and("user", token.user_id),
+        };
+        let journal = journal(&call, &context, about);
         // Kept is where the token is, and never the secret that the answer holds.
         let kept = Response::none().with("location", place(created));
         let key = call.meta.idempotency.as_ref();
@@ -182,7 +310,9 @@ pub(crate) async fn create_token(call: SessionCall<ops::CreateApiToken>) -> Hand
 pub(crate) async fn delete_token(call: SessionCall<ops::DeleteApiToken>) -> HandlerResult {
     let context = call.caller.context(call.facts.clone());
     let id = call.path.token_id;
-    call.app.identity.delete_token(&context, id, &journal(&call, &context, &id.to_string())).await?;
+    let of = account(call.query.user_id.as_deref())?;
+    let journal = journal(&call, &context, &id.to_string());
+    call.app.identity.delete_token(&context, of, id, &journal).await?;
     Ok(Response::none())
 }
 
@@ -192,6 +322,14 @@ fn journal<O: Operation>(
     about: impl Into<About>,
 ) -> Journal {
     Journal { audit: audit::done(&call.app, O::ID.spec(), context, about.into()), ..Journal::default() }
+}
+
+fn account(text: Option<&str>) -> Result<Option<UserId>, Failure> {
+    match text.map(str::parse::<UserId>) {
+        None => Ok(None),
+        Some(Ok(id)) => Ok(Some(id)),
+        Some(Err(_)) => Err(Failure::at("userId", "wrongType", "The id of a service account is needed.")),
+    }
 }
 
 fn tenant(text: Option<&str>) -> Result<Option<TenantId>, Failure> {
@@ -207,7 +345,11 @@ fn tenant(text: Option<&str>) -> Result<Option<TenantId>, Failure> {
 fn session(session: &Session, own: Option<SessionId>) -> wire::sessions::Session {
     wire::sessions::Session {
         id: session.id.to_string(),
-        auth_method: "password".to_owned(),
+        auth_method: session
+            .provider
+            .as_ref()
+            .map_or_else(|| "password".to_owned(), |provider| format!("oidc:{provider}")),
+        second_factor: session.second_factor.map(second_factor),
         ip: session.client_ip.clone(),
         user_agent: session.user_agent.clone(),
         current: Some(session.id) == own,
@@ -231,6 +373,7 @@ fn api_token(token: &ApiToken) -> wire::sessions::ApiToken {
         id: token.id.to_string(),
         name: token.name.clone(),
         hint: token.hint.clone(),
+        checksum: token.checksum,
         organization_id: token.tenant.map(|tenant| tenant.to_string()),
         permissions: token.permissions.clone(),
         created_at: token.created_at,

@@ -98,6 +98,7 @@ pub(crate) async fn list(call: Call<ops::ListHumanTasks>) -> HandlerResult {
     let filter = TaskFilter {
         state: Some(query.state.map_or(TaskState::Open, task_state_of)),
         due_before: query.due,
+        follow_up_before: query.follow_up,
         workflow: id_of(query.workflow_id.as_deref(), "workflowId")?,
         run: id_of(query.run_id.as_deref(), "runId")?,
         ..TaskFilter::default()

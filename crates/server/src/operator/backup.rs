@@ -5,7 +5,9 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+use heddle_connections::rotation::{self, StoredKeys};
 use heddle_identity::InstallationKey;
+use heddle_outbound::KeyringSealer;
 use heddle_seal::Keyring;
 use heddle_store::backup::{self, Verified};
 use serde::Serialize;
@@ -89,12 +91,12 @@ pub async fn back_up(config: &Config, to: &Path, keys: KeyFiles<'_>) -> Result<C
 }
 
 /// Puts a backup into the data directory, which must be empty or not there, and the keys with it that are named. The
-/// database is checked as a whole, and the key against it, before anything is there. The keyring must be one; whether it
-/// is the one that secrets are sealed under says the start.
+/// database is checked as a whole, and the key against it, before anything is there. The keyring must have every key that
+/// the backup has sealed anything under.
 ///
 /// # Errors
 /// `Elsewhere` for PostgreSQL, `Refused` when the directory holds anything (looked at while it is locked), `Backup`,
-/// `DataDir`, `WrongKey`.
+/// `DataDir`, `WrongKey`, `Keyring`, `WrongKeyring`.
 pub async fn restore(config: &Config, from: &Path, keys: KeyFiles<'_>) -> Result<Copied, StartError> {
     only_sqlite(config, "pg_restore --dbname=... heddle.dump")?;
     if !from.is_file() {
@@ -102,7 +104,10 @@ pub async fn restore(config: &Config, from: &Path, keys: KeyFiles<'_>) -> Result
     }
     let key = keys.key.map(|path| Ok::<_, StartError>((path, key_at(path)?))).transpose()?;
     if let Some(path) = keys.keyring {
-        keyring_at(path)?;
+        let sealer = KeyringSealer::new(keyring_at(path)?);
+        let backup = from.to_owned();
+        let stored = blocking(move || stored_keys(&backup)).await?;
+        rotation::compare(&sealer, &stored)?;
     }
     let beginning = super::Beginning::of(config);
     // Somebody else's directory is not even locked, which would put a file of ours into it.
@@ -118,6 +123,15 @@ pub async fn restore(config: &Config, from: &Path, keys: KeyFiles<'_>) -> Result
     // The lock goes after what failed was taken back: whoever comes then finds nothing, and loses nothing.
     drop(data);
     done
+}
+
+/// Keys that a backup knows, and what connections and second factors have sealed under them.
+fn stored_keys(backup: &Path) -> Result<StoredKeys, backup::BackupError> {
+    let mut stored = heddle_store_connections::keys_of(backup)?;
+    for (key, factors) in heddle_store_identity::factor_keys_of(backup)? {
+        *stored.in_use.entry(key).or_default() += factors;
+    }
+    Ok(stored)
 }
 
 async fn put_back(
@@ -184,12 +198,10 @@ fn key_at(path: &Path) -> Result<[u8; KEY_LENGTH], StartError> {
     data_dir::read_key(path)?.ok_or_else(missing)
 }
 
-/// Looks whether a file holds a keyring.
-fn keyring_at(path: &Path) -> Result<(), StartError> {
-    match Keyring::read(path)? {
-        Some(_) => Ok(()),
-        None => Err(StartError::NotFound(format!("there is no keyring `{}`", path.display()))),
-    }
+/// Keyring of a file.
+fn keyring_at(path: &Path) -> Result<Keyring, StartError> {
+    let missing = || StartError::NotFound(format!("there is no keyring `{}`", path.display()));
+    Keyring::read(path)?.ok_or_else(missing)
 }
 
 /// Whether a key is the one of a database's installation.

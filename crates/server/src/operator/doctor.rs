@@ -19,7 +19,6 @@ use heddle_policy::licence::{CLOCK_TOLERANCE_SECONDS, Licence, LicenceState};
 use heddle_runtime::ServerClock;
 use heddle_seal::Keyring;
 use heddle_store::Db;
-use heddle_store_connections::SqlConnectionStore;
 use heddle_usecase::StoreError;
 use serde::Serialize;
 
@@ -28,6 +27,7 @@ use crate::config::Config;
 use crate::data_dir::{self, DATABASE_FILE, DataDir, DataDirError, KEY_FILE, KEY_LENGTH, KEYRING_FILE};
 use crate::denials::Denials;
 use crate::error::StartError;
+use crate::factors::{NoKeyring, StoredKeys};
 use crate::socket::{SOCKET_FILE, SocketPath};
 use crate::stores;
 
@@ -281,7 +281,7 @@ async fn check_keyring(config: &Config, db: Option<&Db>) -> Check {
         Some(given) => Keyring::from_text(given.expose()).map(Some),
         None => Keyring::read(&path),
     };
-    let store = db.map(|db| (db.postgres().is_some(), Arc::new(SqlConnectionStore::new(db.clone()))));
+    let store = db.map(|db| (db.postgres().is_some(), Arc::new(StoredKeys::new(db))));
     match (ring, store) {
         (Err(error), _) => failed(error.to_string()),
         (Ok(None), None) => check("keyring", Finding::Skipped, "there is no keyring file yet"),
@@ -339,7 +339,7 @@ async fn licence(config: &Config, db: Db, key: [u8; KEY_LENGTH], state: &Install
     let clock = Arc::new(ServerClock::default());
     let store = Arc::new(stores::identity(db));
     let denials = Denials::start(store.clone());
-    let identity = match crate::identity::open(config, &store, &denials, key, &clock) {
+    let identity = match crate::identity::open(config, &store, &denials, key, &clock, Arc::new(NoKeyring)) {
         Ok(identity) => identity,
         Err(error) => return failed(error.to_string()),
     };

@@ -8,7 +8,11 @@ window.onload = () => {
     { name: "Accounts, rights, work list, licence, audit", url: "/openapi-platform.json" },
     { name: "For workers and clients of other products", url: "/openapi-compatibility.json" },
   ];
+  // Providers by which people sign in: names, and names for people.
+  const providers = [/* providers */];
   let token = null;
+  // Whoever comes back from a provider has a session in a cookie, which this page can't read and may send.
+  const byProvider = new URLSearchParams(window.location.search).has("signed-in");
 
   // Members that say nothing to a reader of this page, and the cookie, which a page can't send by hand.
   const hidden = new Set(["x-lifecycle", "x-history"]);
@@ -70,7 +74,7 @@ window.onload = () => {
     filter: true,
     docExpansion: "none",
     requestInterceptor: (request) => {
-      request.credentials = "omit";
+      request.credentials = byProvider && token === null ? "same-origin" : "omit";
       return request;
     },
     defaultModelsExpandDepth: -1,
@@ -90,6 +94,8 @@ window.onload = () => {
   };
   const email = element("input", { type: "email", required: true, autocomplete: "username" });
   const password = element("input", { type: "password", required: true, autocomplete: "current-password" });
+  const code = element("input", { type: "text", autocomplete: "one-time-code", maxLength: 64 });
+  const codeLabel = element("label", { hidden: true }, "Code ", code);
   const button = element("button", { type: "submit", textContent: "Sign in" });
   const told = element("output", {
     textContent: "Sign in first: nearly every operation needs it. All documents then use the session; an API token "
@@ -100,9 +106,25 @@ window.onload = () => {
     { id: "heddle-sign-in" },
     element("label", {}, "E-mail ", email),
     element("label", {}, "Password ", password),
+    codeLabel,
     button,
     told,
   );
+  // Ticket of the first call for an account with a second factor: it is good for five minutes and a right code. Without one
+  // address and password are asked for.
+  let ticket = null;
+  let ticketEnds = 0;
+  const ask = (given) => {
+    ticket = given;
+    ticketEnds = Date.now() + 5 * 60 * 1000;
+    codeLabel.hidden = ticket === null;
+    code.required = ticket !== null;
+    email.readOnly = ticket !== null;
+    password.disabled = ticket !== null;
+    if (ticket !== null) {
+      code.focus();
+    }
+  };
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     button.disabled = true;
@@ -112,14 +134,23 @@ window.onload = () => {
         // Nothing stays in the browser: the token is kept by the page alone.
         credentials: "omit",
         headers: { "content-type": "application/json" },
-        body: JSON.stringify({ email: email.value, password: password.value }),
+        body: JSON.stringify(
+          ticket === null ? { email: email.value, password: password.value } : { ticket, code: code.value },
+        ),
       });
       const body = await answer.json();
-      if (answer.ok) {
+      if (answer.ok && body.data.ticket !== undefined) {
+        ask(body.data.ticket);
+        told.textContent = "Now the code of the authenticator, or a recovery code.";
+      } else if (answer.ok) {
+        ask(null);
         token = body.data.token;
         authorize();
         told.textContent = `Signed in as ${email.value}; all documents use it until this page is left.`;
       } else {
+        if (ticket !== null && Date.now() > ticketEnds) {
+          ask(null);
+        }
         const reasons = body.error.details.map((detail) => detail.message).filter(Boolean);
         told.textContent = reasons.join(" ") || body.error.message;
       }
@@ -127,8 +158,25 @@ window.onload = () => {
       told.textContent = `The service does not answer: ${error.message}`;
     } finally {
       password.value = "";
+      code.value = "";
       button.disabled = false;
     }
   });
+  const way = (name) => `/api/auth/oidc/${name}/start?returnTo=${encodeURIComponent("/docs?signed-in=1")}`;
+  for (const provider of providers) {
+    form.append(element("a", { href: way(provider.name), textContent: `Sign in by ${provider.displayName}` }));
+  }
+  if (byProvider) {
+    fetch("/api/auth/session", { credentials: "same-origin" })
+      .then(async (answer) => {
+        const body = await answer.json();
+        told.textContent = answer.ok
+          ? `Signed in as ${body.data.user.email}, by a cookie of this service.`
+          : body.error.message;
+      })
+      .catch((error) => {
+        told.textContent = `The service does not answer: ${error.message}`;
+      });
+  }
   document.body.prepend(form);
 };

@@ -116,7 +116,7 @@ async fn health_tells_of_a_key_that_is_gone_and_goes_on() {
 
 /// The role that the page on authorization has for an employee who starts a workflow.
 #[tokio::test]
-async fn an_employee_of_the_documented_role_starts_a_workflow_and_sees_no_run() {
+async fn an_employee_of_the_documented_role_starts_a_workflow_and_sees_own_runs_alone() {
     with_both!(|db| {
         let mut app = TestApp::start(db).await;
         let page = include_str!("../../../../docs/authorization.md");
@@ -135,8 +135,10 @@ async fn an_employee_of_the_documented_role_starts_a_workflow_and_sees_no_run() 
             .await
             .expect(201)
             .id();
+        let _ = employee.get(&format!("/api/workflows/{leave}/runs/{run}")).await.expect(200);
+        let anothers = app.admin.run(&leave, json!({})).await["id"].as_str().unwrap().to_owned();
         for (method, path) in [
-            ("GET", format!("/api/workflows/{leave}/runs/{run}")),
+            ("GET", format!("/api/workflows/{leave}/runs/{anothers}")),
             ("GET", format!("/api/workflows/{other}")),
             ("POST", format!("/api/workflows/{other}/runs")),
             ("POST", format!("/api/workflows/{leave}/publish")),

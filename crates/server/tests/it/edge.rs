@@ -118,7 +118,7 @@ async fn behind_a_proxy_each_client_has_a_share_and_the_proxy_what_it_needs() {
 }
 
 #[tokio::test]
-async fn anonymous_requests_have_a_rate_and_honest_ones_do_not_meet_it() {
+async fn asvs_2_4_1_anonymous_requests_have_a_rate_and_honest_ones_do_not_meet_it() {
     let mut app = app(|config| {
         config.edge.anonymous_per_second = 1;
         config.trusted_proxies = vec![HERE.into()];

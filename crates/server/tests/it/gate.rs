@@ -14,16 +14,18 @@ use tokio::net::TcpStream;
 
 use crate::{models, samples};
 
-fn all() -> impl Iterator<Item = (OperationId, &'static OperationSpec)> {
+/// Every operation with its row.
+pub(crate) fn all() -> impl Iterator<Item = (OperationId, &'static OperationSpec)> {
     OperationId::ALL.iter().map(|id| (*id, id.spec()))
 }
 
-fn guarded() -> impl Iterator<Item = (OperationId, &'static OperationSpec)> {
+/// Every operation that asks for a right.
+pub(crate) fn guarded() -> impl Iterator<Item = (OperationId, &'static OperationSpec)> {
     all().filter(|(_, spec)| matches!(spec.security, Security::Permissions(_)))
 }
 
 /// A well-formed call.
-async fn call(client: &Client, id: OperationId, path: &str) -> Answer {
+pub(crate) async fn call(client: &Client, id: OperationId, path: &str) -> Answer {
     let spec = id.spec();
     let request = client.request(spec.method.as_str(), path);
     match samples::takes_json(spec) {
@@ -67,7 +69,7 @@ async fn nobody_comes_in_without_a_credential() {
 }
 
 #[tokio::test]
-async fn a_member_without_the_right_is_refused_and_an_outsider_too() {
+async fn asvs_8_2_1_a_member_without_the_right_is_refused_and_an_outsider_too() {
     with_both!(|db| {
         let mut app = TestApp::start(db).await;
         let (foreign, _) = app.second_organization("second").await;
@@ -97,12 +99,13 @@ async fn a_member_without_the_right_is_refused_and_an_outsider_too() {
 }
 
 /// Things of an organisation, by the name of the path parameter that holds their id.
-async fn things(app: &TestApp, owner: &Client) -> BTreeMap<&'static str, String> {
+pub(crate) async fn things(app: &TestApp, owner: &Client) -> BTreeMap<&'static str, String> {
     let workflow = owner.publish_bpmn("theirs", &models::task()).await;
     let run = owner.run(&workflow, json!({})).await;
     let event = json!({ "correlationKey": "k", "eventType": "e", "idempotencyKey": "theirs", "payload": {} });
     let event = owner.post("/api/case-events", event).await.expect(202).data();
     let role = owner.post("/api/roles", json!({ "name": "theirs" })).await.expect(201).id();
+    let group = owner.post("/api/groups", json!({ "name": "their-group" })).await.expect(201).id();
     let grant = owner.post("/api/grants", samples::body(OperationId::CreateGrant)).await.expect(201).id();
     let (user, them) = app.user_in(owner, "theirs", &["viewer"]).await;
     let token = them.post("/api/auth/tokens", json!({ "name": "theirs" })).await.expect(201).data();
@@ -117,6 +120,8 @@ async fn things(app: &TestApp, owner: &Client) -> BTreeMap<&'static str, String>
         ("workflowId", workflow),
         ("runId", text(&run["id"])),
         ("nodeId", "work".to_owned()),
+        // A provider is nobody's own: there is none of this name.
+        ("provider", samples::NOBODY.to_owned()),
         // Of jobs by the names that other products have for them, the tests of their faces tell.
         ("id", connection),
         ("webhookId", webhook),
@@ -124,6 +129,7 @@ async fn things(app: &TestApp, owner: &Client) -> BTreeMap<&'static str, String>
         ("jobKey", i64::MAX.to_string()),
         ("taskId", text(&run["humanTasks"][0]["id"])),
         ("eventId", text(&event["event"]["id"])),
+        ("groupId", group),
         ("roleId", role),
         ("grantId", grant),
         ("userId", user),
@@ -133,7 +139,7 @@ async fn things(app: &TestApp, owner: &Client) -> BTreeMap<&'static str, String>
 }
 
 #[tokio::test]
-async fn what_belongs_to_another_organisation_is_not_there() {
+async fn asvs_8_2_2_what_belongs_to_another_organisation_is_not_there() {
     with_both!(|db| {
         let mut app = TestApp::start(db).await;
         let (organization, elsewhere) = app.second_organization("second").await;
@@ -293,7 +299,7 @@ async fn a_node_without_the_role_says_so() {
 }
 
 #[tokio::test]
-async fn a_body_is_refused_with_its_place() {
+async fn asvs_2_2_1_and_15_2_2_a_body_is_refused_with_its_place() {
     let deep = format!("{}1{}", "[".repeat(65), "]".repeat(65));
     with_both!(|db| {
         let mut app = TestApp::start(db).await;
@@ -329,7 +335,7 @@ async fn a_body_is_refused_with_its_place() {
 }
 
 /// Asserts that a body is refused for a reason, with its member where there is one, as the operation's clients read it.
-fn refused_at(spec: &OperationSpec, answer: Answer, reason: &str, field: Option<&str>) {
+pub(crate) fn refused_at(spec: &OperationSpec, answer: Answer, reason: &str, field: Option<&str>) {
     let (word, text) = match spec.area.face() {
         Face::Own => {
             let fields = answer.fields();
@@ -349,7 +355,7 @@ fn refused_at(spec: &OperationSpec, answer: Answer, reason: &str, field: Option<
 }
 
 #[tokio::test]
-async fn a_body_that_is_too_long_is_not_read() {
+async fn asvs_5_2_1_a_body_that_is_too_long_is_not_read() {
     with_both!(|db| {
         let mut app = TestApp::start(db).await;
         for (_, spec) in all().filter(|(_, spec)| samples::takes_json(spec)) {

@@ -28,7 +28,7 @@ fn latin(text: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn files_are_refused_with_a_place_or_read() {
+async fn asvs_1_5_1_files_are_refused_with_a_place_or_read() {
     let deep = format!("{}{}", "<a>".repeat(20_000), "</a>".repeat(20_000));
     let cases: Vec<(&str, Vec<u8>, u16)> = vec![
         ("external entity", XXE.into(), 400),

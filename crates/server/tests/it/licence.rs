@@ -19,12 +19,12 @@ fn now(app: &TestApp) -> Timestamp {
     app.server().core().app.now()
 }
 
-async fn put(client: &Client, claims: &Claims) -> Answer {
+pub(crate) async fn put(client: &Client, claims: &Claims) -> Answer {
     client.put("/api/licence", json!({ "licence": testing::issue(claims) })).await
 }
 
 /// A licence that begins now.
-fn from_now(app: &TestApp) -> Claims {
+pub(crate) fn from_now(app: &TestApp) -> Claims {
     testing::claims(now(app))
 }
 
@@ -258,7 +258,11 @@ async fn of_two_that_are_made_at_the_limit_one_is_refused_and_what_is_there_goes
 }
 
 /// A second server on the database of the first, with its keys.
-async fn second(app: &TestApp, address: &str, folder: &std::path::Path) -> Result<Server, StartError> {
+pub(crate) async fn second(
+    app: &TestApp,
+    address: &str,
+    folder: &std::path::Path,
+) -> Result<Server, StartError> {
     let data_dir = folder.join("second");
     if !data_dir.exists() {
         std::fs::DirBuilder::new().mode(0o700).create(&data_dir).unwrap();

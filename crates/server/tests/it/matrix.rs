@@ -6,8 +6,17 @@ use heddle_testkit::db::TestDb;
 
 use crate::samples;
 
-const ROLES: [&str; 8] =
-    ["owner", "administrator", "designer", "operator", "worker", "librarian", "integrator", "viewer"];
+const ROLES: [&str; 9] = [
+    "owner",
+    "administrator",
+    "designer",
+    "operator",
+    "worker",
+    "librarian",
+    "integrator",
+    "viewer",
+    "requester",
+];
 
 /// One database is enough: the decision is made in memory, of what both keep alike.
 #[tokio::test]

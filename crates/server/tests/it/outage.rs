@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::models;
 
 #[tokio::test]
-async fn a_lost_database_is_503_and_its_return_needs_no_restart() {
+async fn asvs_16_5_1_a_lost_database_is_503_and_its_return_needs_no_restart() {
     let cluster = tokio::task::spawn_blocking(Cluster::private).await.unwrap().unwrap();
     let Some(cluster) = cluster else {
         assert!(!std::env::var("CI").is_ok_and(|value| value == "true"), "PostgreSQL is not installed");

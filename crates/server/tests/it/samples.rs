@@ -65,10 +65,13 @@ pub(crate) fn body(id: OperationId) -> Value {
         Id::SignIn => json!({ "email": "nobody@example.com", "password": secret }),
         Id::ChangePassword => json!({ "currentPassword": "wrong", "newPassword": secret }),
         Id::CreateApiToken => json!({ "name": "sample" }),
+        Id::EnrolTotp | Id::RemoveTotp => json!({ "password": "wrong" }),
         Id::InstallLicence | Id::ValidateLicence => json!({ "licence": "nonsense" }),
         Id::CreateOrganization => json!({ "slug": "sample", "displayName": "Sample" }),
         Id::CreateUser => json!({ "email": "sample@example.com", "displayName": "Sample" }),
         Id::SetMember => json!({ "roles": ["viewer"] }),
+        Id::CreateGroup => json!({ "name": "sample" }),
+        Id::UpdateGroup => json!({ "description": "Other" }),
         Id::CreateRole => json!({ "name": "sample" }),
         Id::UpdateRole => json!({ "description": "Other" }),
         Id::CreateGrant => json!({
@@ -83,6 +86,11 @@ pub(crate) fn body(id: OperationId) -> Value {
             json!({ "name": "sample", "connectionId": NOBODY, "eventTypes": ["*"] })
         }
         Id::UpdateWebhook => json!({ "paused": true }),
+        Id::CheckAccess => json!({ "action": "read", "resource": { "type": "workflow" } }),
+        Id::EvaluateAccess | Id::EvaluateAccesses => json!({
+            "subject": { "type": "user", "id": NOBODY }, "action": { "name": "read" },
+            "resource": { "type": "workflow", "id": NOBODY },
+        }),
         Id::AdvanceTestClock => json!({ "advance": "PT1S" }),
         Id::FetchExternalTasks => json!({ "workerId": "w", "maxTasks": 1 }),
         Id::CompleteExternalTask | Id::FailExternalTask => json!({ "workerId": "w" }),

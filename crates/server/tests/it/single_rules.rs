@@ -16,6 +16,7 @@ async fn things(app: &TestApp) -> Things {
     let workflow = app.admin.publish_bpmn("single", &models::task()).await;
     let run = app.admin.run(&workflow, json!({})).await;
     let role = app.admin.post("/api/roles", json!({ "name": "single" })).await.expect(201).id();
+    let group = app.admin.post("/api/groups", json!({ "name": "single-group" })).await.expect(201).id();
     // About a kind of which no operation here is.
     let rule = json!({ "principal": { "kind": "everyone" }, "resourceType": "vector-database",
         "action": "query", "resourceId": "*", "effect": "allow" });
@@ -35,6 +36,7 @@ async fn things(app: &TestApp) -> Things {
         ("runId", run["id"].as_str().unwrap().to_owned()),
         ("nodeId", "work".to_owned()),
         ("taskId", run["humanTasks"][0]["id"].as_str().unwrap().to_owned()),
+        ("groupId", group),
         ("roleId", role),
         ("grantId", grant),
         ("userId", user),

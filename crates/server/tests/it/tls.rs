@@ -70,7 +70,7 @@ async fn rest(stream: &mut (impl tokio::io::AsyncRead + Unpin)) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn answers_come_over_tls_alone_and_say_so() {
+async fn asvs_3_4_1_answers_come_over_tls_alone_and_say_so() {
     let folder = tempfile::tempdir().unwrap();
     let pair = Pair::new();
     pair.write(folder.path());

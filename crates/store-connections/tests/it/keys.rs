@@ -52,6 +52,48 @@ async fn sealed_secrets_are_met_once_in_the_order_of_their_places() {
 }
 
 #[tokio::test]
+async fn a_key_is_forgotten_when_nothing_is_sealed_under_it_and_nothing_is_from_then_on() {
+    on_both!(|db| {
+        let store = SqlConnectionStore::new(db.clone());
+        let tenant = organization(&db).await;
+        let check = |key: &str| KeyCheck { key: key.to_owned(), value: format!("of {key}") };
+        store.add_key_checks(&[check("k1"), check("k2")], at(0)).await.unwrap();
+        let mut connection = inserted(&store, tenant, "a").await;
+        assert_eq!(store.forget_key("k1", at(1)).await, Ok(1));
+        assert_eq!((store.is_forgotten("k1").await, store.key_checks().await.unwrap().len()), (Ok(false), 2));
+        let places = store.sealed_under("k1", 10).await.unwrap();
+        assert_eq!((places.len(), places[0].connection), (1, connection.id));
+        let rows = store.sealed_under_others("k2", None, 10).await.unwrap();
+        let rewraps: Vec<Rewrap> =
+            rows.into_iter().map(|row| Rewrap { row, sealed: sealed("k2", "anew") }).collect();
+        assert_eq!(store.rewrapped(&rewraps).await, Ok(1));
+        assert_eq!((store.forget_key("k1", at(1)).await, store.is_forgotten("k1").await), (Ok(0), Ok(true)));
+        assert_eq!(store.key_checks().await, Ok(vec![check("k2")]));
+        // A node with the ring of before writes nothing that nobody else opens, neither by a change nor by a rotation.
+        connection.revision = connection.revision.next();
+        let old = secrets("signingSecret", Some(sealed("k1", "of before")));
+        let write = ConnectionWrite { connection: &connection, sealed: &old };
+        let refused = store.update(write, Revision::FIRST, &unit(tenant)).await;
+        assert!(matches!(refused, Err(heddle_store::StoreError::Unavailable(_))), "{refused:?}");
+        let rows = store.sealed_under_others("k0", None, 10).await.unwrap();
+        let back: Vec<Rewrap> =
+            rows.into_iter().map(|row| Rewrap { row, sealed: sealed("k1", "back") }).collect();
+        assert!(!back.is_empty() && store.rewrapped(&back).await.is_err());
+        let stored = store.stored(tenant, connection.id).await.unwrap();
+        assert_eq!(
+            (stored.connection.revision, &stored.sealed["signingSecret"].key),
+            (Revision::FIRST, &"k2".to_owned())
+        );
+        // Brought back by hand it is known as what it was.
+        store
+            .add_key_checks(&[KeyCheck { value: "another".to_owned(), ..check("k1") }], at(2))
+            .await
+            .unwrap();
+        assert_eq!(store.key_checks().await, Ok(vec![check("k1"), check("k2")]));
+    });
+}
+
+#[tokio::test]
 async fn the_check_of_a_key_stays_as_it_was() {
     on_both!(|db| {
         let store = SqlConnectionStore::new(db.clone());

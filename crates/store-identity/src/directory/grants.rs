@@ -1,11 +1,11 @@
 //! Grants and denies.
 
-use crate::schema::{GrantDbRow, grants, members, roles};
+use crate::schema::{GrantDbRow, grants, groups, members, roles};
 use diesel::{BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_identity::ports::{GrantFilter, Tombstone};
 use heddle_identity::records::{GrantPrincipal, GrantRow, PrincipalKind};
-use heddle_kernel::{GrantId, Page, PageRequest, RoleId, TenantId};
+use heddle_kernel::{GrantId, Page, PageRequest, TenantId};
 use heddle_policy::{AccessFilter, Effect, resource};
 use heddle_store::revision::found;
 use heddle_store::{AsConn, Error, Id, StoreError, journal, keyset, on_conn, page, read, tombstone, within};
@@ -70,17 +70,18 @@ pub(super) async fn get(
     })
 }
 
-pub(super) async fn of_roles(
+/// The grants and denies to principals of a kind with one of these ids.
+pub(super) async fn to_any(
     store: &IdentityStore,
     tenant: TenantId,
-    roles: &[RoleId],
+    kind: PrincipalKind,
+    ids: Vec<Id>,
 ) -> Result<Vec<GrantRow>, StoreError> {
-    let roles: Vec<Id> = roles.iter().copied().map(Id::from).collect();
     read!(&store.db, |conn| {
         let rows: Vec<GrantDbRow> = grants::table
             .filter(grants::organization_id.eq(Id::from(tenant)))
-            .filter(grants::principal_kind.eq(PrincipalKindWord(PrincipalKind::Role)))
-            .filter(grants::principal_id.eq_any(roles))
+            .filter(grants::principal_kind.eq(PrincipalKindWord(kind)))
+            .filter(grants::principal_id.eq_any(&ids))
             .order(grants::id)
             .select(GrantDbRow::as_select())
             .load(conn)
@@ -89,12 +90,15 @@ pub(super) async fn of_roles(
     })
 }
 
-/// `NotFound` when the user is no member or the role is not there.
+/// `NotFound` when the user is no member or the group or role is not there.
 async fn check_principal<C: AsConn>(conn: &mut C, grant: &GrantRow) -> Result<(), Error> {
     let tenant = Id::from(grant.tenant);
     let there: i64 = on_conn!(conn, |conn| match grant.principal {
         GrantPrincipal::User(id) => {
             members::table.find((tenant, Id::from(id))).count().get_result(conn).await?
+        }
+        GrantPrincipal::Group(id) => {
+            groups::table.find((tenant, Id::from(id))).count().get_result(conn).await?
         }
         GrantPrincipal::Role(id) =>
             roles::table.find((tenant, Id::from(id))).count().get_result(conn).await?,

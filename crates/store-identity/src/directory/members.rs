@@ -1,21 +1,23 @@
-//! Memberships and the roles that they give.
+//! Memberships with their roles and groups.
 
 use std::collections::HashMap;
 
 use crate::schema::{
-    MemberChange, MemberRow, RoleBindingRow, api_tokens, grants, members, role_bindings, roles, users,
+    GroupMemberRow, MemberChange, MemberRow, RoleBindingRow, api_tokens, grants, group_members, groups,
+    members, role_bindings, roles, users,
 };
 use diesel::{
     BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension,
     QueryDsl, SelectableHelper, TextExpressionMethods,
 };
 use diesel_async::RunQueryDsl;
-use heddle_identity::ports::{Change, Tombstone};
-use heddle_identity::records::{Member, Membership, PrincipalKind};
-use heddle_kernel::{Page, PageRequest, Revision, RoleId, TenantId, UserId};
+use heddle_identity::ports::{Change, MemberFilter, Tombstone};
+use heddle_identity::records::{Member, Membership, PrincipalKind, RoleEnds};
+use heddle_kernel::{GroupId, Page, PageRequest, Revision, RoleId, TenantId, UserId};
 use heddle_policy::{AccessFilter, resource};
 use heddle_store::{
-    AsConn, Error, Id, StoreError, journal, keyset, on_conn, page, read, revision, search, tombstone, within,
+    AsConn, At, Error, Id, StoreError, journal, keyset, on_conn, page, read, revision, search, tombstone,
+    within,
 };
 use heddle_usecase::{Journal, RightsSeen};
 
@@ -54,16 +56,46 @@ macro_rules! bound {
     };
 }
 
-/// `roles`: id and name, by name.
-fn member((row, email, display_name, state): Shown, roles: Vec<(RoleId, String)>) -> Member {
-    let membership = row.with_roles(roles.iter().map(|(id, _)| *id).collect());
-    Member { membership, email, display_name, state: state.0, roles }
+/// Groups of members with the groups' names.
+macro_rules! grouped {
+    ($tenant:expr) => {
+        group_members::table
+            .inner_join(
+                groups::table.on(groups::organization_id
+                    .eq(group_members::organization_id)
+                    .and(groups::id.eq(group_members::group_id))),
+            )
+            .filter(group_members::organization_id.eq($tenant))
+            .order(groups::name)
+    };
+}
+
+/// Roles and groups of a member, by name.
+#[derive(Default)]
+struct Held {
+    roles: Vec<(RoleId, String)>,
+    ends: RoleEnds,
+    groups: Vec<(GroupId, String)>,
+}
+
+impl Held {
+    fn add_role(&mut self, id: Id, name: String, end: Option<At>) {
+        self.roles.push((id.into(), name));
+        self.ends.extend(end.map(|end| (RoleId::from(id), end.into())));
+    }
+}
+
+fn member((row, email, display_name, state): Shown, held: Held) -> Member {
+    let Held { roles, ends, groups } = held;
+    let role_ids = roles.iter().map(|(id, _)| *id).collect();
+    let membership = row.with(role_ids, ends, groups.iter().map(|(id, _)| *id).collect());
+    Member { membership, email, display_name, state: state.0, roles, groups }
 }
 
 pub(super) async fn list(
     store: &IdentityStore,
     tenant: TenantId,
-    q: Option<&str>,
+    filter: &MemberFilter,
     access: &AccessFilter<resource::Member>,
     page: &PageRequest,
 ) -> Result<Page<Member>, StoreError> {
@@ -74,8 +106,15 @@ pub(super) async fn list(
     let items = read!(&store.db, |conn| {
         let mut query =
             shown!(members::table).filter(members::organization_id.eq(Id::from(tenant))).into_boxed();
-        if let Some(q) = q {
+        if let Some(q) = &filter.q {
             query = query.filter(users::search.like(search::anywhere(q)).escape('\\'));
+        }
+        if let Some(group) = filter.group {
+            let of_group = group_members::table
+                .filter(group_members::organization_id.eq(Id::from(tenant)))
+                .filter(group_members::group_id.eq(Id::from(group)))
+                .select(group_members::user_id);
+            query = query.filter(members::user_id.eq_any(of_group));
         }
         let query = within!(query, access, members::user_id);
         let rows: Vec<Shown> = keyset!(query, (members::created_at, members::user_id), last, ascending)
@@ -83,20 +122,28 @@ pub(super) async fn list(
             .load(conn)
             .await?;
         let ids: Vec<Id> = rows.iter().map(|row| row.0.user_id).collect();
-        let bound: Vec<(Id, Id, String)> = bound!(Id::from(tenant))
-            .filter(role_bindings::user_id.eq_any(ids))
-            .select((role_bindings::user_id, roles::id, roles::name))
+        let bound: Vec<(Id, Id, String, Option<At>)> = bound!(Id::from(tenant))
+            .filter(role_bindings::user_id.eq_any(ids.clone()))
+            .select((role_bindings::user_id, roles::id, roles::name, role_bindings::expires_at))
             .load(conn)
             .await?;
-        let mut roles: HashMap<Id, Vec<(RoleId, String)>> = HashMap::new();
-        for (user, role, name) in bound {
-            roles.entry(user).or_default().push((role.into(), name));
+        let grouped: Vec<(Id, Id, String)> = grouped!(Id::from(tenant))
+            .filter(group_members::user_id.eq_any(ids))
+            .select((group_members::user_id, groups::id, groups::name))
+            .load(conn)
+            .await?;
+        let mut held: HashMap<Id, Held> = HashMap::new();
+        for (user, role, name, end) in bound {
+            held.entry(user).or_default().add_role(role, name, end);
         }
-        let with_roles = |row: Shown| {
-            let own = roles.remove(&row.0.user_id).unwrap_or_default();
+        for (user, group, name) in grouped {
+            held.entry(user).or_default().groups.push((group.into(), name));
+        }
+        let with_held = |row: Shown| {
+            let own = held.remove(&row.0.user_id).unwrap_or_default();
             member(row, own)
         };
-        Ok(rows.into_iter().map(with_roles).collect::<Vec<_>>())
+        Ok(rows.into_iter().map(with_held).collect::<Vec<_>>())
     })?;
     Ok(Page::from_surplus(items, page.limit, |one: &Member| {
         (one.membership.created_at.micros(), one.membership.user_id.0)
@@ -110,16 +157,24 @@ pub(super) async fn get(store: &IdentityStore, tenant: TenantId, user: UserId) -
             .filter(members::organization_id.eq(tenant).and(members::user_id.eq(user)))
             .first(conn)
             .await?;
-        let roles: Vec<(Id, String)> = bound!(tenant)
+        let bound: Vec<(Id, String, Option<At>)> = bound!(tenant)
             .filter(role_bindings::user_id.eq(user))
-            .select((roles::id, roles::name))
+            .select((roles::id, roles::name, role_bindings::expires_at))
             .load(conn)
             .await?;
-        Ok(member(row, roles.into_iter().map(|(id, name)| (id.into(), name)).collect()))
+        let grouped: Vec<(Id, String)> = grouped!(tenant)
+            .filter(group_members::user_id.eq(user))
+            .select((groups::id, groups::name))
+            .load(conn)
+            .await?;
+        let mut held = Held::default();
+        bound.into_iter().for_each(|(id, name, end)| held.add_role(id, name, end));
+        held.groups.extend(grouped.into_iter().map(|(id, name)| (GroupId::from(id), name)));
+        Ok(member(row, held))
     })
 }
 
-/// Gives a member these roles and no others. `NotFound` when one is not the organisation's.
+/// Gives a member these roles and groups and no others. `NotFound` when one is not the organisation's.
 pub(crate) async fn set_bindings<C: AsConn>(conn: &mut C, membership: &Membership) -> Result<(), Error> {
     let (tenant, user) = (Id::from(membership.tenant), Id::from(membership.user_id));
     on_conn!(conn, |conn| {
@@ -131,8 +186,24 @@ pub(crate) async fn set_bindings<C: AsConn>(conn: &mut C, membership: &Membershi
         .await?;
         for role in &membership.roles {
             // A role that is not there breaks the foreign key.
-            let row = RoleBindingRow { organization_id: tenant, user_id: user, role_id: (*role).into() };
+            let expires_at = membership.role_ends.get(role).copied().map(At);
+            let row = RoleBindingRow {
+                organization_id: tenant,
+                user_id: user,
+                role_id: (*role).into(),
+                expires_at,
+            };
             diesel::insert_into(role_bindings::table).values(&row).execute(conn).await?;
+        }
+        diesel::delete(
+            group_members::table
+                .filter(group_members::organization_id.eq(tenant).and(group_members::user_id.eq(user))),
+        )
+        .execute(conn)
+        .await?;
+        for group in &membership.groups {
+            let row = GroupMemberRow { organization_id: tenant, user_id: user, group_id: (*group).into() };
+            diesel::insert_into(group_members::table).values(&row).execute(conn).await?;
         }
     });
     Ok(())
@@ -158,6 +229,9 @@ pub(super) async fn set(
 ) -> Result<Change, StoreError> {
     let (tenant, user) = (membership.tenant, membership.user_id);
     let ids: Vec<Id> = membership.roles.iter().copied().map(Id::from).collect();
+    let lasting = membership.roles.iter().filter(|role| !membership.role_ends.contains_key(role));
+    let lasting: Vec<Id> = lasting.copied().map(Id::from).collect();
+    let group_ids: Vec<Id> = membership.groups.iter().copied().map(Id::from).collect();
     write!(store, |conn| {
         let stored = lock(conn, tenant, user, &journal.rights).await?;
         let known: i64 = roles::table
@@ -165,7 +239,12 @@ pub(super) async fn set(
             .count()
             .get_result(conn)
             .await?;
-        if known.unsigned_abs() != ids.len() as u64 {
+        let known_groups: i64 = groups::table
+            .filter(groups::organization_id.eq(Id::from(tenant)).and(groups::id.eq_any(&group_ids)))
+            .count()
+            .get_result(conn)
+            .await?;
+        if known.unsigned_abs() != ids.len() as u64 || known_groups.unsigned_abs() != group_ids.len() as u64 {
             return Err(StoreError::NotFound.into());
         }
         let keys = Keys::before(conn, &[tenant], deleted_at(journal)).await?;
@@ -178,7 +257,7 @@ pub(super) async fn set(
             (None, Some(_)) => return Err(StoreError::NotFound.into()),
             (Some(stored), Some(expected)) => {
                 revision::check(stored, expected)?;
-                let stays = membership.expires_at.is_none() && owners::among(conn, tenant, &ids).await?;
+                let stays = membership.expires_at.is_none() && owners::among(conn, tenant, &lasting).await?;
                 if !stays && owners::is_last(conn, tenant, user).await? {
                     return Ok(Change::LastOwner);
                 }

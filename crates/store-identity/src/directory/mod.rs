@@ -1,6 +1,8 @@
-//! Organisations, users, members, roles and grants.
+//! Organisations, users, members, groups, roles and grants.
 
+mod federation;
 mod grants;
+mod groups;
 mod members;
 mod organizations;
 mod owners;
@@ -10,13 +12,16 @@ mod users;
 
 use async_trait::async_trait;
 use heddle_identity::ports::{
-    Change, DirectoryStore, GrantFilter, LimitOutcome, NewOrganization, NewUser, Tombstone, UserFilter,
+    Change, DirectoryStore, GrantFilter, GroupChange, LimitOutcome, MemberFilter, NameTaken, NewOrganization,
+    NewUser, TenantAccess, Tombstone, UserFilter,
 };
-use heddle_identity::records::{GrantRow, Member, Membership, Organization, Role, User};
-use heddle_kernel::{GrantId, Page, PageRequest, Revision, RoleId, TenantId, UserId};
+use heddle_identity::records::{
+    GrantRow, Group, Member, Membership, Organization, PrincipalKind, Role, User,
+};
+use heddle_kernel::{GrantId, GroupId, Page, PageRequest, Revision, RoleId, TenantId, Timestamp, UserId};
 use heddle_policy::{AccessFilter, resource};
 use heddle_store::audit::INSTALLATION;
-use heddle_store::{StoreError, read, tombstone};
+use heddle_store::{Id, StoreError, read, tombstone};
 use heddle_usecase::Journal;
 
 use crate::IdentityStore;
@@ -121,14 +126,14 @@ impl DirectoryStore for IdentityStore {
         users::delete(self, home, id, expected, journal).await
     }
 
-    async fn members<'a>(
+    async fn members(
         &self,
         tenant: TenantId,
-        q: Option<&'a str>,
+        filter: &MemberFilter,
         access: &AccessFilter<resource::Member>,
         page: &PageRequest,
     ) -> Result<Page<Member>, StoreError> {
-        members::list(self, tenant, q, access, page).await
+        members::list(self, tenant, filter, access, page).await
     }
 
     async fn member(&self, tenant: TenantId, user: UserId) -> Result<Member, StoreError> {
@@ -152,6 +157,60 @@ impl DirectoryStore for IdentityStore {
         journal: &Journal,
     ) -> Result<Change, StoreError> {
         members::remove(self, tenant, user, expected, journal).await
+    }
+
+    async fn groups<'a>(
+        &self,
+        tenant: TenantId,
+        q: Option<&'a str>,
+        access: &AccessFilter<resource::Group>,
+        page: &PageRequest,
+    ) -> Result<Page<Group>, StoreError> {
+        groups::list(self, tenant, q, access, page).await
+    }
+
+    async fn groups_named(&self, tenant: TenantId, named: &[String]) -> Result<Vec<Group>, StoreError> {
+        groups::named(self, tenant, named).await
+    }
+
+    async fn all_groups(&self, tenant: TenantId) -> Result<Vec<(GroupId, String)>, StoreError> {
+        groups::all(self, tenant).await
+    }
+
+    async fn group(&self, tenant: TenantId, id: GroupId) -> Result<Group, StoreError> {
+        groups::get(self, tenant, id).await
+    }
+
+    async fn standing_of_group(
+        &self,
+        tenant: TenantId,
+        id: GroupId,
+        now: Timestamp,
+    ) -> Result<TenantAccess, StoreError> {
+        groups::standing(self, tenant, id, now).await
+    }
+
+    async fn insert_group(&self, new: &GroupChange, journal: &Journal) -> Result<(), StoreError> {
+        groups::insert(self, new, journal).await
+    }
+
+    async fn update_group(
+        &self,
+        change: &GroupChange,
+        expected: Revision,
+        journal: &Journal,
+    ) -> Result<(), StoreError> {
+        groups::update(self, change, expected, journal).await
+    }
+
+    async fn delete_group(
+        &self,
+        tenant: TenantId,
+        id: GroupId,
+        expected: Revision,
+        journal: &Journal,
+    ) -> Result<Change, StoreError> {
+        groups::delete(self, tenant, id, expected, journal).await
     }
 
     async fn roles<'a>(
@@ -206,7 +265,13 @@ impl DirectoryStore for IdentityStore {
     }
 
     async fn role_grants(&self, tenant: TenantId, roles: &[RoleId]) -> Result<Vec<GrantRow>, StoreError> {
-        grants::of_roles(self, tenant, roles).await
+        let ids = roles.iter().copied().map(Id::from).collect();
+        grants::to_any(self, tenant, PrincipalKind::Role, ids).await
+    }
+
+    async fn group_grants(&self, tenant: TenantId, groups: &[GroupId]) -> Result<Vec<GrantRow>, StoreError> {
+        let ids = groups.iter().copied().map(Id::from).collect();
+        grants::to_any(self, tenant, PrincipalKind::Group, ids).await
     }
 
     async fn grants_about_one(
@@ -215,6 +280,10 @@ impl DirectoryStore for IdentityStore {
         limit: u32,
     ) -> Result<Vec<GrantRow>, StoreError> {
         selectors::grants_about_one(self, after, limit).await
+    }
+
+    async fn lacking_role(&self, name: &str) -> Result<Vec<(TenantId, NameTaken)>, StoreError> {
+        roles::lacking(self, name).await
     }
 
     async fn own_roles(&self) -> Result<Vec<Role>, StoreError> {

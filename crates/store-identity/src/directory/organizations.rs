@@ -1,8 +1,8 @@
 //! Organisations.
 
 use crate::schema::{
-    MemberRow, OrganizationChange, OrganizationRow, TenantAuthzRow, members, organizations, role_bindings,
-    tenant_authz, users,
+    MemberRow, OrganizationChange, OrganizationRow, TenantAuthzRow, group_roles, members, organizations,
+    role_bindings, tenant_authz, users,
 };
 use diesel::{
     BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension,
@@ -155,6 +155,7 @@ pub(super) async fn delete(
         diesel::delete(role_bindings::table.filter(role_bindings::organization_id.eq(key)))
             .execute(conn)
             .await?;
+        diesel::delete(group_roles::table.filter(group_roles::organization_id.eq(key))).execute(conn).await?;
         diesel::delete(organizations::table.find(key)).execute(conn).await?;
         tombstone::write(conn, of(id, Tombstone::Organization(id)), deleted_at(journal)).await?;
         if let Some(by) = actor(journal) {

@@ -1,18 +1,19 @@
-//! Somebody stays in charge: every organisation keeps an active member with the owner role and without an end, and one
-//! of them who is not kept from mending its rights.
+//! Somebody stays in charge: every organisation keeps an active person with the owner role of their own, whose
+//! membership and role have no end, and one of them who is not kept from mending its rights. What a group gives does not
+//! count, so that no change of a group takes the last owner.
 
 use crate::access::facts;
 use crate::schema::{UserRow, members, role_bindings, roles, users};
-use crate::words::UserStateWord;
+use crate::words::{UserKindWord, UserStateWord};
 use diesel::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_identity::holds_keys;
-use heddle_identity::records::{User, UserState};
+use heddle_identity::records::{User, UserKind, UserState};
 use heddle_kernel::{TenantId, Timestamp, UserId};
 use heddle_policy::system_roles::OWNER;
 use heddle_store::{AsConn, Error, Id, StoreError, on_conn};
 
-/// The owners of an organisation who are in use and whose membership has no end.
+/// The owners of an organisation who can sign in, are in use, and whose membership and role have no end.
 macro_rules! owners {
     ($tenant:expr) => {
         members::table
@@ -29,6 +30,8 @@ macro_rules! owners {
             )
             .filter(members::organization_id.eq(Id::from($tenant)))
             .filter(members::expires_at.is_null())
+            .filter(role_bindings::expires_at.is_null())
+            .filter(users::kind.eq(UserKindWord(UserKind::Person)))
             .filter(users::state.eq(UserStateWord(UserState::Active)))
             .filter(roles::system.eq(true).and(roles::name.eq(OWNER)))
     };

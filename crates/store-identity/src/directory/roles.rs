@@ -1,12 +1,12 @@
 //! Roles.
 
-use crate::schema::{RoleChange, RoleRow, grants, role_bindings, roles};
+use crate::schema::{RoleChange, RoleRow, grants, group_roles, groups, organizations, role_bindings, roles};
 use diesel::{
     BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl,
     SelectableHelper, TextExpressionMethods,
 };
 use diesel_async::RunQueryDsl;
-use heddle_identity::ports::{Change, Dependents, Tombstone};
+use heddle_identity::ports::{Change, Dependents, NameTaken, Tombstone};
 use heddle_identity::records::{PrincipalKind, Role};
 use heddle_kernel::{Page, PageRequest, Revision, RoleId, TenantId};
 use heddle_policy::{AccessFilter, resource};
@@ -64,6 +64,33 @@ pub(super) async fn all(store: &IdentityStore, tenant: TenantId) -> Result<Vec<R
     })
 }
 
+/// The organisations without a system role of this name.
+pub(super) async fn lacking(
+    store: &IdentityStore,
+    name: &str,
+) -> Result<Vec<(TenantId, NameTaken)>, StoreError> {
+    read!(&store.db, |conn| {
+        let all: Vec<Id> =
+            organizations::table.order(organizations::id).select(organizations::id).load(conn).await?;
+        let named: Vec<(Id, bool)> = roles::table
+            .filter(roles::name.eq(name))
+            .select((roles::organization_id, roles::system))
+            .load(conn)
+            .await?;
+        let grouped: Vec<Id> =
+            groups::table.filter(groups::name.eq(name)).select(groups::organization_id).load(conn).await?;
+        let of =
+            |id: Id| named.iter().find(|(organization, _)| *organization == id).map(|(_, system)| *system);
+        let lacking = all.into_iter().filter_map(|id| match of(id) {
+            Some(true) => None,
+            Some(false) => Some((TenantId::from(id), NameTaken::ByOwnRole)),
+            None if grouped.contains(&id) => Some((TenantId::from(id), NameTaken::ByGroup)),
+            None => Some((TenantId::from(id), NameTaken::No)),
+        });
+        Ok(lacking.collect())
+    })
+}
+
 pub(super) async fn get(store: &IdentityStore, tenant: TenantId, id: RoleId) -> Result<Role, StoreError> {
     read!(&store.db, |conn| {
         let row: RoleRow = roles::table
@@ -83,9 +110,17 @@ pub(super) async fn insert_row<C: AsConn>(conn: &mut C, role: &Role) -> Result<(
     Ok(())
 }
 
+/// `Duplicate` when a group has the role's name: human tasks name either. Asked once the organisation's rights are locked.
+async fn no_group_has<C: AsConn>(conn: &mut C, role: &Role) -> Result<(), Error> {
+    let same = groups::organization_id.eq(Id::from(role.tenant)).and(groups::name.eq(&role.name));
+    let there: i64 = on_conn!(conn, |conn| groups::table.filter(same).count().get_result(conn).await?);
+    if there > 0 { Err(StoreError::Duplicate("groups.name".to_owned()).into()) } else { Ok(()) }
+}
+
 pub(super) async fn insert(store: &IdentityStore, role: &Role, journal: &Journal) -> Result<(), StoreError> {
     write!(store, |conn| {
         bump_resting(conn, role.tenant, &journal.rights).await?;
+        no_group_has(conn, role).await?;
         insert_row(conn, role).await?;
         tombstone::clear(conn, of(role.tenant, Tombstone::Role(role.id))).await?;
         journal::write(conn, journal).await
@@ -113,6 +148,7 @@ pub(super) async fn update(
 ) -> Result<(), StoreError> {
     write!(store, |conn| {
         revision::check(lock(conn, role.tenant, role.id, &journal.rights).await?, expected)?;
+        no_group_has(conn, role).await?;
         let keys = Keys::before(conn, &[role.tenant], deleted_at(journal)).await?;
         let row = RoleRow::try_from(role)?;
         diesel::update(roles::table.find((row.organization_id, row.id)))
@@ -139,8 +175,16 @@ pub(super) async fn delete(
             .count()
             .get_result(conn)
             .await?;
-        if holders > 0 {
-            return Ok(Change::InUse(vec![Dependents { kind: "member", count: holders.unsigned_abs() }]));
+        let givers: i64 = group_roles::table
+            .filter(group_roles::organization_id.eq(organization).and(group_roles::role_id.eq(role)))
+            .count()
+            .get_result(conn)
+            .await?;
+        let used = [("member", holders), ("group", givers)].into_iter().filter(|(_, count)| *count > 0);
+        let used: Vec<_> =
+            used.map(|(kind, count)| Dependents { kind, count: count.unsigned_abs() }).collect();
+        if !used.is_empty() {
+            return Ok(Change::InUse(used));
         }
         let to_role = grants::principal_kind.eq(PrincipalKindWord(PrincipalKind::Role));
         diesel::delete(

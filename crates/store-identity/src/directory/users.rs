@@ -19,9 +19,10 @@ use super::members::set_bindings;
 use super::owners::{self, Keys};
 use crate::IdentityStore;
 use crate::cache::write;
+use crate::factors;
 use crate::rights::{bump_resting, lock_counted};
 use crate::tombstones::{deleted_at, of};
-use crate::words::{PrincipalKindWord, UserStateWord};
+use crate::words::{PrincipalKindWord, UserKindWord, UserStateWord};
 
 /// At home or a member here.
 macro_rules! belonging {
@@ -50,6 +51,9 @@ pub(super) async fn list(
         }
         if let Some(state) = filter.state {
             query = query.filter(users::state.eq(UserStateWord(state)));
+        }
+        if let Some(kind) = filter.kind {
+            query = query.filter(users::kind.eq(UserKindWord(kind)));
         }
         let query = within!(query, access, users::id);
         let rows: Vec<UserRow> = keyset!(query, (users::created_at, users::id), last, ascending)
@@ -108,7 +112,7 @@ pub(super) async fn insert(
 }
 
 /// Home and all organisations with a membership, in one order for everybody: they are locked one by one.
-async fn organizations_of<C: AsConn>(
+pub(super) async fn organizations_of<C: AsConn>(
     conn: &mut C,
     home: TenantId,
     user: UserId,
@@ -168,7 +172,11 @@ pub(super) async fn update(
             .await?;
         revision::met(rows)?;
         keys.kept(conn).await?;
-        if !active || new.password_hash != old.password_hash {
+        let loses_factor = old.totp_enrolled_at.is_some() && new.totp_enrolled_at.is_none();
+        if loses_factor {
+            factors::take(conn, user.id, deleted_at(journal)).await?;
+        }
+        if !active || loses_factor || new.password_hash != old.password_hash {
             diesel::delete(sessions::table.filter(sessions::user_id.eq(key))).execute(conn).await?;
         }
         if !active {

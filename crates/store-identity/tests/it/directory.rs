@@ -1,8 +1,8 @@
 //! Organisations, users, members, roles and grants.
 
 use heddle_identity::ports::{
-    Change, Dependents, DirectoryStore, GrantFilter, InstallationStore, LimitOutcome, NewOrganization,
-    NewUser, SessionStore, Tombstone, UserFilter,
+    Change, Dependents, DirectoryStore, GrantFilter, InstallationStore, LimitOutcome, MemberFilter,
+    NewOrganization, NewUser, SessionStore, Tombstone, UserFilter,
 };
 use heddle_identity::records::{GrantPrincipal, Organization, Role, User, UserState};
 use heddle_kernel::{GrantId, PageRequest, Revision, RoleId, TenantId, UserId};
@@ -124,7 +124,7 @@ async fn users_are_listed_by_creation_and_filtered() {
         store.update_user(&off, Revision::FIRST, &Journal::default()).await.unwrap();
         let everything = AccessFilter::everything();
         let but_ada = AccessFilter::everything().but([ADA]);
-        let q = |q: &str| UserFilter { q: Some(q.to_owned()), state: None };
+        let q = |q: &str| UserFilter { q: Some(q.to_owned()), ..UserFilter::default() };
         for (tenant, filter, reach, wanted) in [
             (ACME, UserFilter::default(), &everything, vec![1, 2, 3, 4]),
             (ACME, UserFilter::default(), &but_ada, vec![2, 3, 4]),
@@ -133,7 +133,12 @@ async fn users_are_listed_by_creation_and_filtered() {
             (ACME, q("_"), &everything, vec![3]),
             (ACME, q("%"), &everything, vec![4]),
             (ACME, q("\\"), &everything, vec![]),
-            (ACME, UserFilter { q: None, state: Some(UserState::Disabled) }, &everything, vec![2]),
+            (
+                ACME,
+                UserFilter { state: Some(UserState::Disabled), ..UserFilter::default() },
+                &everything,
+                vec![2],
+            ),
             // Ada is at home elsewhere, but a member.
             (OTHER, UserFilter::default(), &everything, vec![1]),
         ] {
@@ -269,15 +274,15 @@ async fn members_are_listed_set_and_removed() {
         let none = Journal::default();
         add_bob(&store, &[WORKER, OWNER]).await;
         let everything = AccessFilter::everything();
-        let listed = all_of!(|page| store.members(ACME, None, &everything, page));
+        let listed = all_of!(|page| store.members(ACME, &MemberFilter::default(), &everything, page));
         assert_eq!(listed.len(), 2);
         assert_eq!(listed[1], store.member(ACME, BOB).await.unwrap());
         assert_eq!(listed[1].membership, membership(ACME, BOB, &[OWNER, WORKER]));
         assert_eq!(listed[1].roles, [(OWNER, "owner".to_owned()), (WORKER, "worker".to_owned())]);
         assert_eq!((listed[1].email.as_str(), listed[1].state), ("bob@example.org", UserState::Active));
         let only = AccessFilter::only([ADA]);
-        assert_eq!(all_of!(|page| store.members(ACME, None, &only, page)), listed[..1]);
-        assert!(all_of!(|page| store.members(OTHER, None, &everything, page)).is_empty());
+        assert_eq!(all_of!(|page| store.members(ACME, &MemberFilter::default(), &only, page)), listed[..1]);
+        assert!(all_of!(|page| store.members(OTHER, &MemberFilter::default(), &everything, page)).is_empty());
 
         let bob = membership(ACME, BOB, &[WORKER]);
         assert_eq!(duplicate(store.set_member(&bob, None, &none).await), "members.user_id");

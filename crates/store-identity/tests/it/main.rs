@@ -2,7 +2,10 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod access;
+mod chain;
 mod directory;
+mod factors;
+mod groups;
 mod installation;
 mod rules;
 mod sessions;

@@ -60,6 +60,7 @@ async fn a_session_is_not_opened_against_a_password_that_was_changed() {
             forgiven: Vec::new(),
             rehash: Some("of the old one".to_owned()),
             replaces: None,
+            factor: None,
         };
         assert_eq!(store.open(&new, &journal(79)).await, Err(StoreError::Stale));
         assert!(!was_written(&store, 79).await);
@@ -116,6 +117,7 @@ async fn a_sign_in_forgets_failures_ends_the_old_session_and_sets_the_new_hash()
             forgiven: vec![network.clone()],
             rehash: Some("new".to_owned()),
             replaces: Some(old.token_sha256.clone()),
+            factor: None,
         };
         store.open(&new, &journal(77)).await.unwrap();
         assert!(was_written(&store, 77).await);
@@ -212,6 +214,8 @@ async fn tokens_have_names_pages_and_an_end() {
         assert_eq!(found, all);
 
         let first = all[0].id;
+        assert_eq!(store.token(ADA, first).await.as_ref(), Ok(&all[0]));
+        assert_eq!(store.token(BOB, first).await, Err(StoreError::NotFound));
         assert_eq!(store.delete_token(BOB, first, &journal(71)).await, Err(StoreError::NotFound));
         store.delete_token(ADA, first, &journal(72)).await.unwrap();
         store.delete_token(ADA, first, &journal(73)).await.unwrap();

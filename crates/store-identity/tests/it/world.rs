@@ -5,8 +5,8 @@ use heddle_identity::ports::{
     NewUser, SessionStore, SetUp, TokenKind,
 };
 use heddle_identity::records::{
-    ApiToken, GrantPrincipal, GrantRow, InstallationState, Membership, Organization, Role, Session, User,
-    UserState,
+    ApiToken, GrantPrincipal, GrantRow, InstallationState, Membership, Organization, Role, RoleEnds,
+    SecondFactor, Session, User, UserKind, UserState,
 };
 use heddle_kernel::{
     EventId, GrantId, PageRequest, Revision, RoleId, SessionId, TenantId, Timestamp, TokenId, UserId,
@@ -87,11 +87,13 @@ pub(crate) fn user(id: UserId, home: TenantId, name: &str) -> User {
     User {
         id,
         home,
+        kind: UserKind::Person,
         email: format!("{}@example.org", name.to_lowercase()),
         display_name: name.to_owned(),
         password_hash: Some("$argon2id$x".to_owned()),
         state: UserState::Active,
         password_changed_at: None,
+        totp_enrolled_at: None,
         revision: Revision::FIRST,
         created_at: NOW.plus_seconds(i64::try_from(id.0.as_u128()).unwrap()),
         updated_at: NOW,
@@ -103,6 +105,8 @@ pub(crate) fn membership(tenant: TenantId, user_id: UserId, roles: &[RoleId]) ->
         tenant,
         user_id,
         roles: roles.to_vec(),
+        role_ends: RoleEnds::new(),
+        groups: Vec::new(),
         expires_at: None,
         revision: Revision::FIRST,
         created_at: NOW.plus_seconds(i64::try_from(user_id.0.as_u128()).unwrap()),
@@ -137,6 +141,8 @@ pub(crate) fn session(n: u128, user_id: UserId) -> Session {
         expires_at: NOW.plus_seconds(3600),
         client_ip: None,
         user_agent: Some("curl".to_owned()),
+        second_factor: n.is_multiple_of(2).then_some(SecondFactor::Totp),
+        provider: None,
     }
 }
 
@@ -149,6 +155,7 @@ pub(crate) fn token(n: u128, user_id: UserId, tenant: Option<TenantId>) -> ApiTo
         token_sha256: format!("token-{n}"),
         hint: "abcd".to_owned(),
         permissions: Some(vec!["runs.view".to_owned()]),
+        checksum: n.is_multiple_of(2),
         created_at: NOW.plus_seconds(i64::try_from(n).unwrap()),
         last_used_at: None,
         expires_at: Some(NOW.plus_seconds(3600)),
@@ -215,6 +222,7 @@ pub(crate) async fn sign_in(store: &IdentityStore, n: u128, user: UserId) -> Ses
         forgiven: Vec::new(),
         rehash: None,
         replaces: None,
+        factor: None,
     };
     store.open(&new, &Journal::default()).await.unwrap();
     session

@@ -2,7 +2,7 @@
 //!
 //! Documents are made before the connection is taken, so that the one writer of SQLite only writes.
 
-mod groups;
+mod halves;
 mod postgres;
 mod sqlite;
 mod statements;
@@ -13,6 +13,7 @@ mod unnest;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use heddle_kernel::TenantId;
+use heddle_store::document::encode;
 use heddle_store::journal::JournalRows;
 use heddle_store::schema::ErrandRow;
 use heddle_store::{At, Db, Error, Id};
@@ -23,14 +24,15 @@ use heddle_workflows::ports::{
 };
 use heddle_workflows::quotas::Used;
 use heddle_workflows::records::HumanTask;
+use serde_json::Value;
 
 use crate::kept::{Written, writing_to};
 use crate::named;
 use crate::quotas::Guard;
 use crate::rows::{count, run_ids, sequence};
 use crate::schema::{
-    BindingDbRow, CandidateRow, EndingDbRow, EventsDbRow, InboxDbRow, JobDbRow, LetterDbRow, OutgoingDbRow,
-    RunDbRow, SubscriptionDbRow, TaskDbRow, TimerDbRow,
+    BindingDbRow, CandidateRow, DataStoreRow, EndingDbRow, EventsDbRow, InboxDbRow, JobDbRow, LetterDbRow,
+    OutgoingDbRow, RunDbRow, SubscriptionDbRow, TaskDbRow, TimerDbRow,
 };
 use crate::words::{CandidateKind, CandidateWord, JobStateWord, Standing, StandingWord, TaskStateWord};
 
@@ -63,6 +65,7 @@ struct StepRows {
     tasks: Vec<TaskRows>,
     jobs: JobRows,
     outgoing: Vec<OutgoingDbRow>,
+    stores: Vec<DataStoreRow>,
 }
 
 /// Changes of jobs as rows.
@@ -186,8 +189,9 @@ impl UnitRows {
     }
 
     /// Whether it has a part that few units have, which is written by statements of its own.
-    const fn has_rare(&self) -> bool {
+    fn has_rare(&self) -> bool {
         self.settled.is_some()
+            || self.steps.iter().any(|step| !step.stores.is_empty())
             || !self.letters.is_empty()
             || self.advance.is_some()
             || matches!(self.inbox, Some(InboxRows::Consume { .. }))
@@ -212,6 +216,20 @@ impl StepRows {
         let first_sequence = sequence(write.first_sequence);
         let tasks = write.tasks.into_iter().map(|change| TaskRows::of(tenant, change));
         let outgoing = write.outgoing.into_iter().map(OutgoingDbRow::of);
+        // Of one store the last write counts.
+        let last: BTreeMap<String, Value> =
+            write.stores.into_iter().map(|own| (own.store, own.value)).collect();
+        let written_at = write.run.updated_at;
+        let stores = last.into_iter().map(|(name, value)| {
+            Ok(DataStoreRow {
+                organization_id: tenant.into(),
+                name,
+                value: encode(&value)?,
+                run_id: id.into(),
+                written_at: written_at.into(),
+            })
+        });
+        let stores = stores.collect::<Result<_, Error>>()?;
         Ok(Self {
             expected: write.expected.map(|revision| revision.0),
             events: write.events.map(|events| EventsDbRow {
@@ -233,6 +251,7 @@ impl StepRows {
             tasks: tasks.collect::<Result<_, _>>()?,
             jobs: JobRows::of(tenant, write.jobs)?,
             outgoing: outgoing.collect::<Result<_, _>>()?,
+            stores,
             run: RunDbRow::of(write.run, write.packed, is_new)?,
         })
     }

@@ -11,7 +11,7 @@ use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use heddle_store::{Error, Id, PgConn, PgDb};
 use heddle_usecase::StoreError;
 
-use super::groups::{Groups, only};
+use super::halves::{Groups, only};
 use super::statements::waiting;
 use super::{Answers, Prepared, UnitRows, admitted, begun, units_of, unnest};
 
@@ -19,6 +19,18 @@ use super::{Answers, Prepared, UnitRows, admitted, begun, units_of, unnest};
 const BATCH: &str = "SET LOCAL lock_timeout = '500ms'";
 /// Patience of a unit whose batch is itself alone.
 const ALONE: &str = "SET LOCAL lock_timeout = '2s'";
+/// Kind of the locks under which errands in order are written.
+const LINES: i32 = 1_212_502_094;
+
+/// Statements that take the locks under which errands in order are written, one for each organisation: the order of
+/// writing is then that of commits, which is the order in which they are done. Locks are taken in one order, and before
+/// any row is: who waits for one holds nobody up. Organisations without such errands take none.
+fn in_line<'a>(units: impl IntoIterator<Item = &'a UnitRows>) -> String {
+    let in_order = |rows: &&UnitRows| rows.errands.iter().any(|errand| !errand.line.is_empty());
+    let key = |rows: &UnitRows| rows.tenant.0.as_bytes().last_chunk::<4>().copied().map(i32::from_be_bytes);
+    let keys: BTreeSet<i32> = units.into_iter().filter(in_order).filter_map(key).collect();
+    keys.iter().map(|key| format!("; SELECT pg_advisory_xact_lock({LINES}, {key})")).collect()
+}
 
 /// Writes the units in a transaction.
 pub(crate) async fn write(postgres: &PgDb, prepared: &[Prepared]) -> Result<Answers, Error> {
@@ -45,16 +57,20 @@ pub(crate) async fn write(postgres: &PgDb, prepared: &[Prepared]) -> Result<Answ
 
 /// Writes all units, or none of them.
 async fn at_once(conn: &mut PgConn, prepared: &[Prepared], units: &[&UnitRows]) -> Result<(), Error> {
+    let in_line = in_line(units.iter().copied());
     let with_rare = units.iter().any(|rows| rows.has_rare());
+    let is_patient = with_rare || !in_line.is_empty();
+    if is_patient {
+        conn.batch_execute(&format!("{BATCH}{in_line}")).await?;
+    }
     if with_rare {
-        conn.batch_execute(BATCH).await?;
         unnest::rare(conn, units).await?;
     }
     let (shared, keys): (&PgConn, _) = (conn, begun(prepared));
     // Patience is set by the first of the statements that are sent one behind the other, and costs no wait of its own.
     let patience = async {
         let mut conn = shared;
-        if !with_rare {
+        if !is_patient {
             conn.batch_execute(BATCH).await?;
         }
         Ok::<(), Error>(())
@@ -69,7 +85,10 @@ async fn at_once(conn: &mut PgConn, prepared: &[Prepared], units: &[&UnitRows]) 
 async fn write_all(conn: &mut PgConn, prepared: &[Prepared]) -> Result<Answers, Error> {
     let there = present(conn, &begun(prepared)).await?;
     if let [single] = prepared {
-        unit(conn, admitted(single, &there)?).await?;
+        let single = admitted(single, &there)?;
+        // The lock alone is no reason to write less: it comes within the patience of the unit.
+        conn.batch_execute(&format!("{ALONE}{}", in_line([single]))).await?;
+        unit(conn, single).await?;
         return Ok(vec![Ok(())]);
     }
     let mut answers: Answers = prepared.iter().map(|one| admitted(one, &there).map(drop)).collect();
@@ -100,9 +119,12 @@ async fn in_savepoint(conn: &mut PgConn, units: &[&UnitRows]) -> Result<Result<(
         _ => "SAVEPOINT heddle; SET LOCAL lock_timeout = '100ms'",
     };
     conn.batch_execute(begin).await?;
-    let result = match units {
-        [single] => unit(conn, single).await,
-        units => together(conn, units).await,
+    let result = match conn.batch_execute(&format!("SELECT 1{}", in_line(units.iter().copied()))).await {
+        Ok(()) => match units {
+            [single] => unit(conn, single).await,
+            units => together(conn, units).await,
+        },
+        Err(error) => Err(error.into()),
     };
     let end = if result.is_ok() {
         "RELEASE SAVEPOINT heddle"

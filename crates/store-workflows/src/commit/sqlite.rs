@@ -8,7 +8,7 @@ use crate::schema::{run_commits, workflows};
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl, SqliteConnection};
 use heddle_store::{Error, Id, anew, savepoint};
 
-use super::groups::{Groups, only};
+use super::halves::{Groups, only};
 use super::statements::blocking;
 use super::{Answers, Prepared, UnitRows, admitted, begun, units_of};
 

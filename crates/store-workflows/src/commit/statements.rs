@@ -8,7 +8,7 @@ macro_rules! statements {
         use heddle_store::{At, Error, Id, stable};
         use heddle_store::schema::errands;
         use crate::schema::{
-            case_events, dead_letters, human_task_candidates, human_tasks, job_endings, jobs, outbox, run_subscriptions,
+            case_events, data_stores, dead_letters, human_task_candidates, human_tasks, job_endings, jobs, outbox, run_subscriptions,
             run_timers, runs, start_bindings,
         };
         use heddle_workflows::ports::{Activation, LockChange, Taken, TakenJob};
@@ -18,7 +18,7 @@ macro_rules! statements {
 
         use crate::commit::{AdvanceRow, InboxRows, StandRow, StepRows, TaskRows, UnitRows};
         use crate::jobs::{Dialect, again, taking};
-        use crate::schema::{BindingAdvanced, EventConsumed, JobDbRow, RunChange, TaskAssigned, TaskEnded};
+        use crate::schema::{BindingAdvanced, DataStoreChange, DataStoreRow, EventConsumed, JobDbRow, RunChange, TaskAssigned, TaskEnded};
         use crate::words::{InboxStateWord, JobStateWord};
 
         /// `Stale` when no row was as it had to be.
@@ -33,6 +33,7 @@ macro_rules! statements {
                 one(diesel::delete(row).execute(conn)$($wait)*?)?;
             }
             rare(conn, rows)$($wait)*?;
+            stores_of(conn, &[rows])$($wait)*?;
             if let Some(InboxRows::Insert(row)) = &rows.inbox {
                 insert_into(case_events::table).values(&**row).execute(conn)$($wait)*?;
             }
@@ -198,6 +199,23 @@ macro_rules! statements {
             }
             if let Some(write) = &rows.advance {
                 advance(conn, write)$($wait)*?;
+            }
+            Ok(())
+        }
+
+        /// Writes the data stores of units: of one store the last value alone, and all of them in one order, in which every
+        /// transaction locks them.
+        pub(crate) $($async)? fn stores_of(conn: &mut $conn, units: &[&UnitRows]) -> Result<(), Error> {
+            let rows = units.iter().flat_map(|rows| &rows.steps).flat_map(|step| &step.stores);
+            let last: BTreeMap<(Id, &str), &DataStoreRow> =
+                rows.map(|row| ((row.organization_id, row.name.as_str()), row)).collect();
+            for row in last.into_values() {
+                insert_into(data_stores::table)
+                    .values(row)
+                    .on_conflict((data_stores::organization_id, data_stores::name))
+                    .do_update()
+                    .set(DataStoreChange::from(row).set())
+                    .execute(conn)$($wait)*?;
             }
             Ok(())
         }

@@ -117,7 +117,7 @@ pub(super) async fn rare(conn: &mut PgConn, units: &[&UnitRows]) -> Result<(), E
     for rows in units {
         waiting::rare(conn, rows).await?;
     }
-    Ok(())
+    waiting::stores_of(conn, units).await
 }
 
 /// Writes who works on tasks and who holds jobs from now on: behind the tasks and jobs themselves.

@@ -140,6 +140,7 @@ async fn take<C: AsConn>(
         errands::epoch.eq(row.epoch),
         errands::suspect.eq(row.suspect),
         errands::crashes.eq(row.crashes),
+        errands::hastened.eq(false),
     );
     on_conn!(conn, |conn| {
         diesel::update(present).set(lease).execute(conn).await?;
@@ -211,13 +212,16 @@ pub(super) async fn recover(db: &Db, node: Uuid, now: Timestamp) -> Result<u64, 
     Ok(u64::try_from(rows).unwrap_or(u64::MAX))
 }
 
-/// Lets the first errand of a lane be tried now.
+/// Lets the first errand of a lane be tried now; one that a node is at, as soon as that ends without success.
 pub(super) async fn hasten(db: &Db, lane: &Lane, now: Timestamp) -> Result<(), StoreError> {
     let now = At(now);
     write_tx!(db, |conn| {
         let first = of_lane!(lane).limit(1).select((errands::organization_id, errands::id));
         let first: Vec<(Id, Id)> = first.load(conn).await?;
         for (tenant, id) in first {
+            // In this order: one that is ended between the two is met by the second.
+            let held = errand_row!(tenant, id).filter(errands::node.is_not_null());
+            diesel::update(held).set(errands::hastened.eq(true)).execute(conn).await?;
             let waits = errands::node.is_null().and(errands::due_at.gt(now));
             let row = errand_row!(tenant, id).filter(waits);
             let due = (errands::due_at.eq(now), errands::turn.eq(rows::turn(lane_line(lane), now)));

@@ -94,15 +94,26 @@ async fn later<C: AsConn>(
     ending: Ending,
 ) -> Result<bool, Error> {
     let held = Held::of(errand);
-    let row = held!(held, ending.node);
     let line = errand.errand.lane.line.as_deref().unwrap_or_default();
-    let change = (
-        errands::node.eq(None::<Id>),
-        errands::due_at.eq(not_before),
-        errands::turn.eq(rows::turn(line, not_before)),
-        errands::attempts.eq(count(attempts)),
-        errands::suspect.eq(false),
-    );
+    let again = |at: At| {
+        (
+            errands::node.eq(None::<Id>),
+            errands::due_at.eq(at),
+            errands::turn.eq(rows::turn(line, at)),
+            errands::attempts.eq(count(attempts)),
+            errands::suspect.eq(false),
+            errands::hastened.eq(false),
+        )
+    };
+    let row = held!(held, ending.node).filter(errands::hastened.eq(false));
+    let change = again(not_before);
+    let rows = on_conn!(conn, |conn| diesel::update(row).set(change).execute(conn).await?);
+    if rows > 0 {
+        return Ok(true);
+    }
+    // What held it up is over since it was begun.
+    let row = held!(held, ending.node);
+    let change = again(At(ending.now));
     let rows = on_conn!(conn, |conn| diesel::update(row).set(change).execute(conn).await?);
     Ok(rows > 0)
 }

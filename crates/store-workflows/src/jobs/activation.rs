@@ -1,9 +1,11 @@
 //! The statements by which a worker takes jobs. Each type is a stream in the order of an index; the first of each are the
 //! first of all, however many are stored.
 
-use diesel::sql_types::Text;
-use heddle_store::{At, Id};
+use diesel::sql_types::{BigInt, Text};
+use heddle_kernel::JobId;
+use heddle_store::{At, DbInstant, DbUuid, Id};
 use heddle_workflows::ports::{Activation, Candidates, JobPlace, Narrowed, WantedType};
+use uuid::Uuid;
 
 use super::COLUMNS;
 use crate::schema::jobs;
@@ -11,6 +13,8 @@ use crate::statement::Statement;
 
 /// Most locks and delays that ran out and are noted by one activation.
 const MOST_DUE: i64 = 1_024;
+/// Most jobs that one look without a lock goes through, whatever fits of them.
+pub(crate) const WINDOW: i64 = 500;
 /// Most types of a statement that is kept prepared.
 const FEW: usize = 8;
 /// The order in which jobs are given out.
@@ -55,25 +59,24 @@ pub(crate) fn again(tenant: Id, wanted: &Activation, dialect: Dialect) -> Statem
 struct Part<'a> {
     tenant: Id,
     denied: Vec<Id>,
-    only: Option<Vec<Id>>,
     behind: Option<&'a JobPlace>,
-    most: u32,
+    most: i64,
 }
 
 /// Takes jobs, and gives their rows.
 pub(crate) fn taking(tenant: Id, wanted: &Activation, dialect: Dialect) -> Statement<jobs::SqlType> {
-    let is_plain = wanted.denied.is_empty() && wanted.only.is_none() && wanted.types.iter().all(is_whole);
+    let is_plain =
+        wanted.denied.is_empty() && wanted.only.is_none() && wanted.types.iter().all(WantedType::is_whole);
     let mut out = Statement::new(is_plain && wanted.types.len() <= FEW);
-    let part = Part {
-        tenant,
-        denied: wanted.denied.iter().copied().map(Id).collect(),
-        only: wanted.only.as_ref().map(|only| only.iter().copied().map(Id::from).collect()),
-        behind: None,
-        most: wanted.most,
-    };
     // What is chosen is chosen once, whatever the plan.
     out.words("WITH chosen AS MATERIALIZED (SELECT id FROM (");
-    part.streams(&mut out, &wanted.types, "id, priority, place", dialect.lock());
+    match &wanted.only {
+        Some(only) => of_these(&mut out, tenant, only, wanted.most.into(), dialect),
+        None => {
+            let part = Part { tenant, denied: ids(&wanted.denied), behind: None, most: wanted.most.into() };
+            part.streams(&mut out, &wanted.types, "id, priority, place", dialect.lock());
+        }
+    }
     out.words(&format!(") AS found ORDER BY {IN_TURN} LIMIT ")).number(wanted.most.into());
     out.words(") UPDATE jobs SET state = 'locked', epoch = epoch + 1, worker = ").text(&wanted.worker);
     out.words(", due_at = ").at(At(wanted.until)).words(" WHERE organization_id = ").id(tenant);
@@ -81,42 +84,88 @@ pub(crate) fn taking(tenant: Id, wanted: &Activation, dialect: Dialect) -> State
     out
 }
 
-/// Finds the jobs that may be taken, and leaves them.
+/// Those of some jobs that are free. They are found by their ids: the state is said such that no index of it is taken, along
+/// which all jobs of a type would be gone through.
+fn of_these<S>(out: &mut Statement<S>, tenant: Id, only: &[JobId], most: i64, dialect: Dialect) {
+    let only: Vec<Id> = only.iter().copied().map(Id::from).collect();
+    out.words("SELECT id, priority, place FROM jobs WHERE organization_id = ").id(tenant);
+    out.among("id IN", &only);
+    out.words(&format!(" AND state || '' = 'ready' ORDER BY {IN_TURN} LIMIT ")).number(most);
+    out.words(dialect.lock());
+}
+
+fn ids(ids: &[Uuid]) -> Vec<Id> {
+    ids.iter().copied().map(Id).collect()
+}
+
+/// Finds the jobs that may be taken among the first of the types, and leaves them.
 pub(crate) fn free(tenant: Id, wanted: &Candidates) -> Statement<jobs::SqlType> {
     let mut out = Statement::new(false);
-    let part = Part {
-        tenant,
-        denied: wanted.denied.iter().copied().map(Id).collect(),
-        only: None,
-        behind: wanted.behind.as_ref(),
-        most: wanted.most,
-    };
-    out.words(&format!("SELECT {COLUMNS} FROM ("));
-    part.streams(&mut out, &wanted.types, COLUMNS, "");
-    out.words(&format!(") AS found ORDER BY {IN_TURN} LIMIT ")).number(wanted.most.into());
+    let part = Part::first(tenant, wanted);
+    out.words(&format!("SELECT {COLUMNS} FROM (SELECT * FROM ("));
+    part.whole_streams(&mut out, &wanted.types, COLUMNS);
+    out.words(&format!(") AS seen ORDER BY {IN_TURN} LIMIT ")).number(WINDOW).words(") AS jobs WHERE (");
+    for (place, one) in wanted.types.iter().enumerate() {
+        out.words(if place == 0 { "(job_type = " } else { " OR (job_type = " }).text(&one.name);
+        part.conditions(&mut out, one);
+        out.words(")");
+    }
+    out.words(&format!(") ORDER BY {IN_TURN} LIMIT ")).number(wanted.most.into());
     out
 }
 
-fn is_whole(one: &WantedType) -> bool {
-    one.within.is_none() && one.narrowed == Narrowed::default()
+/// Finds the last job that [`free`] goes through, when there are so many.
+pub(crate) fn last_seen(tenant: Id, wanted: &Candidates) -> Statement<(BigInt, DbInstant, DbUuid)> {
+    let mut out = Statement::new(false);
+    out.words("SELECT priority, place, id FROM (");
+    Part::first(tenant, wanted).whole_streams(&mut out, &wanted.types, "priority, place, id");
+    out.words(&format!(") AS seen ORDER BY {IN_TURN} LIMIT 1 OFFSET ")).number(WINDOW - 1);
+    out
 }
 
-impl Part<'_> {
-    /// The first jobs of each type, one behind the other.
+impl<'a> Part<'a> {
+    /// The first jobs behind a place.
+    fn first(tenant: Id, wanted: &'a Candidates) -> Self {
+        Self { tenant, denied: ids(&wanted.denied), behind: wanted.behind.as_ref(), most: WINDOW }
+    }
+
+    /// The first jobs of each type that may be had, one behind the other.
     fn streams<S>(&self, out: &mut Statement<S>, types: &[WantedType], columns: &str, lock: &str) {
         for (place, one) in types.iter().enumerate() {
-            out.words(if place == 0 { "SELECT * FROM (" } else { " UNION ALL SELECT * FROM (" });
-            out.words(&format!("SELECT {columns} FROM jobs WHERE organization_id = ")).id(self.tenant);
-            out.words(" AND job_type = ").text(&one.name).words(" AND state = 'ready'");
+            self.begin_stream(out, one, columns, place);
             self.conditions(out, one);
-            out.words(&format!(" ORDER BY {IN_TURN} LIMIT ")).number(self.most.into());
-            out.words(lock).words(&format!(") AS s{place}"));
+            self.end_stream(out, lock, place);
         }
+    }
+
+    /// The first jobs of each type, whoever may have them.
+    fn whole_streams<S>(&self, out: &mut Statement<S>, types: &[WantedType], columns: &str) {
+        for (place, one) in types.iter().enumerate() {
+            self.begin_stream(out, one, columns, place);
+            self.end_stream(out, "", place);
+        }
+    }
+
+    fn begin_stream<S>(&self, out: &mut Statement<S>, one: &WantedType, columns: &str, place: usize) {
+        out.words(if place == 0 { "SELECT * FROM (" } else { " UNION ALL SELECT * FROM (" });
+        out.words(&format!("SELECT {columns} FROM jobs WHERE organization_id = ")).id(self.tenant);
+        out.words(" AND job_type = ").text(&one.name).words(" AND state = 'ready'");
+        if let Some(JobPlace { priority, place, job }) = self.behind {
+            // The first condition bounds the walk along the index.
+            out.words(" AND priority <= ").number(*priority).words(" AND (priority < ").number(*priority);
+            out.words(" OR place > ").at(At(*place)).words(" OR (place = ").at(At(*place));
+            out.words(" AND id > ").id(*job).words("))");
+        }
+    }
+
+    fn end_stream<S>(&self, out: &mut Statement<S>, lock: &str, place: usize) {
+        out.words(&format!(" ORDER BY {IN_TURN} LIMIT ")).number(self.most);
+        out.words(lock).words(&format!(") AS s{place}"));
     }
 
     fn conditions<S>(&self, out: &mut Statement<S>, one: &WantedType) {
         if let Some(within) = &one.within {
-            let within: Vec<Id> = within.iter().copied().map(Id).collect();
+            let within = ids(within);
             out.words(" AND (run_id IN (")
                 .ids(&within)
                 .words(") OR workflow_id IN (")
@@ -127,15 +176,6 @@ impl Part<'_> {
         if !self.denied.is_empty() {
             out.among("run_id NOT IN", &self.denied);
             out.among("workflow_id NOT IN", &self.denied);
-        }
-        if let Some(only) = &self.only {
-            out.among("id IN", only);
-        }
-        if let Some(JobPlace { priority, place, job }) = self.behind {
-            // The first condition bounds the walk along the index.
-            out.words(" AND priority <= ").number(*priority).words(" AND (priority < ").number(*priority);
-            out.words(" OR place > ").at(At(*place)).words(" OR (place = ").at(At(*place));
-            out.words(" AND id > ").id(*job).words("))");
         }
     }
 }
@@ -170,7 +210,6 @@ mod tests {
     use diesel::sqlite::Sqlite;
     use heddle_kernel::Timestamp;
     use heddle_workflows::ports::TakenJobs;
-    use uuid::Uuid;
 
     fn wanted(types: &[&str], denied: Vec<Uuid>) -> Activation {
         let of = |name: &&str| WantedType {
@@ -205,5 +244,17 @@ mod tests {
         let due =
             debug_query::<Pg, _>(&again(tenant, &wanted(&["a"], vec![]), Dialect::Postgres)).to_string();
         assert!(due.contains("due_at <= $"), "{due}");
+    }
+
+    #[test]
+    fn jobs_that_were_found_before_are_locked_by_their_ids_alone() {
+        let narrowed = Narrowed { business_key: Some("K".to_owned()), ..Narrowed::default() };
+        let mut asked = wanted(&["a"], vec![Uuid::nil()]);
+        asked.types[0].narrowed = narrowed;
+        asked.only = Some(vec![JobId(Uuid::nil())]);
+        let text = debug_query::<Pg, _>(&taking(Id(Uuid::nil()), &asked, Dialect::Postgres)).to_string();
+        let text = text.split(" -- binds").next().unwrap_or_default();
+        assert!(text.contains("AND id IN ($") && text.contains("SKIP LOCKED"), "{text}");
+        assert!(!text.contains("job_type =") && !text.contains("EXISTS"), "{text}");
     }
 }

@@ -3,7 +3,7 @@
 mod activation;
 pub(crate) mod list;
 
-pub(crate) use activation::{Dialect, again, free, taking};
+pub(crate) use activation::{Dialect, WINDOW, again, free, last_seen, taking};
 
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
 use diesel_async::RunQueryDsl;

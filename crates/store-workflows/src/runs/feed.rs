@@ -6,20 +6,20 @@
 //! into a new cluster begins with small numbers of transactions: the offset is raised at the start, so that what comes is
 //! behind what is stored.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use diesel::dsl::case_when;
 use diesel::sql_types::BigInt;
 use diesel::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, QueryableByName};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{RunId, TenantId, WorkflowId};
-use heddle_policy::{AccessFilter, Key, Within, resource};
+use heddle_policy::{AccessFilter, Key, Ownership, Within, resource};
 use heddle_store::{AsConn, Conn, Db, Error, Id, read, write_tx};
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{EventSlice, FeedEnd, FeedPosition, FeedRead, FeedRest, FeedSlice};
 use uuid::Uuid;
 
-use super::octet_length;
+use super::{octet_length, own};
 use crate::rows::{counted, sequence};
 use crate::schema::{run_commits, run_feed, runs};
 
@@ -108,9 +108,10 @@ pub(crate) struct Look<'a> {
 
 impl Look<'_> {
     /// Whether a slice of a run is wanted.
-    fn wants(&self, run: RunId, workflow: WorkflowId) -> bool {
+    fn wants(&self, run: RunId, workflow: WorkflowId, ownership: Ownership) -> bool {
         let is_of_it = self.workflow.is_none_or(|wanted| wanted == workflow);
-        is_of_it && self.access.permits(&Key::of_stored(self.tenant, run, Within::of(workflow)))
+        let key = Key::of_stored(self.tenant, run, Within::of(workflow));
+        is_of_it && self.access.permits_owned(&key, ownership)
     }
 }
 
@@ -121,11 +122,20 @@ struct Window {
     rows: Vec<Row>,
     /// Workflows of the rows' runs.
     workflows: HashMap<Id, Id>,
+    /// Those of the rows' runs that are the reader's own; none where their filter does not ask.
+    own: Option<HashSet<Id>>,
+}
+
+impl Window {
+    fn ownership(&self, run: Id) -> Ownership {
+        self.own.as_ref().map_or(Ownership::Unknown, |own| Ownership::of(own.contains(&run)))
+    }
 }
 
 /// The slices behind a place.
 pub(crate) async fn behind(db: &Db, look: &Look<'_>) -> Result<FeedRead, StoreError> {
-    let Window { last, rows, workflows } = window(db, look).await?;
+    let mut window = window(db, look).await?;
+    let (last, rows) = (window.last, std::mem::take(&mut window.rows));
     let full = i64::try_from(rows.len()).is_ok_and(|count| count >= WINDOW);
     let rest = if full { FeedRest::More } else { FeedRest::Nothing };
     let mut read = FeedRead { slices: Vec::new(), reached: look.after, rest };
@@ -137,8 +147,9 @@ pub(crate) async fn behind(db: &Db, look: &Look<'_>) -> Result<FeedRead, StoreEr
         }
         let here = FeedPosition { commit, run: run.into(), sequence: counted(end) };
         // What belongs to a run that was removed in between is gone, too.
-        let workflow = workflows.get(&run).map(|id| WorkflowId::from(*id));
-        let Some(workflow) = workflow.filter(|workflow| look.wants(here.run, *workflow)) else {
+        let workflow = window.workflows.get(&run).map(|id| WorkflowId::from(*id));
+        let ownership = window.ownership(run);
+        let Some(workflow) = workflow.filter(|workflow| look.wants(here.run, *workflow, ownership)) else {
             read.reached = here;
             continue;
         };
@@ -162,7 +173,7 @@ pub(crate) async fn behind(db: &Db, look: &Look<'_>) -> Result<FeedRead, StoreEr
         }
         read.reached = here;
         let events = EventSlice { first_sequence: counted(first), last_sequence: counted(end), events };
-        read.slices.push(FeedSlice { commit, run: here.run, workflow, events });
+        read.slices.push(FeedSlice { commit, run: here.run, workflow, ownership, events });
     }
     if read.rest != FeedRest::More {
         read.reached = behind_commit(read.reached, last);
@@ -214,7 +225,15 @@ async fn window(db: &Db, look: &Look<'_>) -> Result<Window, StoreError> {
             .load(conn)
             .await?;
         let ids: Vec<Id> = rows.iter().map(|(_, run, ..)| *run).collect();
-        let mut workflows = HashMap::new();
+        let (mut workflows, mut theirs) = (HashMap::new(), None);
+        if let Some(person) = look.access.person() {
+            let mut found = HashSet::new();
+            if !ids.is_empty() {
+                let rows: Vec<(Id,)> = own::among(look.tenant, person, &ids).load(conn).await?;
+                found.extend(rows.into_iter().map(|(id,)| id));
+            }
+            theirs = Some(found);
+        }
         if !ids.is_empty() {
             let found: Vec<(Id, Id)> = runs::table
                 .filter(runs::organization_id.eq(tenant))
@@ -224,7 +243,7 @@ async fn window(db: &Db, look: &Look<'_>) -> Result<Window, StoreError> {
                 .await?;
             workflows.extend(found);
         }
-        Ok(Window { last, rows, workflows })
+        Ok(Window { last, rows, workflows, own: theirs })
     })
 }
 

@@ -7,11 +7,13 @@ use heddle_kernel::{JobId, Page, PageRequest, TenantId, Timestamp};
 use heddle_policy::{AccessFilter, resource};
 use heddle_store::{At, Id, page, read};
 use heddle_usecase::StoreError;
-use heddle_workflows::ports::{Candidates, JobFilter, JobPlace, JobReach, JobStore, TakenJob, WantedType};
+use heddle_workflows::ports::{
+    Candidates, FreeJobs, JobFilter, JobPlace, JobReach, JobStore, TakenJob, WantedType,
+};
 use heddle_workflows::records::{Job, KnownJob};
 
 use super::SqlRunStore;
-use crate::jobs::{free, list};
+use crate::jobs::{WINDOW, free, last_seen, list};
 use crate::schema::{EndingDbRow, JobDbRow, job_endings, jobs, runs};
 
 #[async_trait]
@@ -77,23 +79,47 @@ impl JobStore for SqlRunStore {
         Ok(Page::from_surplus(found, page.limit, |job| job.id))
     }
 
-    async fn free_jobs(&self, tenant: TenantId, wanted: &Candidates) -> Result<Vec<TakenJob>, StoreError> {
+    async fn free_jobs(&self, tenant: TenantId, wanted: &Candidates) -> Result<FreeJobs, StoreError> {
         if wanted.types.is_empty() {
-            return Ok(Vec::new());
+            return Ok(FreeJobs::default());
         }
         let tenant = Id::from(tenant);
+        let (statement, last) = (free(tenant, wanted), last_seen(tenant, wanted));
         let most = wanted.most as usize;
-        let mut wanted = wanted.clone();
-        let mut found: Vec<TakenJob> = Vec::new();
-        // A row that does not read keeps nobody from those behind it.
-        loop {
-            let (page, behind) = self.free_page(tenant, &wanted).await?;
-            found.extend(page);
-            match behind {
-                Some(behind) if found.len() < most => wanted.behind = Some(behind),
-                Some(_) | None => return Ok(found),
+        read!(self.db(), |conn| {
+            // The end of the look is found before the look: a job that is taken in between makes the look reach farther than
+            // its end, which passes over none.
+            let ends: Vec<(i64, At, Id)> = last.load(conn).await?;
+            let rows: Vec<JobDbRow> = statement.load(conn).await?;
+            let mut found = FreeJobs { looked_at: rows.len(), ..FreeJobs::default() };
+            if rows.len() >= most {
+                found.behind = rows.last().map(place_of);
+            } else {
+                found.looked_at = usize::try_from(WINDOW).unwrap_or(usize::MAX);
+                found.behind = ends.into_iter().next().map(|(priority, place, job)| JobPlace {
+                    priority,
+                    place: place.into(),
+                    job: job.into(),
+                });
             }
-        }
+            let ids: Vec<Id> = rows.iter().map(|row| row.run_id).collect();
+            let revisions: Vec<(Id, i64)> = runs::table
+                .filter(runs::organization_id.eq(tenant))
+                .filter(runs::id.eq_any(ids))
+                .select((runs::id, runs::revision))
+                .load(conn)
+                .await?;
+            let revision = |run: Id| revisions.iter().find(|(own, _)| *own == run).map_or(0, |(_, own)| *own);
+            // A row that does not read keeps nobody from those behind it.
+            for row in rows {
+                let (id, run_revision) = (row.id, revision(row.run_id));
+                match row.record() {
+                    Ok(job) => found.jobs.push(TakenJob { job, run_revision }),
+                    Err(error) => tracing::error!(%error, job = ?id, "a job does not read"),
+                }
+            }
+            Ok(found)
+        })
     }
 
     async fn next_due_job(
@@ -122,39 +148,6 @@ impl JobStore for SqlRunStore {
     }
 }
 
-impl SqlRunStore {
-    /// A page of the jobs that may be had, and the place behind which there may be others.
-    async fn free_page(
-        &self,
-        tenant: Id,
-        wanted: &Candidates,
-    ) -> Result<(Vec<TakenJob>, Option<JobPlace>), StoreError> {
-        let statement = free(tenant, wanted);
-        read!(self.db(), |conn| {
-            let rows: Vec<JobDbRow> = statement.load(conn).await?;
-            let last = rows.last().filter(|_| rows.len() >= wanted.most as usize);
-            let behind = last.map(|row| JobPlace {
-                priority: row.priority,
-                place: row.place.into(),
-                job: row.id.into(),
-            });
-            let ids: Vec<Id> = rows.iter().map(|row| row.run_id).collect();
-            let revisions: Vec<(Id, i64)> = runs::table
-                .filter(runs::organization_id.eq(tenant))
-                .filter(runs::id.eq_any(ids))
-                .select((runs::id, runs::revision))
-                .load(conn)
-                .await?;
-            let revision = |run: Id| revisions.iter().find(|(own, _)| *own == run).map_or(0, |(_, own)| *own);
-            let mut taken = Vec::with_capacity(rows.len());
-            for row in rows {
-                let (id, run_revision) = (row.id, revision(row.run_id));
-                match row.record() {
-                    Ok(job) => taken.push(TakenJob { job, run_revision }),
-                    Err(error) => tracing::error!(%error, job = ?id, "a job does not read"),
-                }
-            }
-            Ok((taken, behind))
-        })
-    }
+fn place_of(row: &JobDbRow) -> JobPlace {
+    JobPlace { priority: row.priority, place: row.place.into(), job: row.id.into() }
 }

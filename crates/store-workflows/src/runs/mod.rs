@@ -7,12 +7,14 @@ mod inbox;
 mod jobs;
 pub(crate) use inbox::is_kept;
 mod list;
+mod own;
 mod purge;
 pub(crate) use purge::remove_runs;
 mod tasks;
 mod waits;
 mod work_list;
 
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use crate::schema::runs;
@@ -21,8 +23,8 @@ use diesel::{ExpressionMethods, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_engine::State;
 use heddle_kernel::{EventId, Page, PageRequest, RunId, TaskId, TenantId, Timestamp, WorkflowId};
-use heddle_policy::{AccessFilter, Key, resource};
-use heddle_store::document::encode;
+use heddle_policy::{AccessFilter, Key, Person, resource};
+use heddle_store::document::{decode, encode};
 use heddle_store::tombstone::{self, Tombstone};
 use heddle_store::{Db, Id, read};
 use heddle_usecase::{Admission, Compute, InPlace, Journal, StoreError, computed};
@@ -32,9 +34,10 @@ use heddle_workflows::ports::{
 };
 use heddle_workflows::quotas::QuotaSource;
 use heddle_workflows::records::{BindingKind, CalledRun, HumanTask, InboxEvent, Run, StartBinding};
+use serde_json::Value;
 
 use crate::quotas::Guard;
-use crate::schema::RunDbRow;
+use crate::schema::{DataStoreRow, RunDbRow, data_stores};
 use crate::{commit, tomb};
 
 diesel::define_sql_function! {
@@ -121,9 +124,44 @@ impl RunStore for SqlRunStore {
                 .select(RunDbRow::as_select())
                 .first(conn)
                 .await?;
+            // Looked up behind the row: what was read is not newer than whose it is.
+            if let Some(person) = key.owner() {
+                let own = own::among(key.tenant(), person, &[row.id]);
+                let own: Vec<(Id,)> = own.load(conn).await?;
+                if own.is_empty() {
+                    return Err(StoreError::NotFound.into());
+                }
+            }
             Ok(row)
         })?;
         self.record(key.tenant(), row).await
+    }
+
+    async fn data_stores(
+        &self,
+        tenant: TenantId,
+        names: &[String],
+    ) -> Result<BTreeMap<String, Value>, StoreError> {
+        read!(&self.db, |conn| {
+            let rows: Vec<DataStoreRow> = data_stores::table
+                .filter(data_stores::organization_id.eq(Id::from(tenant)))
+                .filter(data_stores::name.eq_any(names))
+                .select(DataStoreRow::as_select())
+                .load(conn)
+                .await?;
+            let values: Result<BTreeMap<String, Value>, heddle_store::Error> =
+                rows.into_iter().map(|row| Ok((row.name, decode(&row.value)?))).collect();
+            values
+        })
+    }
+
+    async fn own_among(
+        &self,
+        tenant: TenantId,
+        person: &Person,
+        runs: &[RunId],
+    ) -> Result<HashSet<RunId>, StoreError> {
+        own::of(&self.db, tenant, person, runs).await
     }
 
     async fn load(&self, tenant: TenantId, run: RunId) -> Result<Run, StoreError> {

@@ -67,7 +67,8 @@ pub(crate) async fn list(
     let (runs, denied_runs) = at(tasks::run_id, access);
     let denied_workflows = above(tasks::workflow_id, access);
     // The work list shows what belongs to the runs that are reached.
-    let reach = Reach { runs, denied_runs, denied_workflows };
+    let (own, denied_own) = (access.own().cloned(), access.denied_own().cloned());
+    let reach = Reach { runs, own, denied_own, denied_runs, denied_workflows };
     let from = from.map(|(due, created, id)| Place {
         due_order: due.map_or(NEVER_DUE, |due| At(Timestamp::from_micros(due))),
         created_at: At(Timestamp::from_micros(created)),

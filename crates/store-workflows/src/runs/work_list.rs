@@ -4,13 +4,15 @@
 //! each name by which somebody may mean the reader. The first of each are the first of all, however long the streams are.
 
 use diesel::sql_types::BigInt;
-use heddle_kernel::TenantId;
+use heddle_kernel::{TenantId, UserId};
+use heddle_policy::Person;
 use heddle_store::{At, DbInstant, DbUuid, Id};
 use heddle_workflows::ports::TaskFilter;
 use heddle_workflows::records::TaskState;
 
+use super::own::is_own;
 use crate::rows::NEVER_DUE;
-use crate::words::{CandidateKind, Standing};
+use crate::words::{CandidateKind, Involved, Standing};
 
 /// Most streams of one statement.
 const STREAMS: usize = 48;
@@ -41,6 +43,7 @@ enum Holder {
     All,
     Assignee(String),
     Candidate(CandidateKind, String),
+    Involved(Involved, UserId),
 }
 
 /// Stream of the list: the tasks of a holder in a state.
@@ -54,6 +57,10 @@ struct Stream<'a> {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reach {
     pub runs: Option<Vec<Id>>,
+    /// Person whose own are allowed besides the runs.
+    pub own: Option<Person>,
+    /// Person whose own are denied.
+    pub denied_own: Option<Person>,
     pub denied_runs: Vec<Id>,
     pub denied_workflows: Vec<Id>,
 }
@@ -73,6 +80,15 @@ pub(crate) struct Wanted<'a> {
 impl Wanted<'_> {
     /// The statements whose answers together hold the page: the first `limit` in the order of the list.
     pub(crate) fn statements(&self) -> Vec<Statement> {
+        let of_own = self.reach.own.as_ref().filter(|_| self.filter.run.is_none());
+        if let Some(person) = of_own {
+            let streams = self.own_streams(person);
+            let streams: Vec<Stream<'_>> =
+                streams.iter().map(|(state, holder)| Stream { state: *state, holder }).collect();
+            let own = streams.chunks(STREAMS).map(|streams| self.merged(streams));
+            let listed = self.reach.runs.as_ref().filter(|runs| !runs.is_empty());
+            return own.chain(listed.map(|_| self.narrow())).collect();
+        }
         if self.filter.run.is_some() || self.reach.runs.is_some() {
             return vec![self.narrow()];
         }
@@ -81,6 +97,28 @@ impl Wanted<'_> {
         let of = |state: &TaskState| holders.iter().map(|holder| Stream { state: *state, holder }).collect();
         let streams: Vec<Stream<'_>> = states.iter().flat_map::<Vec<_>, _>(of).collect();
         streams.chunks(STREAMS).map(|streams| self.merged(streams)).collect()
+    }
+
+    /// Streams of the tasks that are a person's own: of runs that they started, completed by them, and open ones that are
+    /// theirs or that name them as a candidate. The rest of the filter is held against each.
+    fn own_streams(&self, person: &Person) -> Vec<(TaskState, Holder)> {
+        let states = self.filter.state.as_ref().map_or(STATES, std::slice::from_ref);
+        let of = |state: &TaskState| {
+            let mut holders = vec![Holder::Involved(Involved::Starter, person.id)];
+            match state {
+                TaskState::Open => {
+                    let candidate = |kind| move |name: &String| Holder::Candidate(kind, name.clone());
+                    holders.extend(person.names.iter().cloned().map(Holder::Assignee));
+                    holders.extend(person.names.iter().map(candidate(CandidateKind::User)));
+                    holders.extend(person.groups.iter().map(candidate(CandidateKind::Group)));
+                }
+                TaskState::Completed => holders.push(Holder::Involved(Involved::Completer, person.id)),
+                TaskState::Cancelled => {}
+            }
+            let state = *state;
+            holders.into_iter().map(move |holder| (state, holder))
+        };
+        states.iter().flat_map(of).collect()
     }
 
     /// Holders of the tasks that are wanted.
@@ -107,7 +145,8 @@ impl Wanted<'_> {
     /// The first of some streams.
     fn merged(&self, streams: &[Stream<'_>]) -> Statement {
         let lists = self.reach.denied_runs.len() + self.reach.denied_workflows.len();
-        let mut out = Statement::new(streams.len() <= FEW && lists == 0);
+        let of_people = self.reach.own.is_some() || self.reach.denied_own.is_some();
+        let mut out = Statement::new(streams.len() <= FEW && lists == 0 && !of_people);
         if let [only] = streams {
             self.stream(&mut out, *only);
             return out;
@@ -147,7 +186,23 @@ impl Wanted<'_> {
                 out.words(" AND t.assignee IS NULL AND t.state = ").text(state.as_str());
                 ["c.due_order", "c.created_at", "c.task_id"]
             }
+            Holder::Involved(kind, user) => {
+                out.words("SELECT t.id, t.due_order, t.created_at, ").words(BYTES);
+                out.words(" FROM human_task_people AS c CROSS JOIN human_tasks AS t");
+                out.words(" WHERE c.organization_id = ").id(self.tenant);
+                out.words(" AND c.user_id = ").id(*user);
+                out.words(" AND c.kind = ").text(kind.as_str());
+                out.words(" AND c.state = ").text(state.as_str());
+                out.words(" AND t.organization_id = c.organization_id AND t.id = c.task_id");
+                out.words(" AND t.state = ").text(state.as_str());
+                self.of_workflow(out, "t.workflow_id");
+                ["c.due_order", "c.created_at", "c.task_id"]
+            }
         };
+        // The streams of one's own are none of the filter's.
+        if self.reach.own.is_some() {
+            self.meant(out);
+        }
         self.conditions(out, ordered);
         let [due, created, id] = ordered;
         out.words(&format!(" ORDER BY {due}, {created}, {id} LIMIT ")).number(self.limit);
@@ -168,8 +223,17 @@ impl Wanted<'_> {
         if !self.reach.denied_workflows.is_empty() {
             out.among("t.workflow_id NOT IN", &self.reach.denied_workflows);
         }
+        if let Some(person) = &self.reach.denied_own {
+            out.words(" AND NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.organization_id = t.organization_id");
+            out.words(" AND r.id = t.run_id AND ");
+            is_own(out, person);
+            out.words(")");
+        }
         if let Some(before) = &self.filter.due_before {
             out.words(&format!(" AND {due} < ")).at(At(*before).min(NEVER_DUE));
+        }
+        if let Some(before) = &self.filter.follow_up_before {
+            out.words(" AND t.follow_up_at < ").at(At(*before));
         }
         if let Some(from) = self.from {
             out.words(&format!(" AND ({due}, {created}, {id}) > ("));
@@ -179,14 +243,17 @@ impl Wanted<'_> {
 
     /// The tasks of few runs: those are read, and the rest of the filter is held against them.
     fn narrow(&self) -> Statement {
-        let TaskFilter { state, assignee, candidate, run, .. } = self.filter;
+        let TaskFilter { state, run, .. } = self.filter;
         let mut out = Statement::new(false);
         out.words("WITH t AS MATERIALIZED (SELECT * FROM human_tasks WHERE organization_id = ")
             .id(self.tenant);
         if let Some(run) = run {
             out.words(" AND run_id = ").id(*run);
         }
+        // Of one run that is named, tasks are also shown that are one's own.
+        let own = self.reach.own.as_ref().filter(|_| run.is_some());
         match &self.reach.runs {
+            Some(_) if own.is_some() => {}
             Some(runs) if !runs.is_empty() => out.among("run_id IN", runs),
             Some(_) => {
                 out.words(" AND FALSE");
@@ -197,26 +264,53 @@ impl Wanted<'_> {
         if let Some(state) = state {
             out.words(" AND t.state = ").text(state.as_str());
         }
+        if let Some(person) = own {
+            self.listed_or_own(&mut out, person);
+        }
+        self.meant(&mut out);
+        self.of_workflow(&mut out, "t.workflow_id");
+        self.conditions(&mut out, ["t.due_order", "t.created_at", "t.id"]);
+        out.words(" ORDER BY t.due_order, t.created_at, t.id LIMIT ").number(self.limit);
+        out
+    }
+
+    /// The condition that a task is of a run that a rule names, or a person's own as the streams of those are.
+    fn listed_or_own(&self, out: &mut Statement, person: &Person) {
+        out.words(" AND (");
+        if let Some(runs) = self.reach.runs.as_ref().filter(|runs| !runs.is_empty()) {
+            out.words("t.run_id IN (").ids(runs).words(") OR ");
+        }
+        out.words("EXISTS (SELECT 1 FROM human_task_people AS c WHERE c.organization_id = t.organization_id");
+        out.words(" AND c.task_id = t.id AND c.user_id = ").id(person.id);
+        out.words(") OR t.state = ").text(TaskState::Open.as_str());
+        out.words(" AND (t.assignee IS NOT NULL AND ").named("t.assignee", &person.names);
+        out.words(" OR t.assignee IS NULL AND EXISTS (SELECT 1 FROM human_task_candidates AS c");
+        out.words(" WHERE c.organization_id = t.organization_id AND c.task_id = t.id AND (c.kind = ");
+        out.text(CandidateKind::User.as_str()).words(" AND ").named("c.name", &person.names);
+        out.words(" OR c.kind = ").text(CandidateKind::Group.as_str()).words(" AND ");
+        out.named("c.name", &person.groups);
+        out.words("))))");
+    }
+
+    /// The conditions on whom a task is for, where no stream stands for them.
+    fn meant(&self, out: &mut Statement) {
+        let TaskFilter { assignee, candidate, .. } = self.filter;
         if let Some(names) = assignee {
             out.words(" AND t.assignee IS NOT NULL AND ").named("t.assignee", names);
         }
         if let Some((names, groups)) = candidate {
             out.words(" AND (t.assignee IS NOT NULL AND ").named("t.assignee", names);
-            out.words(" OR t.assignee IS NULL AND EXISTS (SELECT 1 FROM human_task_candidates AS c");
-            out.words(" WHERE c.organization_id = t.organization_id AND c.task_id = t.id AND (c.kind = ");
+            out.words(" OR t.assignee IS NULL AND EXISTS (SELECT 1 FROM human_task_candidates AS m");
+            out.words(" WHERE m.organization_id = t.organization_id AND m.task_id = t.id AND (m.kind = ");
             out.text(CandidateKind::Everyone.as_str());
-            out.words(" OR c.kind = ")
+            out.words(" OR m.kind = ")
                 .text(CandidateKind::User.as_str())
                 .words(" AND ")
-                .named("c.name", names);
-            out.words(" OR c.kind = ").text(CandidateKind::Group.as_str()).words(" AND ");
-            out.named("c.name", groups);
+                .named("m.name", names);
+            out.words(" OR m.kind = ").text(CandidateKind::Group.as_str()).words(" AND ");
+            out.named("m.name", groups);
             out.words(")))");
         }
-        self.of_workflow(&mut out, "t.workflow_id");
-        self.conditions(&mut out, ["t.due_order", "t.created_at", "t.id"]);
-        out.words(" ORDER BY t.due_order, t.created_at, t.id LIMIT ").number(self.limit);
-        out
     }
 }
 

@@ -82,8 +82,16 @@ impl VersionDbRow {
         definition: &Value,
     ) -> Result<Self, Error> {
         // Whether it is the active one is what the workflow's row says.
-        let Version { number, hash, published_at, published_by, change_note, active: _, lane_groups } =
-            version;
+        let Version {
+            number,
+            hash,
+            published_at,
+            published_by,
+            change_note,
+            active: _,
+            lane_groups,
+            edition,
+        } = version;
         Ok(Self {
             organization_id: tenant.into(),
             workflow_id: workflow.into(),
@@ -94,6 +102,7 @@ impl VersionDbRow {
             published_by: (*published_by).into(),
             change_note: change_note.clone(),
             lane_groups: *lane_groups,
+            edition: *edition,
         })
     }
 }
@@ -109,6 +118,7 @@ impl VersionHead {
             published_by: self.published_by.into(),
             change_note: self.change_note,
             lane_groups: self.lane_groups,
+            edition: self.edition,
         }
     }
 }

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use diesel::{ExpressionMethods as _, QueryDsl as _};
-use diesel_async::RunQueryDsl as _;
+use diesel_async::{RunQueryDsl as _, SimpleAsyncConnection as _};
 use heddle_kernel::{EventId, TenantId};
 use heddle_policy::AccessFilter;
-use heddle_store::{Db, Id, schema, write_tx};
+use heddle_store::{Db, Id, PgDb, schema, write_tx};
 use heddle_store_workflows::{SqlErrandStore, SqlWorkStore};
+use heddle_testkit::db::TestDb;
 use heddle_testkit::on_both;
 use heddle_usecase::errand::{
-    AsideReason, Backlog, Claim, Errand, ErrandKind, ErrandStore, Held, Holder, Lane, NewErrand, Settled,
-    Settlement, Written,
+    AsideReason, Backlog, Claim, Errand, ErrandKind, ErrandStore, Held, Holder, Lane, MOST_TRIMMED,
+    NewErrand, Settled, Settlement, Written,
 };
 use heddle_usecase::{Journal, StoreError};
 use heddle_workflows::ports::{LetterFilter, Transaction, WorkStore};
@@ -275,4 +276,82 @@ async fn a_flood_in_one_lane_hides_no_other_and_is_bounded() {
         assert_eq!(store.trim(&other, None).await, Ok(1));
         assert_eq!(count(&db, "errands").await, 1);
     });
+}
+
+#[tokio::test]
+async fn what_waits_is_bounded_in_rounds() {
+    on_both!(|db| {
+        let (store, flow) = world(&db).await;
+        let flood = lane(flow.tenant, "slow", Some("paused"));
+        let all = usize::try_from(MOST_TRIMMED).unwrap() + 1500;
+        let light = errands(&flood, all).into_iter().map(|one| NewErrand { payload: "{}".to_owned(), ..one });
+        asked(&db, &flow, light.collect()).await;
+        assert_eq!(claimed(&store, &flood, 1, holder(1, 0)).await.len(), 1);
+        // Of those that stand before the last 500 the first one is held, and stays.
+        let bound = Backlog { most: 500, since: at(-1) };
+        assert_eq!(store.trim(&flood, Some(bound)).await, Ok(MOST_TRIMMED), "one round");
+        assert_eq!(store.trim(&flood, Some(bound)).await, Ok(999));
+        assert_eq!(store.trim(&flood, Some(bound)).await, Ok(0));
+        assert_eq!(count(&db, "errands").await, 501);
+        assert_eq!(store.trim(&flood, None).await, Ok(500));
+        assert_eq!(store.trim(&flood, None).await, Ok(0));
+    });
+}
+
+#[tokio::test]
+async fn what_another_node_is_at_is_hastened_when_that_ends() {
+    on_both!(|db| {
+        let (store, flow) = world(&db).await;
+        for lane in [lane(flow.tenant, "c", Some("w")), lane(flow.tenant, "host", None)] {
+            asked(&db, &flow, errands(&lane, 1)).await;
+            let mine = claimed(&store, &lane, 1, holder(1, 0)).await;
+            // Somebody goes on with it elsewhere, while it is being tried as it was before.
+            store.hasten(&lane, at(1)).await.unwrap();
+            assert!(ready(&store, 1).await.is_empty(), "it is held");
+            let hour = Settlement::Later { not_before: at(3600), attempts: 0 };
+            assert_eq!(settle(&store, &mine[0], holder(1, 2), hour.clone()).await, Written::Settled);
+            let again = claimed(&store, &lane, 1, holder(2, 2)).await;
+            assert_eq!(again.len(), 1, "nobody waits for an hour");
+            // Once: the next end counts as it is said.
+            settle(&store, &again[0], holder(2, 3), hour).await;
+            assert!(claimed(&store, &lane, 1, holder(2, 3)).await.is_empty());
+            let last = claimed(&store, &lane, 1, holder(2, 3600)).await;
+            settle(&store, &last[0], holder(2, 3600), Settlement::Done).await;
+        }
+    });
+}
+
+/// Events of an organisation's webhook leave in the order in which they were committed, whichever node writes them first:
+/// another node that is about to commit is waited for. SQLite has one writer, and no such thing.
+#[tokio::test]
+async fn errands_in_order_are_written_in_the_order_of_commits() {
+    let Some(here) = TestDb::postgres().await else { return };
+    let db = here.db();
+    let Db::Postgres(other_node) = db else { panic!("not PostgreSQL") };
+    let (store, flow) = world(db).await;
+    let lane = lane(flow.tenant, "c", Some("w"));
+    let mut both = errands(&lane, 2);
+    (both[0].name, both[1].name) = ("second".to_owned(), "first".to_owned());
+    let (second, first) = (both.remove(0), both.remove(0));
+    let mut conn = other_node.conn().await.unwrap();
+    PgDb::begin(&mut conn).await.unwrap();
+    let key = flow.tenant.0.as_bytes().last_chunk::<4>().copied().map(i32::from_be_bytes).unwrap();
+    conn.batch_execute(&format!("SELECT pg_advisory_xact_lock(1212502094, {key})")).await.unwrap();
+    let late = tokio::spawn({
+        let (db, flow) = (db.clone(), flow.clone());
+        async move { asked(&db, &flow, vec![second]).await }
+    });
+    // An organisation without webhooks, and what nobody sends in order, waits for nobody.
+    asked(db, &flow, Vec::new()).await;
+    asked(db, &flow, errands(&Lane { line: None, ..lane.clone() }, 1)).await;
+    let waiting = "pg_locks WHERE NOT granted AND locktype = 'advisory' AND classid = 1212502094";
+    while count(db, waiting).await == 0 {
+        assert!(!late.is_finished(), "the commit waits for the one before it");
+    }
+    heddle_store::errands::insert_row(&mut *conn, &schema::ErrandRow::of(first, at(0)).unwrap())
+        .await
+        .unwrap();
+    PgDb::finish(&mut conn, Ok(())).await.unwrap();
+    late.await.unwrap();
+    assert_eq!(names(&claimed(&store, &lane, 9, holder(1, 1)).await), ["first", "second"]);
 }

@@ -6,8 +6,8 @@ use heddle_store_workflows::SqlRunStore;
 use heddle_testkit::on_both;
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{
-    Activation, Candidates, JobChange, JobFilter, JobPlace, JobStore, LockChange, Narrowed, ProcessVersion,
-    RunStore, RunWrite, Taken, TakenJobs, Transaction, WantedType,
+    Activation, Candidates, JobChange, JobFilter, JobStore, LockChange, Narrowed, ProcessVersion, RunStore,
+    RunWrite, Taken, TakenJobs, Transaction, WantedType,
 };
 use heddle_workflows::records::{Job, JobEnding, JobKind, JobOutcome, JobState, KnownJob, Run};
 use serde_json::Map;
@@ -196,16 +196,54 @@ async fn a_narrowed_look_finds_what_fits_behind_all_others_and_locks_nothing_els
         let mut seen = Vec::new();
         loop {
             let page = runs.free_jobs(t, &wanted).await.unwrap();
-            let Some(last) = page.last().map(|one| one.job.clone()) else { break };
-            wanted.behind = Some(JobPlace { priority: last.priority, place: last.place, job: last.id });
-            seen.extend(page.into_iter().map(|one| one.job.id));
+            seen.extend(page.jobs.into_iter().map(|one| one.job.id));
+            if page.behind.is_none() {
+                break;
+            }
+            wanted.behind = page.behind;
         }
         let expected: Vec<JobId> = ids(&before).into_iter().chain([sought.id]).collect();
         assert_eq!(seen, expected, "each once, in the order in which they are given out");
+        let by_process = Narrowed { processes: names(&["q"]), ..all() };
+        wanted = Candidates {
+            types: vec![WantedType { narrowed: by_process, ..wanted.types[0].clone() }],
+            behind: None,
+            ..wanted
+        };
+        let page = runs.free_jobs(t, &wanted).await.unwrap();
+        let found: Vec<JobId> = page.jobs.iter().map(|one| one.job.id).collect();
+        assert_eq!((found, page.behind), (vec![sought.id], None));
+
         let only = Some(vec![sought.id, before[7].id]);
         let found = taken_by(&runs, t, Activation { only, ..activation(at(10_000_000), 9) }).await.jobs;
         let found: Vec<JobId> = found.iter().map(|one| one.job.id).collect();
         assert_eq!(found, [before[7].id, sought.id]);
+    });
+}
+
+#[tokio::test]
+async fn a_look_without_a_lock_ends_behind_a_bounded_number_of_jobs_and_goes_on_there() {
+    on_both!(|db| {
+        let (workflows, runs) = stores(&db);
+        let flow = published(&workflows, tenant(), "a").await;
+        let (t, theirs) = (flow.tenant, run(&flow));
+        let mine = Run { business_key: Some("K-1".to_owned()), ..run(&flow) };
+        let open = |row: &Job| JobChange::Open(Box::new(row.clone()));
+        let before: Vec<Job> = (0..700).map(|place| job(&theirs, 0, place)).collect();
+        let sought = job(&mine, 0, 900);
+        let opened = RunWrite { jobs: before.iter().map(open).collect(), ..begin(theirs.clone()) };
+        commit(&runs, unit_of(opened)).await.unwrap();
+        commit(&runs, unit_of(RunWrite { jobs: vec![open(&sought)], ..begin(mine.clone()) })).await.unwrap();
+        let narrowed = Narrowed { business_key: Some("K-1".to_owned()), ..Narrowed::default() };
+        let types = vec![WantedType { narrowed, ..wanted("ship") }];
+        let mut asked = Candidates { types, denied: Vec::new(), behind: None, most: 8 };
+        let first = runs.free_jobs(t, &asked).await.unwrap();
+        let behind = first.behind.expect("there are more");
+        assert_eq!((first.jobs.len(), first.looked_at, behind.job), (0, 500, before[499].id));
+        asked.behind = Some(behind);
+        let second = runs.free_jobs(t, &asked).await.unwrap();
+        let found: Vec<JobId> = second.jobs.iter().map(|one| one.job.id).collect();
+        assert_eq!((found, second.behind), (vec![sought.id], None));
     });
 }
 

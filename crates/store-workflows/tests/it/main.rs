@@ -13,6 +13,7 @@ mod errands;
 mod inbox;
 mod jobs;
 mod lists;
+mod own;
 mod plans;
 mod runs;
 mod support;

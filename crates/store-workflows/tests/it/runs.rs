@@ -9,9 +9,10 @@ use heddle_testkit::on_both;
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{
-    FeedSlice, Queue, RunStore, RunWrite, TaskChange, WorkStore, WorkflowStore, WorkflowWrite,
+    FeedSlice, Queue, RunStore, RunWrite, StoreWrite, TaskChange, WorkStore, WorkflowStore, WorkflowWrite,
 };
 use heddle_workflows::records::{BindingKind, HumanTask, Work, Workflow, WorkflowState};
+use serde_json::json;
 
 use crate::support::*;
 
@@ -309,5 +310,33 @@ async fn what_comes_after_a_restore_into_a_new_cluster_stands_behind_what_was_re
             }
         });
         assert_eq!(told.await.unwrap(), [first.id, second.id]);
+    });
+}
+
+#[tokio::test]
+async fn a_data_store_has_the_value_of_the_last_commit_and_is_the_organisations_own() {
+    on_both!(|db| {
+        let (workflows, runs) = stores(&db);
+        let flow = published(&workflows, tenant(), "a").await;
+        let (one, two) = (run(&flow), run(&flow));
+        let write = |store: &str, value: serde_json::Value| StoreWrite { store: store.to_owned(), value };
+        let first =
+            vec![write("Orders", json!(1)), write("Stock", json!({"a": 2})), write("Orders", json!(3))];
+        commit(&runs, unit_of(RunWrite { stores: first, ..begin(one.clone()) })).await.unwrap();
+        let names = ["Orders", "Stock", "None"].map(str::to_owned);
+        let known = runs.data_stores(flow.tenant, &names).await.unwrap();
+        assert_eq!(json!(known), json!({"Orders": 3, "Stock": {"a": 2}}));
+        let second = RunWrite { stores: vec![write("Orders", json!("x"))], ..begin(two.clone()) };
+        commit(&runs, unit_of(second)).await.unwrap();
+        // What is not committed is not written.
+        let stale = RunWrite {
+            stores: vec![write("Orders", json!("lost"))],
+            expected: Some(heddle_kernel::Revision(9)),
+            ..begin(one)
+        };
+        assert_eq!(commit(&runs, unit_of(stale)).await, Err(StoreError::Stale));
+        let known = runs.data_stores(flow.tenant, &names[..1]).await.unwrap();
+        assert_eq!(json!(known), json!({"Orders": "x"}));
+        assert!(runs.data_stores(tenant(), &names).await.unwrap().is_empty());
     });
 }

@@ -185,6 +185,7 @@ pub(crate) fn begin(run: Run) -> RunWrite {
         tasks: Vec::new(),
         jobs: Vec::new(),
         outgoing: Vec::new(),
+        stores: Vec::new(),
     }
 }
 
@@ -253,6 +254,7 @@ pub(crate) fn task(run: &Run) -> HumanTask {
         candidate_users: Vec::new(),
         candidate_groups: Vec::new(),
         due_at: None,
+        follow_up_at: None,
         priority: 50,
         form: Some(json!({"type": "object"})),
         outcomes: vec!["yes".to_owned(), "no".to_owned()],

@@ -108,7 +108,7 @@ async fn tasks_are_filtered_and_held_to_the_reach() {
         let (workflows, runs) = stores(&db);
         let flow = published(&workflows, tenant(), "a").await;
         let (of, other) = (run(&flow), run(&flow));
-        let due = HumanTask { due_at: Some(at(5)), ..task(&of) };
+        let due = HumanTask { due_at: Some(at(5)), follow_up_at: Some(at(2)), ..task(&of) };
         let (plain, done) = (task(&of), task(&other));
         open(&runs, of.clone(), vec![due.clone(), plain.clone()]).await;
         let end = TaskChange::End { task: done.id, state: TaskState::Cancelled, at: at(1), by: None };
@@ -125,6 +125,13 @@ async fn tasks_are_filtered_and_held_to_the_reach() {
             (TaskFilter { state: Some(TaskState::Open), ..none() }, &everything, vec![due.id, plain.id]),
             (TaskFilter { due_before: Some(at(6)), ..none() }, &everything, vec![due.id]),
             (TaskFilter { due_before: Some(at(5)), ..none() }, &everything, vec![]),
+            (TaskFilter { follow_up_before: Some(at(3)), ..none() }, &everything, vec![due.id]),
+            (TaskFilter { follow_up_before: Some(at(2)), ..none() }, &everything, vec![]),
+            (
+                TaskFilter { follow_up_before: Some(at(3)), run: Some(of.id), ..none() },
+                &everything,
+                vec![due.id],
+            ),
             (TaskFilter { run: Some(other.id), ..none() }, &everything, vec![done.id]),
             (TaskFilter { workflow: Some(flow.id), ..none() }, &everything, vec![due.id, plain.id, done.id]),
             (TaskFilter { workflow: Some(id(WorkflowId)), ..none() }, &everything, vec![]),

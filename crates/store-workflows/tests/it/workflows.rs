@@ -114,6 +114,7 @@ pub(crate) fn version(number: i32) -> Version {
         change_note: (number == 2).then(|| "note".to_owned()),
         active: true,
         lane_groups: number == 2,
+        edition: if number == 2 { 1 } else { 2 },
     }
 }
 
@@ -156,6 +157,7 @@ async fn publishing_moves_the_active_version_and_the_starts() {
         let (second, definition) = workflows.version(t, flow.id, 2).await.unwrap();
         assert_eq!((second.change_note.as_deref(), definition), (Some("note"), json!({"n": 2})));
         assert!(second.lane_groups);
+        assert_eq!((second.edition, first.items[0].edition), (1, 2));
         assert_eq!(workflows.version(t, flow.id, 4).await, Err(StoreError::NotFound));
         assert_eq!(count(&db, "audit_events").await, 3);
     });

@@ -90,7 +90,7 @@ impl Definitions {
             updated_by: context.user_id(),
         };
         let view = WorkflowView { workflow, starred: false, run_counts: RunCounts::default() };
-        let journal = record(&view);
+        let journal = record(&view).changing(None, Some(&view.workflow));
         let claims = claims(new.definition.as_ref());
         let write = WorkflowWrite {
             workflow: &view.workflow,
@@ -126,7 +126,7 @@ impl Definitions {
         self.touch(&mut view.workflow, context);
         let back = before.state == WorkflowState::Archived && view.workflow.state == WorkflowState::Published;
         let bindings = if back { Some(self.bindings(context, &view.workflow).await?) } else { None };
-        let journal = record(&view);
+        let journal = record(&view).changing(Some(&before), Some(&view.workflow));
         let write = WorkflowWrite {
             workflow: &view.workflow,
             expected: Some(before.revision),
@@ -151,7 +151,9 @@ impl Definitions {
         journal: &Journal,
     ) -> Result<(), UseCaseError> {
         let id = authorized.id();
-        let deleted = match self.store.delete(context.tenant(), id, expected, journal).await {
+        let found = self.store.get(context.tenant(), id, context.user_id()).await;
+        let journal = journal.deleting(found.map(|view| view.workflow))?;
+        let deleted = match self.store.delete(context.tenant(), id, expected, &journal).await {
             Err(StoreError::Stale) => {
                 // The caller is told the present revision, where it is not the one that they saw.
                 let present = self.store.get(context.tenant(), id, context.user_id()).await?;
@@ -182,7 +184,7 @@ impl Definitions {
     ) -> Result<(WorkflowView, Vec<Diagnostic>), UseCaseError> {
         let id = authorized.id();
         let mut view = self.store.get(context.tenant(), id, context.user_id()).await?;
-        let before = view.workflow.revision;
+        let (before, whole) = (view.workflow.revision, view.workflow.clone());
         check_revision(saved.revision, before)?;
         let diagnostics = saved.definition.as_ref().map(validate::structure).unwrap_or_default();
         view.workflow.draft_hash = saved.draft.value().map(canonical_sha256);
@@ -190,7 +192,7 @@ impl Definitions {
         self.touch(&mut view.workflow, context);
         let claims = claims(saved.definition.as_ref());
         let result = (view, diagnostics);
-        let journal = record(&result);
+        let journal = record(&result).changing(Some(&whole), Some(&result.0.workflow));
         let write = WorkflowWrite {
             workflow: &result.0.workflow,
             expected: Some(before),

@@ -90,7 +90,7 @@ impl Definitions {
     ) -> Result<(WorkflowView, DecisionLogic), UseCaseError> {
         let id = authorized.id();
         let mut view = self.store.get(context.tenant(), id, context.user_id()).await?;
-        let before = view.workflow.revision;
+        let (before, whole) = (view.workflow.revision, view.workflow.clone());
         check_revision(saved.revision, before)?;
         let draft = self.store.draft(context.tenant(), id).await?;
         let mut document = match draft.value() {
@@ -119,7 +119,7 @@ impl Definitions {
         self.touch(&mut view.workflow, context);
         let claims = claims(Some(&definition));
         let result = (view, logic(&definition));
-        let journal = record(&result);
+        let journal = record(&result).changing(Some(&whole), Some(&result.0.workflow));
         let write = WorkflowWrite {
             workflow: &result.0.workflow,
             expected: Some(before),

@@ -31,6 +31,7 @@ use heddle_usecase::Journal;
 use crate::models::CompiledVersions;
 use crate::ports::{Directory, Notifier, SourceQuota, WorkflowFilter, WorkflowStore};
 use crate::records::{Draft, ShownWorkflow, StartBinding, Version, WorkflowView};
+use crate::told::Star;
 use crate::{Problem, UseCaseError};
 
 /// The use cases of workflow definitions.
@@ -129,7 +130,9 @@ impl Definitions {
         journal: &Journal,
     ) -> Result<WorkflowView, UseCaseError> {
         let id = authorized.id();
-        self.store.star(context.tenant(), id, context.user_id(), starred, journal).await?;
+        let before = self.store.get(context.tenant(), id, context.user_id()).await?;
+        let journal = journal.clone().changing(Some(&Star(before.starred)), Some(&Star(starred)));
+        self.store.star(context.tenant(), id, context.user_id(), starred, &journal).await?;
         Ok(self.store.get(context.tenant(), id, context.user_id()).await?)
     }
 

@@ -56,9 +56,11 @@ pub(super) async fn findings(
     }
     let roles = directory.groups(tenant).await?;
     for one in groups.iter().filter(|one| !roles.contains(&one.name)) {
-        let message =
-            format!("The organisation has no role `{}`, so that nobody is a candidate by it.", one.name);
-        let remedy = "Make a role of this name (POST /api/roles) and give it to members, or name a role that is there.";
+        let message = format!(
+            "The organisation has no role or group `{}`, so that nobody is a candidate by it.",
+            one.name
+        );
+        let remedy = "Make a group of this name with members (POST /api/groups), or name a group or a role that is there.";
         found.push(warning("unknownGroup", message, one).with_remedy(remedy));
     }
     Ok(found)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use heddle_bpmn::ElementKind;
 use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::model::WorkflowDefinition;
-use heddle_bpmn_graph::{self as graph, Graph, Lanes, TimerDefinition, TimerKind};
+use heddle_bpmn_graph::{self as graph, Edition, Graph, Meaning, TimerDefinition, TimerKind};
 use heddle_bpmn_validate::{self as validate, Profile, Soundness, constraints};
 use heddle_engine::Budget;
 use heddle_kernel::{Revision, Timestamp};
@@ -125,7 +125,7 @@ impl Definitions {
     ) -> Result<Published, UseCaseError> {
         let id = authorized.id();
         let mut view = self.store.get(context.tenant(), id, context.user_id()).await?;
-        let before = view.workflow.revision;
+        let (before, whole) = (view.workflow.revision, view.workflow.clone());
         check_revision(request.revision, before)?;
         if view.workflow.state == WorkflowState::Archived {
             return Err(UseCaseError::conflict("archived", "The workflow is archived; take it out first."));
@@ -148,7 +148,10 @@ impl Definitions {
             let (version, _) = self.store.version(context.tenant(), id, number).await?;
             // Lanes of an older version are candidate groups: the same text opens their tasks by now, as a new version.
             let opens = version.lane_groups && diagnostics.iter().any(|one| one.code == "laneNotCandidates");
-            if !opens {
+            // So does what has got a meaning since.
+            let differs =
+                Edition::of(version.edition) != Edition::NOW && graph::depends_on_edition(&definition);
+            if !opens && !differs {
                 return Ok(Published { view, version, diagnostics });
             }
         }
@@ -160,15 +163,16 @@ impl Definitions {
             change_note: request.change_note,
             active: true,
             lane_groups: false,
+            edition: Edition::NOW.number(),
         };
         self.touch(&mut view.workflow, context);
         view.workflow.state = WorkflowState::Published;
         view.workflow.published_version = Some(version.number);
         view.workflow.published_hash = Some(hash);
-        let processes = CompiledVersion::new(&definition, Lanes::Drawn).processes;
+        let processes = CompiledVersion::new(&definition, Meaning::NOW).processes;
         let bindings = bindings(&view.workflow, version.number, &processes, context.now());
         let published = Published { view, version, diagnostics };
-        let journal = record(&published);
+        let journal = record(&published).changing(Some(&whole), Some(&published.view.workflow));
         let write = PublishWrite {
             workflow: &published.view.workflow,
             expected: before,

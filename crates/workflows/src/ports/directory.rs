@@ -29,6 +29,6 @@ impl Person {
 pub trait Directory: Send + Sync {
     /// The member of the organisation with this id or e-mail address, letters of either case; none when nobody is.
     async fn person(&self, tenant: TenantId, name: &str) -> Result<Option<Person>, StoreError>;
-    /// Names and ids of all roles of the organisation.
+    /// Names and ids of all roles and groups of the organisation.
     async fn groups(&self, tenant: TenantId) -> Result<Vec<String>, StoreError>;
 }

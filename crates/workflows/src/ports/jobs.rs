@@ -94,6 +94,17 @@ pub struct Candidates {
     pub most: u32,
 }
 
+/// Jobs that were looked at.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct FreeJobs {
+    /// Jobs that may be had, in the order in which they are given out.
+    pub jobs: Vec<TakenJob>,
+    /// Number of jobs that were looked at for them.
+    pub looked_at: usize,
+    /// The place behind which there may be others; none at the end.
+    pub behind: Option<JobPlace>,
+}
+
 /// Jobs that a worker asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Activation {
@@ -103,7 +114,8 @@ pub struct Activation {
     pub denied: Vec<Uuid>,
     /// Name of the worker.
     pub worker: String,
-    /// Jobs of which alone some are taken; any when absent. With none it notes what ran out, and takes nothing.
+    /// Jobs of which alone some are taken, found before by [`Candidates`] of the same worker: they fulfil its conditions,
+    /// and only their being free is looked at. Any when absent. With none it notes what ran out, and takes nothing.
     pub only: Option<Vec<JobId>>,
     /// The most jobs.
     pub most: u32,
@@ -113,6 +125,14 @@ pub struct Activation {
     pub until: Timestamp,
     /// Place for the jobs that were taken.
     pub taken: TakenJobs,
+}
+
+impl WantedType {
+    /// Whether every job of the type is wanted.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.within.is_none() && self.narrowed == Narrowed::default()
+    }
 }
 
 impl Activation {
@@ -270,8 +290,8 @@ pub trait JobStore: Send + Sync {
         page: &PageRequest,
     ) -> Result<Page<Job>, StoreError>;
     /// The first jobs that may be taken and are not held, in the order in which they are given out; what ran out counts
-    /// once an activation noted it.
-    async fn free_jobs(&self, tenant: TenantId, wanted: &Candidates) -> Result<Vec<TakenJob>, StoreError>;
+    /// once an activation noted it. It goes through a bounded number of the types' jobs, whatever fits of them.
+    async fn free_jobs(&self, tenant: TenantId, wanted: &Candidates) -> Result<FreeJobs, StoreError>;
     /// The earliest instant after `now` at which a lock or a delay of one of these types runs out.
     async fn next_due_job(
         &self,

@@ -1,11 +1,13 @@
 //! Stores of runs, their events, timers, subscriptions, tasks and the inbox.
 
+use std::collections::{BTreeMap, HashSet};
+
 use async_trait::async_trait;
 use heddle_engine::State;
 use heddle_kernel::{
     EventId, Page, PageRequest, Revision, RunId, TaskId, TenantId, Timestamp, UserId, WorkflowId,
 };
-use heddle_policy::{AccessFilter, Key, resource};
+use heddle_policy::{AccessFilter, Key, Ownership, Person, resource};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 use heddle_usecase::errand::NewErrand;
@@ -105,6 +107,18 @@ pub struct RunWrite {
     pub jobs: Vec<JobChange>,
     /// Messages and signals thrown.
     pub outgoing: Vec<Outgoing>,
+    /// Data stores of the organisation that were written, in order: of one store the last write counts, and of several runs
+    /// that of the last commit.
+    pub stores: Vec<StoreWrite>,
+}
+
+/// Write of a data store of the organisation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoreWrite {
+    /// Name of the store.
+    pub store: String,
+    /// Value of the store from now on.
+    pub value: Value,
 }
 
 /// A change of the inbox.
@@ -245,6 +259,8 @@ pub struct FeedSlice {
     pub run: RunId,
     /// Workflow that the run is of.
     pub workflow: WorkflowId,
+    /// Whether the run is the reader's own; looked up where their filter asks.
+    pub ownership: Ownership,
     /// The events.
     pub events: EventSlice,
 }
@@ -283,6 +299,8 @@ pub struct TaskFilter {
     pub candidate: Option<(Vec<String>, Vec<String>)>,
     /// Due before this instant.
     pub due_before: Option<Timestamp>,
+    /// Follow-up date before this instant.
+    pub follow_up_before: Option<Timestamp>,
     /// Workflow of the tasks.
     pub workflow: Option<WorkflowId>,
     /// Run of the tasks.
@@ -304,8 +322,16 @@ pub trait RunStore: Send + Sync {
     fn pack(&self, _state: &State) -> Result<Option<Vec<u8>>, StoreError> {
         Ok(None)
     }
-    /// A run with its state; `NotFound` also when it is not of the workflow that the key claims.
+    /// A run with its state; `NotFound` also when it is not of the workflow that the key claims, or no longer its owner's.
     async fn find(&self, key: &Key<resource::Run>) -> Result<Run, StoreError>;
+    /// Which of these runs are a person's own: they started it, an open task of it is theirs or nobody's with them, a
+    /// group or a role of theirs among its candidates, or they completed a task of it.
+    async fn own_among(
+        &self,
+        tenant: TenantId,
+        person: &Person,
+        runs: &[RunId],
+    ) -> Result<HashSet<RunId>, StoreError>;
     /// A run with its state, for work that nobody asked for.
     async fn load(&self, tenant: TenantId, run: RunId) -> Result<Run, StoreError>;
     /// A page of a workflow's runs that `access` lets through; `NotFound` when there is no such workflow. The inputs are
@@ -379,7 +405,9 @@ pub trait RunStore: Send + Sync {
         kind: BindingKind,
         name: &str,
     ) -> Result<Vec<StartBinding>, StoreError>;
-    /// A page of human tasks of the runs that `access` lets through, the earliest due first, then the oldest.
+    /// A page of human tasks of the runs that `access` lets through, the earliest due first, then the oldest. Of runs that
+    /// are let through as somebody's own alone it shows all tasks of those that they started, and of the others the tasks
+    /// that are for them or were completed by them.
     async fn tasks(
         &self,
         tenant: TenantId,
@@ -391,6 +419,12 @@ pub trait RunStore: Send + Sync {
     async fn task_run(&self, tenant: TenantId, task: TaskId) -> Result<Key<resource::Run>, StoreError>;
     /// One human task.
     async fn task(&self, tenant: TenantId, task: TaskId) -> Result<HumanTask, StoreError>;
+    /// Values of the data stores of these names; one that was never written is absent.
+    async fn data_stores(
+        &self,
+        tenant: TenantId,
+        names: &[String],
+    ) -> Result<BTreeMap<String, Value>, StoreError>;
     /// An event of the inbox.
     async fn inbox_event(&self, tenant: TenantId, id: EventId) -> Result<InboxEvent, StoreError>;
     /// The event with this idempotency key.

@@ -12,7 +12,7 @@ use super::Runs;
 use super::stepping::PlannedStep;
 use crate::models::CompiledVersion;
 use crate::plan::Initiator;
-use crate::ports::{JobChange, RunWrite, Transaction};
+use crate::ports::{JobChange, RunWrite, StoreWrite, Transaction};
 use crate::records::{BindingKind, JobState, Run};
 use crate::{JournalFor, Problem, UseCaseError};
 
@@ -32,7 +32,17 @@ impl Runs {
         command: Command,
         by: Initiator,
     ) -> Result<RunWrite, UseCaseError> {
-        self.step_with(run, command, by, None).await
+        self.step_with(run, command, by, None, Vec::new()).await
+    }
+
+    /// The same behind another step of the unit.
+    pub(super) async fn step_behind(
+        &self,
+        first: &RunWrite,
+        command: Command,
+        by: Initiator,
+    ) -> Result<RunWrite, UseCaseError> {
+        self.step_with(first.run.clone(), command, by, None, first.stores.clone()).await
     }
 
     /// The same with what the caller says about it.
@@ -42,10 +52,11 @@ impl Runs {
         command: Command,
         by: Initiator,
         remark: Option<&Remark>,
+        written: Vec<StoreWrite>,
     ) -> Result<RunWrite, UseCaseError> {
         let model = self.ports.models.version(run.tenant, run.workflow, run.version).await?;
         let context = RunContext { remark: remark.cloned(), ..run_context(&run, &model, by, self.budget) };
-        self.stepped(PlannedStep { run, is_new: false, version: model, command, context, by }).await
+        self.stepped(PlannedStep { run, is_new: false, version: model, command, context, by, written }).await
     }
 
     /// Carries a command out on one run: `choose` sees the run under its lock and says what to do; `None` means that
@@ -92,7 +103,8 @@ impl Runs {
         C: Fn(&Run) -> Result<Option<Command>, UseCaseError> + Send + Sync,
     {
         let held = self.locks.hold(key.id()).await;
-        let mut kept = self.recent.take(key);
+        // Whose a run is, is told by what is stored.
+        let mut kept = self.recent.take(key).filter(|_| key.owner().is_none());
         let mut attempt = 0;
         let run = loop {
             // What was kept may be older than what is stored: nothing is refused because of it.
@@ -103,7 +115,7 @@ impl Runs {
                 None => self.load(key).await?,
             };
             let write = match choose(&run) {
-                Ok(Some(command)) => self.step_with(run, command, by, remark).await,
+                Ok(Some(command)) => self.step_with(run, command, by, remark, Vec::new()).await,
                 Ok(None) if is_kept => continue,
                 Ok(None) => return Ok(run),
                 Err(error) => Err(error),
@@ -249,6 +261,7 @@ pub(super) fn run_context(run: &Run, model: &CompiledVersion, by: Initiator, bud
         hops: by.hops.max(run.depth()),
         budget,
         remark: None,
+        stores: BTreeMap::new(),
     }
 }
 
@@ -263,6 +276,12 @@ pub(super) fn refused(refusal: Rejection) -> UseCaseError {
         Rejection::NotSuspended => UseCaseError::conflict("notSuspended", message),
         Rejection::StartNotDetermined(_) => invalid("startNodeId", "required", message),
         Rejection::NoConditionHolds(_) => invalid("input", "noConditionHolds", message),
+        Rejection::NoInputSet(missing) => {
+            let problem = |name: String| {
+                Problem::at(format!("input.{name}"), "required", "An input set of the process needs it.")
+            };
+            UseCaseError::Invalid(missing.into_iter().map(problem).collect())
+        }
         Rejection::WrongCondition { .. } => invalid("input", "wrongCondition", message),
         Rejection::UnknownStart(_) => invalid("startNodeId", "notStartable", message),
         Rejection::UnknownOutcome { .. } => invalid("outcome", "notAllowed", message),

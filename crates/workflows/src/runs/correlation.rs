@@ -425,7 +425,7 @@ impl Runs {
         else {
             return Ok(first);
         };
-        let second = self.step_of(first.run.clone(), command, by).await?;
+        let second = self.step_behind(&first, command, by).await?;
         first.followed_by(second)
     }
 

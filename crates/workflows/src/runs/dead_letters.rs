@@ -50,7 +50,7 @@ impl Runs {
         record: &JournalFor<'_, DeadLetter>,
     ) -> Result<DeadLetter, UseCaseError> {
         let letter = self.ports.work.letter(authorized.tenant(), authorized.id()).await?;
-        let unit = record(&letter);
+        let unit = record(&letter).changing(Some(&letter), None);
         match &letter.work {
             Work::Start(refused) => self.start_again(&letter, refused, context, unit).await?,
             Work::Thrown(_) | Work::Timer(_) | Work::TimerStart(_) | Work::Kept(_) | Work::Errand(_) => {
@@ -95,7 +95,9 @@ impl Runs {
         authorized: &Authorized<DeadLetterDelete>,
         unit: &Journal,
     ) -> Result<(), UseCaseError> {
-        Ok(self.ports.work.discard(authorized.tenant(), authorized.id(), unit).await?)
+        let found = self.ports.work.letter(authorized.tenant(), authorized.id()).await;
+        let unit = unit.deleting(found)?;
+        Ok(self.ports.work.discard(authorized.tenant(), authorized.id(), &unit).await?)
     }
 
     async fn start_again(

@@ -12,6 +12,7 @@ use super::tasks::{Sent, Settled, check_candidate, quoted, settled};
 use crate::models::CompiledVersions;
 use crate::plan::Initiator;
 use crate::records::{HumanTask, Run};
+use crate::told::RunStanding;
 use crate::{JournalFor, Problem, UseCaseError, plan};
 
 /// Kind of decision (api.md, POST decision).
@@ -134,8 +135,16 @@ impl Runs {
         // What is said at the completion of a task is its comment.
         let said = decision.feedback.clone().filter(|_| !decision.kind.completes());
         let remark = said.map(|feedback| Remark { decision: decision.kind.as_str(), feedback });
-        let choose = |run: &Run| command(&self.ports.models, context, run, &decision).map(Some);
-        self.advance_with(authorized.key(), by, remark.as_ref(), choose, record).await
+        let before = parking_lot::Mutex::new(None);
+        let choose = |run: &Run| {
+            *before.lock() = Some(RunStanding::of(run));
+            command(&self.ports.models, context, run, &decision).map(Some)
+        };
+        let told = |run: &Run| {
+            let before = *before.lock();
+            record(run).changing(before.as_ref(), Some(&RunStanding::of(run)))
+        };
+        self.advance_with(authorized.key(), by, remark.as_ref(), choose, &told).await
     }
 
     /// Checks that the process of an active run has an element.
@@ -165,7 +174,9 @@ impl Runs {
         record: &JournalFor<'_, Run>,
     ) -> Result<Run, UseCaseError> {
         let by = Initiator::new(context.now(), Some(context.user_id()));
+        let before = parking_lot::Mutex::new(None);
         let choose = |run: &Run| {
+            *before.lock() = Some(RunStanding::of(run));
             check_revision(seen, run.revision)?;
             let active = !run.state.is_terminal();
             let reason = cancellation.reason.clone();
@@ -176,7 +187,11 @@ impl Runs {
             };
             Ok(active.then_some(command))
         };
-        self.advance(authorized.key(), by, choose, record).await
+        let told = |run: &Run| {
+            let before = *before.lock();
+            record(run).changing(before.as_ref(), Some(&RunStanding::of(run)))
+        };
+        self.advance(authorized.key(), by, choose, &told).await
     }
 
     /// Removes an ended run with its history; done again it is done. `seen` is the revision that the caller saw.
@@ -202,7 +217,8 @@ impl Runs {
                     let message = "The run that called it has not been told of its end yet.";
                     return Err(UseCaseError::conflict("awaited", message));
                 }
-                Ok(self.ports.runs.purge(tenant, id, unit).await?)
+                let unit = unit.clone().changing(Some(&RunStanding::of(&run)), None);
+                Ok(self.ports.runs.purge(tenant, id, &unit).await?)
             }
             Err(UseCaseError::NotFound) if self.was_purged(authorized).await? => Ok(()),
             Err(error) => Err(error),

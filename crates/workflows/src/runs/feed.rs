@@ -67,7 +67,8 @@ impl Runs {
         let read = self.ports.runs.feed(tenant, filter.workflow, access, after, bytes).await?;
         let mut events = Vec::new();
         for slice in &read.slices {
-            if !reads.permits(&Key::of_stored(tenant, slice.run, Within::of(slice.workflow))) {
+            let key = Key::of_stored(tenant, slice.run, Within::of(slice.workflow));
+            if !reads.permits_owned(&key, slice.ownership) {
                 continue;
             }
             let before = events.len();
@@ -107,6 +108,7 @@ mod tests {
     use super::*;
     use crate::ports::EventSlice;
     use heddle_kernel::RunId;
+    use heddle_policy::Ownership;
     use serde_json::{Value, json};
     use uuid::Uuid;
 
@@ -117,7 +119,7 @@ mod tests {
         let (run, workflow) = (RunId(Uuid::from_u128(1)), WorkflowId(Uuid::from_u128(2)));
         let slice =
             EventSlice { first_sequence: 4, last_sequence: 5, events: events.to_string().into_bytes() };
-        let slice = FeedSlice { commit: 9, run, workflow, events: slice };
+        let slice = FeedSlice { commit: 9, run, workflow, ownership: Ownership::Unknown, events: slice };
         let of = |types: &[&str], commit, sequence| {
             let filter =
                 FeedFilter { workflow: None, types: types.iter().map(|one| (*one).to_owned()).collect() };

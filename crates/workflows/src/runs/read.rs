@@ -6,14 +6,17 @@ use std::sync::Arc;
 use heddle_bpmn_graph::Graph;
 use heddle_kernel::{Cursor, Page, PageRequest, RunId, TenantId};
 use heddle_policy::capability::{RunList, RunRead, WorkflowRun};
-use heddle_policy::{Authorized, AuthorizedList, AuthorizedListWithin, Key, RequestContext, resource};
+use heddle_policy::{
+    Authorized, AuthorizedList, AuthorizedListWithin, Capability, Key, Ownership, RequestContext, Snapshot,
+    Within, resource,
+};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::Runs;
 use crate::UseCaseError;
 use crate::ports::RunFilter;
-use crate::records::Run;
+use crate::records::{CalledRun, Run};
 
 /// Most stored slices that are read at once.
 const SLICES: i64 = 64;
@@ -122,6 +125,54 @@ impl Runs {
     /// `NotFound`.
     pub async fn key_of(&self, tenant: TenantId, run: RunId) -> Result<Key<resource::Run>, UseCaseError> {
         Ok(self.ports.runs.load(tenant, run).await?.key())
+    }
+
+    /// Whether a run is the caller's own, where a rule about `C` asks for that; else nobody looks.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    pub async fn ownership<C>(&self, caller: &Snapshot, run: RunId) -> Result<Ownership, UseCaseError>
+    where
+        C: Capability<On = resource::Run>,
+    {
+        if !caller.asks_ownership::<C>() {
+            return Ok(Ownership::Unknown);
+        }
+        self.owned(caller, run).await
+    }
+
+    /// Whether a run is the caller's own. One that is not there is nobody's.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    pub async fn owned(&self, caller: &Snapshot, run: RunId) -> Result<Ownership, UseCaseError> {
+        let own = self.ports.runs.own_among(caller.tenant(), caller.person(), &[run]).await?;
+        Ok(Ownership::of(own.contains(&run)))
+    }
+
+    /// The runs that were called, without those that the caller may not read.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    pub async fn readable(
+        &self,
+        caller: &Snapshot,
+        mut called: Vec<CalledRun>,
+    ) -> Result<Vec<CalledRun>, UseCaseError> {
+        let own = match caller.asks_ownership::<RunRead>() {
+            true => {
+                let ids: Vec<RunId> = called.iter().map(|child| child.id).collect();
+                Some(self.ports.runs.own_among(caller.tenant(), caller.person(), &ids).await?)
+            }
+            false => None,
+        };
+        called.retain(|child| {
+            let ownership =
+                own.as_ref().map_or(Ownership::Unknown, |own| Ownership::of(own.contains(&child.id)));
+            let key = Key::of_stored(caller.tenant(), child.id, Within::of(child.workflow));
+            caller.authorize_owned::<RunRead>(key, ownership).is_ok()
+        });
+        Ok(called)
     }
 
     /// A page of a workflow's runs that the caller may read.

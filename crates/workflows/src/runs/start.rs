@@ -16,6 +16,7 @@ use crate::models::CompiledVersion;
 use crate::plan::{Initiator, NewInstance, StartRun, new_run};
 use crate::ports::RunWrite;
 use crate::records::{Run, TriggerKind, TriggerRecord, WorkflowState};
+use crate::told::RunStanding;
 use crate::{JournalFor, UseCaseError};
 
 impl Runs {
@@ -65,7 +66,7 @@ impl Runs {
         };
         let write = self.begin(beginning, Initiator::new(context.now(), Some(context.user_id()))).await?;
         let run = write.run.clone();
-        let unit = record(&run);
+        let unit = record(&run).changing(None, Some(&RunStanding::of(&run)));
         // Whoever steps the new run at once waits until it is kept, and nothing is kept that was stepped since.
         let held = self.locks.hold(run.id).await;
         self.commit_runs(context.tenant(), vec![write], unit).await?;
@@ -116,7 +117,9 @@ impl Runs {
         }
         let command = Command::Start { trigger: beginning.trigger, input };
         let context = run_context(&run, &compiled, by, self.budget);
-        self.stepped(PlannedStep { run, is_new: true, version: compiled, command, context, by }).await
+        let written = Vec::new();
+        self.stepped(PlannedStep { run, is_new: true, version: compiled, command, context, by, written })
+            .await
     }
 }
 

@@ -4,13 +4,17 @@
 //! does is given up there, unrecorded: how long that is depends on the machine, so that it never decides what happens
 //! to a run.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use heddle_bpmn_graph::Graph;
 use heddle_engine::{Attempt, Command, Inline, RunContext, step_inline, step_until};
+use heddle_kernel::TenantId;
 use heddle_usecase::{Admission, computed};
+use serde_json::Value;
 use tokio::sync::oneshot;
 
 use super::Runs;
@@ -18,7 +22,7 @@ use super::advance::{lost, refused};
 use crate::UseCaseError;
 use crate::models::CompiledVersion;
 use crate::plan::{Initiator, StepContext, Waits, write_of};
-use crate::ports::RunWrite;
+use crate::ports::{RunWrite, StoreWrite};
 use crate::records::Run;
 
 /// Estimated bytes of a state from which on it is packed with the step.
@@ -38,16 +42,36 @@ pub(super) struct PlannedStep {
     pub context: RunContext,
     /// Instant of the step, and who asks for it.
     pub by: Initiator,
+    /// Data stores that a step before this one writes in the same unit.
+    pub written: Vec<StoreWrite>,
 }
 
 impl Runs {
+    /// Present values of the data stores that a process uses, with what the unit itself has written.
+    async fn stores_of(
+        &self,
+        tenant: TenantId,
+        graph: &Graph,
+        written: Vec<StoreWrite>,
+    ) -> Result<BTreeMap<String, Value>, UseCaseError> {
+        let mut names: Vec<String> = graph.stores().iter().map(|own| own.name.to_string()).collect();
+        if names.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        names.dedup();
+        let mut stores = self.ports.runs.data_stores(tenant, &names).await?;
+        stores.extend(written.into_iter().map(|own| (own.store, own.value)));
+        Ok(stores)
+    }
+
     /// The rows of a step.
     ///
     /// # Errors
     /// A rejection of the engine; `QueueFull`; `Abandoned`; `Internal` when the version has no such process.
     pub(super) async fn stepped(&self, planned: PlannedStep) -> Result<RunWrite, UseCaseError> {
-        let PlannedStep { mut run, is_new, version, command, context, by } = planned;
+        let PlannedStep { mut run, is_new, version, command, mut context, by, written } = planned;
         let Some(graph) = version.process(&run.process_id) else { return Err(lost(&run)) };
+        context.stores = self.stores_of(run.tenant, graph, written).await?;
         let completed = if let Command::CompleteTask { task_id, .. } = &command {
             by.user.map(|user| (*task_id, user))
         } else {

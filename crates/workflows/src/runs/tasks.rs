@@ -128,8 +128,9 @@ impl Runs {
         })
     }
 
-    /// Whether a task names the caller: as its assignee, as a candidate, or by a group or role of theirs. One that names
-    /// nobody names no one.
+    /// Whether a task names the caller now, as their own runs are told: an open one as its assignee, or, while it is
+    /// nobody's, as a candidate or by a group or role of theirs; a completed one whoever completed it. One that names nobody
+    /// names no one.
     ///
     /// # Errors
     /// `NotFound`, `Unavailable`.
@@ -140,9 +141,17 @@ impl Runs {
         caller: &Principal,
     ) -> Result<bool, UseCaseError> {
         let task = self.ports.runs.task(tenant, task).await?;
-        let mut people = task.assignee.iter().chain(&task.candidate_users);
-        Ok(people.any(|name| means(caller, name))
-            || task.candidate_groups.iter().any(|group| caller.groups.contains(group)))
+        Ok(match task.state {
+            TaskState::Open => match &task.assignee {
+                Some(assignee) => means(caller, assignee),
+                None => {
+                    task.candidate_users.iter().any(|name| means(caller, name))
+                        || task.candidate_groups.iter().any(|group| caller.groups.contains(group))
+                }
+            },
+            TaskState::Completed => task.completed_by == Some(caller.user_id),
+            TaskState::Cancelled => false,
+        })
     }
 
     /// A task with what whoever works on it needs to know.
@@ -227,17 +236,20 @@ impl Runs {
             let sent = Sent { outcome, values: &completion.values, base: "values" };
             let Settled { outcome, values } = settled(&open, form.as_deref(), sent)?;
             let task_id = task.id;
-            *chosen.lock() = Some(done(task, context));
+            *chosen.lock() = Some((task.clone(), done(task, context)));
             let comment = completion.comment.clone();
             Ok(Some(Command::CompleteTask { task_id, outcome, values, comment }))
         };
         let missing = || UseCaseError::Internal("a completion without a task".to_owned());
         let paired = |run: &Run| match chosen.lock().clone() {
-            Some(task) => record(&(task, run.clone())),
+            Some((before, task)) => {
+                let journal = record(&(task.clone(), run.clone()));
+                journal.changing(Some(&before), Some(&task))
+            }
             None => heddle_usecase::Journal::default(),
         };
         let run = self.advance(authorized.key(), by, choose, &paired).await?;
-        let task = chosen.lock().take().ok_or_else(missing)?;
+        let (_, task) = chosen.lock().take().ok_or_else(missing)?;
         Ok((task, run))
     }
 
@@ -279,13 +291,18 @@ impl Runs {
             let mut open = plan::human_task(run, open);
             let assignee = assignee(context, &open, &assignment)?;
             let same = assignee == open.assignee;
+            let before = open.clone();
             open.assignee.clone_from(&assignee);
-            *chosen.lock() = Some(open);
+            *chosen.lock() = Some((before, open));
             Ok((!same).then_some(Command::AssignTask { task_id: task, assignee }))
         };
-        let paired = |_: &Run| chosen.lock().as_ref().map(record).unwrap_or_default();
+        let paired = |_: &Run| match chosen.lock().as_ref() {
+            Some((before, task)) => record(task).changing(Some(before), Some(task)),
+            None => heddle_usecase::Journal::default(),
+        };
         self.advance(authorized.key(), by, choose, &paired).await?;
-        chosen.into_inner().ok_or_else(|| UseCaseError::Internal("an assignment without a task".to_owned()))
+        let missing = || UseCaseError::Internal("an assignment without a task".to_owned());
+        chosen.into_inner().map(|(_, task)| task).ok_or_else(missing)
     }
 }
 

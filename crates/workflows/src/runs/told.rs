@@ -135,6 +135,7 @@ mod tests {
             tasks: Vec::new(),
             jobs: Vec::new(),
             outgoing: Vec::new(),
+            stores: Vec::new(),
         };
         let all = [
             subscriber(1, None, None),

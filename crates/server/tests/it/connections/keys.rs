@@ -39,7 +39,7 @@ async fn start(app: &TestApp, db: &TestDb) -> Result<Server, StartError> {
 }
 
 #[tokio::test]
-async fn a_sealed_row_that_is_copied_does_not_open() {
+async fn asvs_11_3_3_a_sealed_row_that_is_copied_does_not_open() {
     with_both!(|db| {
         let mut app = TestApp::with(db, |config| config.egress_loopback = true).await;
         let service = Service::answering("200 OK").await;

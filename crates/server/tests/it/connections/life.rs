@@ -64,7 +64,7 @@ async fn a_connection_is_made_changed_tested_and_deleted() {
 }
 
 #[tokio::test]
-async fn a_connection_that_leads_nowhere_says_in_which_phase() {
+async fn asvs_1_3_6_and_13_2_4_a_connection_that_leads_nowhere_says_in_which_phase() {
     with_both!(|db| {
         let mut app = TestApp::start(db).await;
         let http = |url: &str| json!({ "type": "http", "config": { "baseUrl": url } });

@@ -32,7 +32,20 @@ use crate::samples::NOBODY;
 const PAIRS: &str = include_str!("pairs.txt");
 
 /// Parameters that are tried in tests of their own, with the test.
-const ELSEWHERE: [(&str, &str); 21] = [
+const ELSEWHERE: [(&str, &str); 32] = [
+    // second_factor.rs, which has an authenticator.
+    ("postapiAuthTotp", "body password"),
+    ("postapiAuthTotp", "body code"),
+    ("deleteapiAuthTotp", "body password"),
+    ("deleteapiAuthTotp", "body code"),
+    // sign_ins/mod.rs, which has a provider.
+    ("getapiAuthOidcProviderStart", "path provider"),
+    ("getapiAuthOidcProviderStart", "query returnTo"),
+    ("getapiAuthOidcProviderCallback", "path provider"),
+    ("getapiAuthOidcProviderCallback", "query state"),
+    ("getapiAuthOidcProviderCallback", "query code"),
+    ("getapiAuthOidcProviderCallback", "query iss"),
+    ("getapiAuthOidcProviderCallback", "query error"),
     // all_runs.rs: the stream over all runs has no end.
     ("getapiRunsEventsStream", "query workflowId"),
     ("getapiRunsEventsStream", "query types"),

@@ -285,7 +285,7 @@ impl Runs {
         if search.types.is_empty() {
             return Ok(Found::default());
         }
-        let is_sifted = search.sieve().is_some();
+        let is_sifted = search.is_partial();
         let mut only = None;
         if is_sifted {
             self.take_jobs(search, search.activation(now, Some(Vec::new()))).await?;

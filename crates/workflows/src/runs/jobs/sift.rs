@@ -1,5 +1,6 @@
-//! Jobs by the variables that their nodes see. Those are in the states of the runs and not in the rows of the jobs: jobs
-//! that may be had are looked at in their order, without a lock, and those that fit are taken then.
+//! Jobs of which a worker may have, or wants, only a part: by their run, process or business key, and by the variables that
+//! their nodes see, which are in the states of the runs. Jobs are looked at in their order, without a lock, and those that
+//! fit are taken then: whatever fits, the writer is asked for the jobs that were found and for no others.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,13 +13,15 @@ use super::super::Runs;
 use super::activate::Search;
 use super::lines::Interest;
 use crate::UseCaseError;
-use crate::ports::{Candidates, JobPlace, TakenJob};
+use crate::ports::{Candidates, JobPlace, TakenJob, WantedType};
 use crate::records::Run;
 
 /// Jobs that are read at a time.
 const PAGE: u32 = 100;
 /// The most jobs that one look goes through; the next one goes on behind them.
 const LOOKED_AT: usize = 2_000;
+/// Jobs beyond those that are asked for: other workers may be faster with the first.
+const SPARE: u32 = 32;
 /// The most searches whose place is remembered.
 const CAPACITY: u64 = 1_000;
 /// Time for which the place of a search is remembered.
@@ -36,7 +39,7 @@ impl Default for Sifting {
 /// Outcome of a look through jobs.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Sifted {
-    /// Jobs that fit, no more than are asked for.
+    /// Jobs that fit: as many as are asked for, and some beyond where that costs nothing.
     pub fitting: Vec<JobId>,
     /// Whether nothing fits among those that were looked at, and there are others.
     pub is_cut: bool,
@@ -46,6 +49,11 @@ pub(super) struct Sifted {
 type LastRun = Option<(RunId, Option<Arc<Run>>)>;
 
 impl Search<'_> {
+    /// Whether it is for a part of the jobs of its types.
+    pub(super) fn is_partial(&self) -> bool {
+        !self.denied.is_empty() || !self.types.iter().all(WantedType::is_whole) || self.sieve().is_some()
+    }
+
     /// Name of the condition on variables; none where there is none.
     pub(super) fn sieve(&self) -> Option<String> {
         let conditions = self.types.iter().filter_map(|one| {
@@ -58,42 +66,43 @@ impl Search<'_> {
 }
 
 impl Runs {
-    /// Looks through the jobs that may be had for those that fulfil their types' conditions.
+    /// Looks through the jobs of the types for those that may be had and fulfil their types' conditions.
     pub(super) async fn sift(&self, search: &Search<'_>) -> Result<Sifted, UseCaseError> {
         let interest = Interest {
             types: search.types.clone(),
             denied: search.denied.clone(),
             condition: search.sieve(),
         };
+        let has_sieve = interest.condition.is_some();
+        let enough = if has_sieve { search.ask.max_jobs } else { search.ask.max_jobs + SPARE };
         let place = (search.tenant, interest);
         let begun = self.sifting.0.get(&place);
         let mut wanted = Candidates {
             types: search.types.clone(),
             denied: search.denied.clone(),
             behind: begun,
-            most: PAGE,
+            most: if has_sieve { PAGE } else { enough },
         };
         let (mut fitting, mut looked, mut last): (Vec<JobId>, usize, LastRun) = (Vec::new(), 0, None);
         loop {
             let page = self.ports.jobs.free_jobs(search.tenant, &wanted).await?;
-            for one in &page {
-                let job = &one.job;
-                wanted.behind = Some(JobPlace { priority: job.priority, place: job.place, job: job.id });
+            for one in &page.jobs {
                 if self.fits(search, one, &mut last).await? {
-                    fitting.push(job.id);
+                    fitting.push(one.job.id);
                 }
-                if fitting.len() >= search.ask.max_jobs as usize {
+                if fitting.len() >= enough as usize {
                     self.sifting.0.invalidate(&place);
                     return Ok(Sifted { fitting, is_cut: false });
                 }
             }
-            looked += page.len();
-            if page.len() < PAGE as usize {
+            looked += page.looked_at;
+            let Some(behind) = page.behind else {
                 self.sifting.0.invalidate(&place);
                 let is_cut = begun.is_some() && fitting.is_empty();
                 return Ok(Sifted { fitting, is_cut });
-            }
-            if let Some(behind) = wanted.behind.filter(|_| looked >= LOOKED_AT) {
+            };
+            wanted.behind = Some(behind);
+            if looked >= LOOKED_AT {
                 self.sifting.0.insert(place, behind);
                 let is_cut = fitting.is_empty();
                 return Ok(Sifted { fitting, is_cut });

@@ -8,7 +8,8 @@ use uuid::Uuid;
 
 use super::memory::{Memory, Tables};
 use crate::ports::{
-    Candidates, JobChange, JobFilter, JobStore, LockChange, Taken, TakenJob, Transaction, WantedType,
+    Candidates, FreeJobs, JobChange, JobFilter, JobPlace, JobStore, LockChange, Taken, TakenJob, Transaction,
+    WantedType,
 };
 use crate::records::{Job, JobState, KnownJob};
 
@@ -141,7 +142,7 @@ impl JobStore for Memory {
         Ok(Page::from_surplus(shown.cloned().collect(), page.limit, |job: &Job| job.id))
     }
 
-    async fn free_jobs(&self, tenant: TenantId, wanted: &Candidates) -> Result<Vec<TakenJob>, StoreError> {
+    async fn free_jobs(&self, tenant: TenantId, wanted: &Candidates) -> Result<FreeJobs, StoreError> {
         let tables = self.0.lock();
         let order = |job: &Job| (-job.priority, job.place, job.id);
         let behind = wanted.behind.map(|place| (-place.priority, place.place, place.job));
@@ -155,7 +156,11 @@ impl JobStore for Memory {
         found.sort_by_key(order);
         found.truncate(wanted.most as usize);
         let revision = |job: &Job| tables.runs.get(&job.run).map_or(0, |run| run.revision.0);
-        Ok(found.into_iter().map(|job| TakenJob { run_revision: revision(&job), job }).collect())
+        let place = |job: &Job| JobPlace { priority: job.priority, place: job.place, job: job.id };
+        let behind = found.last().filter(|_| found.len() >= wanted.most as usize).map(place);
+        let looked_at = found.len();
+        let jobs = found.into_iter().map(|job| TakenJob { run_revision: revision(&job), job }).collect();
+        Ok(FreeJobs { jobs, looked_at, behind })
     }
 
     async fn next_due_job(

@@ -45,6 +45,8 @@ pub(crate) struct Tables {
     pub endings: Vec<JobEnding>,
     pub inbox: Vec<InboxEvent>,
     pub outgoing: Vec<Outgoing>,
+    /// Values of data stores.
+    pub stores: HashMap<(TenantId, String), Value>,
     /// Tries of background work, and the instant before which it is not tried again.
     pub tried: HashMap<WorkKey, (Tries, Timestamp)>,
     pub marks: HashMap<(Uuid, Queue), WorkMark>,
@@ -200,6 +202,9 @@ impl Tables {
         }
         write.jobs.iter().for_each(|change| self.write_job(change));
         self.outgoing.extend(write.outgoing.iter().cloned());
+        for own in &write.stores {
+            self.stores.insert((write.run.tenant, own.store.clone()), own.value.clone());
+        }
     }
 }
 

@@ -1,9 +1,12 @@
 //! The port of runs in memory.
 
+use std::collections::{BTreeMap, HashSet};
+
 use async_trait::async_trait;
 use heddle_kernel::{EventId, Page, PageRequest, RunId, TaskId, TenantId, Timestamp, WorkflowId};
-use heddle_policy::{AccessFilter, Key, resource};
+use heddle_policy::{AccessFilter, Key, Person, resource};
 use heddle_usecase::{Journal, StoreError};
+use serde_json::Value;
 
 use super::memory::{Memory, Tables};
 use crate::ports::{
@@ -11,7 +14,7 @@ use crate::ports::{
     Transaction,
 };
 use crate::records::{
-    BindingKind, CalledRun, HumanTask, InboxEvent, InboxState, Run, StartBinding, WorkflowState,
+    BindingKind, CalledRun, HumanTask, InboxEvent, InboxState, Run, StartBinding, TaskState, WorkflowState,
 };
 
 impl Tables {
@@ -21,6 +24,21 @@ impl Tables {
 
     fn task_of(&self, tenant: TenantId, id: TaskId) -> Result<&HumanTask, StoreError> {
         self.tasks.iter().find(|task| task.id == id && task.tenant == tenant).ok_or(StoreError::NotFound)
+    }
+
+    /// Whether a run is a person's own.
+    fn is_own(&self, run: &Run, person: &Person) -> bool {
+        let is_named = |name: &String| person.names.contains(&name.to_ascii_lowercase());
+        let is_theirs = |task: &HumanTask| match (task.state, &task.assignee) {
+            (TaskState::Open, Some(name)) => is_named(name),
+            (TaskState::Open, None) => {
+                task.candidate_users.iter().any(is_named)
+                    || task.candidate_groups.iter().any(|group| person.groups.contains(group))
+            }
+            (TaskState::Completed | TaskState::Cancelled, _) => task.completed_by == Some(person.id),
+        };
+        run.created_by == Some(person.id)
+            || self.tasks.iter().any(|task| task.run == run.id && is_theirs(task))
     }
 
     pub(crate) fn listening(
@@ -55,7 +73,29 @@ impl RunStore for Memory {
     async fn find(&self, key: &Key<resource::Run>) -> Result<Run, StoreError> {
         let tables = self.0.lock();
         let run = tables.run_of(key.tenant(), key.id())?;
-        if run.key() == *key { Ok(run.clone()) } else { Err(StoreError::NotFound) }
+        let is_theirs = key.owner().is_none_or(|person| tables.is_own(run, person));
+        if run.key() == *key && is_theirs { Ok(run.clone()) } else { Err(StoreError::NotFound) }
+    }
+
+    async fn own_among(
+        &self,
+        tenant: TenantId,
+        person: &Person,
+        runs: &[RunId],
+    ) -> Result<HashSet<RunId>, StoreError> {
+        let tables = self.0.lock();
+        let is_own = |id: &RunId| tables.run_of(tenant, *id).is_ok_and(|run| tables.is_own(run, person));
+        Ok(runs.iter().copied().filter(is_own).collect())
+    }
+
+    async fn data_stores(
+        &self,
+        tenant: TenantId,
+        names: &[String],
+    ) -> Result<BTreeMap<String, Value>, StoreError> {
+        let tables = self.0.lock();
+        let known = |name: &String| Some((name.clone(), tables.stores.get(&(tenant, name.clone()))?.clone()));
+        Ok(names.iter().filter_map(known).collect())
     }
 
     async fn load(&self, tenant: TenantId, run: RunId) -> Result<Run, StoreError> {

@@ -1,0 +1,73 @@
+//! Comparison of rights with rules: nobody gives what they lack, nor lifts what holds them back.
+
+use crate::decision::{PrivilegeEscalation, Target};
+use crate::facts::{ANY, Effect, ResourceRule, RoleRules};
+use crate::implied::is_about;
+use crate::ownership::Ownership;
+use crate::permission::{Action, Permission, ResourceType};
+use crate::rule_id::StoredSelector;
+use crate::snapshot::Snapshot;
+
+impl Snapshot {
+    /// Whether the caller has all that these rules give.
+    ///
+    /// # Errors
+    /// With the first right that the caller lacks.
+    pub fn covers(&self, rules: &RoleRules) -> Result<(), PrivilegeEscalation> {
+        if let Some(missing) = rules.permissions.names().find(|name| !self.holds(*name)) {
+            return Err(PrivilegeEscalation::Permission(missing));
+        }
+        rules
+            .resources
+            .iter()
+            .filter(|rule| rule.effect == Effect::Allow)
+            .try_for_each(|rule| self.has_rule(rule))
+    }
+
+    /// Whether the caller would be untouched if the denies among these rules were no more: who is held back by a
+    /// deny can't lift it.
+    ///
+    /// # Errors
+    /// With the first right that the caller lacks.
+    pub fn covers_denies(&self, rules: &RoleRules) -> Result<(), PrivilegeEscalation> {
+        let mut denied = rules.denied_permissions.iter().filter_map(|name| Permission::parse(name));
+        if let Some(missing) = denied.find(|name| !self.holds(*name)) {
+            return Err(PrivilegeEscalation::Permission(missing));
+        }
+        rules
+            .resources
+            .iter()
+            .filter(|rule| rule.effect == Effect::Deny)
+            .try_for_each(|rule| self.has_rule(rule))
+    }
+
+    fn has_rule(&self, rule: &ResourceRule) -> Result<(), PrivilegeEscalation> {
+        let is_meant = |kind: &&ResourceType| rule.resource == ANY || rule.resource == kind.as_str();
+        let selector = StoredSelector::read(ResourceType::parse(&rule.resource), &rule.selector);
+        for resource in ResourceType::ALL.iter().filter(is_meant) {
+            let concerns = |name: &str, action: Action| {
+                let named = Action::parse(name);
+                name == ANY || named.is_some_and(|named| is_about(rule.effect, *resource, named, action))
+            };
+            let wanted = |action: &&Action| rule.actions.iter().any(|name| concerns(name, **action));
+            for action in Action::ALL.iter().filter(wanted) {
+                let extent = self.extent(*resource, *action);
+                let has = match &selector {
+                    // What is somebody else's own is not the caller's.
+                    StoredSelector::All | StoredSelector::Own | StoredSelector::Unreadable => {
+                        extent.is_everything()
+                    }
+                    StoredSelector::One(id) => extent.permits(id, &Target::all().parents, Ownership::Unknown),
+                };
+                if !has || !self.is_member() {
+                    return Err(PrivilegeEscalation::Action {
+                        resource: *resource,
+                        action: *action,
+                        selector: rule.selector.clone(),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,2 @@
+-- Whether an errand that a node is at is tried again at once when that ends without success: what held it up is over
+ALTER TABLE errands ADD COLUMN hastened boolean NOT NULL DEFAULT false;

@@ -1,0 +1,42 @@
+-- A person, who signs in, or a service, which has API tokens alone
+ALTER TABLE users ADD COLUMN kind text COLLATE "C" NOT NULL DEFAULT 'person';
+-- Instant at which the member loses the role
+ALTER TABLE role_bindings ADD COLUMN expires_at timestamptz;
+
+-- A group of an organisation's members; `search` holds its name and description in small letters
+CREATE TABLE groups (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    description text COLLATE "C",
+    revision bigint NOT NULL,
+    created_at timestamptz NOT NULL,
+    updated_at timestamptz NOT NULL,
+    search text COLLATE "C" NOT NULL,
+    PRIMARY KEY (organization_id, id),
+    UNIQUE (organization_id, name),
+    FOREIGN KEY (organization_id) REFERENCES organizations (id) ON DELETE CASCADE
+);
+
+-- Which groups a member is in
+CREATE TABLE group_members (
+    organization_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    group_id uuid NOT NULL,
+    PRIMARY KEY (organization_id, user_id, group_id),
+    FOREIGN KEY (organization_id, user_id) REFERENCES members (organization_id, user_id) ON DELETE CASCADE,
+    FOREIGN KEY (organization_id, group_id) REFERENCES groups (organization_id, id) ON DELETE CASCADE
+);
+CREATE INDEX group_members_by_group ON group_members (organization_id, group_id, user_id);
+
+-- Which roles the members of a group have by it
+CREATE TABLE group_roles (
+    organization_id uuid NOT NULL,
+    group_id uuid NOT NULL,
+    role_id uuid NOT NULL,
+    expires_at timestamptz,
+    PRIMARY KEY (organization_id, group_id, role_id),
+    FOREIGN KEY (organization_id, group_id) REFERENCES groups (organization_id, id) ON DELETE CASCADE,
+    FOREIGN KEY (organization_id, role_id) REFERENCES roles (organization_id, id) ON DELETE NO ACTION
+);
+CREATE INDEX group_roles_by_role ON group_roles (organization_id, role_id);

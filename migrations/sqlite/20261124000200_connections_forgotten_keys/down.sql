@@ -1,0 +1,1 @@
+ALTER TABLE connection_keys DROP COLUMN forgotten_at;

@@ -1,0 +1,1 @@
+ALTER TABLE errands DROP COLUMN hastened;

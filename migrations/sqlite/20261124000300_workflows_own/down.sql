@@ -1,0 +1,13 @@
+DROP TRIGGER runs_own_removed;
+DROP TRIGGER human_tasks_own_removed;
+DROP TRIGGER human_tasks_own_ended;
+DROP TRIGGER human_tasks_own_completed;
+DROP TRIGGER human_tasks_own_released;
+DROP TRIGGER human_tasks_own_given;
+DROP TRIGGER human_tasks_own_taken;
+DROP TRIGGER human_tasks_own_left;
+DROP TRIGGER human_task_candidates_own;
+DROP TRIGGER human_tasks_own_opened_for;
+DROP TRIGGER human_tasks_own_opened;
+DROP TABLE human_task_people;
+DROP TABLE run_people;

@@ -18,7 +18,7 @@ words! {
 
     /// Whether something with an end holds.
     enum HoldState {
-        /// In force.
+        /// Effect that holds now.
         Active = "active",
         /// Ended.
         Expired = "expired",

@@ -8,7 +8,7 @@
 mod browser;
 
 use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Stdio};
+use std::process::{Child, ChildStdout, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 use reqwest::Url;
@@ -37,6 +37,8 @@ const SECRET: &str = "canary-of-a-client";
 struct Provider {
     child: Child,
     issuer: String,
+    /// Output of the process, kept open: notices that nobody takes would end it.
+    _output: BufReader<ChildStdout>,
 }
 
 impl Provider {
@@ -47,10 +49,11 @@ impl Provider {
         let mut child = node.spawn().context("the provider cannot be started")?;
         let mut line = String::new();
         let output = child.stdout.take().context("the provider has no output")?;
-        BufReader::new(output).read_line(&mut line).context("the provider says nothing")?;
+        let mut output = BufReader::new(output);
+        output.read_line(&mut line).context("the provider says nothing")?;
         let facts: Value = serde_json::from_str(&line).context("the provider does not start")?;
         let issuer = facts["issuer"].as_str().context("the provider names no issuer")?.to_owned();
-        Ok(Self { child, issuer })
+        Ok(Self { child, issuer, _output: output })
     }
 
     fn stop(&mut self) {

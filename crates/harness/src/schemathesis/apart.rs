@@ -31,7 +31,7 @@ const APART: &[(&str, Needs)] = &[
     ("POST /api/auth/sign-out", Needs::Session),
     ("DELETE /api/auth/sessions/{sessionId}", Needs::Session),
     ("PUT /api/auth/password", Needs::Password),
-    ("POST /api/auth/totp", Needs::Session),
+    ("POST /api/auth/totp", Needs::Password),
     ("DELETE /api/auth/totp", Needs::Session),
     ("PUT /api/licence", Needs::Session),
     ("POST /api/licence/trial", Needs::SetUp),

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::decisions;
 use crate::ports::WorkflowStore;
-use crate::records::{HumanTask, Run};
+use crate::records::{HumanTask, Run, Version};
 use crate::schema::Checker;
 use crate::{Problem, UseCaseError};
 
@@ -169,6 +169,11 @@ impl CompiledVersions {
         Self { compute, ..self }
     }
 
+    /// The threads on which versions are compiled.
+    pub(crate) fn compute(&self) -> Arc<dyn Compute> {
+        Arc::clone(&self.compute)
+    }
+
     /// The form of a task of the run, ready to check values; a version is frozen, so that its node's form stays.
     pub(crate) fn form(&self, run: &Run, task: &HumanTask) -> Option<Arc<Checker>> {
         let form = task.form.as_ref()?;
@@ -196,8 +201,7 @@ impl CompiledVersions {
             return Ok(found);
         }
         let (version, definition) = self.store.version(tenant, workflow, number).await?;
-        let lanes = if version.lane_groups { Lanes::Groups } else { Lanes::Drawn };
-        let meaning = Meaning { lanes, edition: Edition::of(version.edition) };
+        let meaning = meaning_of(&version);
         let compile = move || typed(&definition).map(|definition| CompiledVersion::new(&definition, meaning));
         let compiled = Arc::new(computed(&*self.compute, tenant, Admission::Take, compile).await??);
         self.cache.insert(key, Arc::clone(&compiled));
@@ -290,6 +294,12 @@ pub fn version_tags(definition: &Value) -> Vec<String> {
     found.dedup();
     found.retain(|tag| !tag.is_empty());
     found
+}
+
+/// Meaning of what has not always had the same, as a version was published.
+pub(crate) const fn meaning_of(version: &Version) -> Meaning {
+    let lanes = if version.lane_groups { Lanes::Groups } else { Lanes::Drawn };
+    Meaning { lanes, edition: Edition::of(version.edition) }
 }
 
 /// The typed view of a stored definition.

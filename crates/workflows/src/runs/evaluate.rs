@@ -127,7 +127,7 @@ impl Runs {
         let number = match (choice, published) {
             (VersionChoice::Draft, _) => {
                 let view = self.ports.workflows.get(tenant, workflow, context.user_id()).await?;
-                let draft = view.workflow.draft_revision;
+                let draft = view.definition.draft_revision;
                 return Ok((None, self.ports.models.draft_decisions(tenant, workflow, draft).await?));
             }
             (VersionChoice::Published, Some(latest)) => latest,

@@ -167,7 +167,7 @@ impl Runs {
         let task = self.ports.runs.task(context.tenant(), task).await?;
         let run = self.load(authorized.key()).await?;
         let workflow =
-            self.ports.workflows.get(context.tenant(), run.workflow, context.user_id()).await?.workflow;
+            self.ports.workflows.get(context.tenant(), run.workflow, context.user_id()).await?.definition;
         let graph = self.ports.models.process(run.tenant, run.workflow, run.version, &run.process_id).await?;
         let open = run.snapshot.tasks().into_iter().find(|open| open.task_id == task.id);
         let scope = open.map(|open| open.node_instance_id);

@@ -4,7 +4,7 @@
 use heddle_store::{At, Id, Migration, change_many, migrations, remove_many, row};
 
 use crate::words::{
-    CandidateWord, InboxStateWord, JobKindWord, JobOutcomeWord, JobStateWord, KindWord, QueueWord,
+    CandidateWord, DefinitionKindWord, InboxStateWord, JobKindWord, JobOutcomeWord, JobStateWord, KindWord, QueueWord,
     ReasonWord, RunStateWord, StandingWord, TaskStateWord, ThrownWord, WorkKindWord, WorkflowStateWord,
 };
 
@@ -29,13 +29,15 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "20261124000100_workflows_editions",
     "20261124000110_workflows_data_stores",
     "20261124000300_workflows_own",
+    "20261125000100_workflows_kinds",
 ];
 
 row! {
-    /// A workflow with its draft.
+    /// A definition with its draft: a workflow or a case type.
     pub(crate) workflows (organization_id, id) => WorkflowDbRow head (WorkflowHead) changes (WorkflowChange, DraftChange) {
         key  organization_id: [DbUuid] Id,
         key  id: [DbUuid] Id,
+        once kind: [Text] DefinitionKindWord,
         each slug: [Text] String,
         each display_name: [Text] String,
         each description: [Text] String,

@@ -72,6 +72,14 @@ const GUARDED: &[Guarded] = &[
             ("crates/workflows/src/runs/jobs/settle.rs", "the run of a job that was authorized and loaded"),
         ],
     },
+    Guarded {
+        of: "DefinitionKey",
+        by: "of_stored",
+        callers: &[
+            ("crates/definitions/src/records.rs", "a definition that was loaded"),
+            ("crates/workflows/src/ports/workflows.rs", "a workflow that a run, a call or a rule names"),
+        ],
+    },
     Guarded { of: "AccessFilter", by: "everything", callers: &[] },
     Guarded { of: "AccessFilter", by: "only", callers: &[] },
     Guarded {

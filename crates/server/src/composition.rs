@@ -204,17 +204,22 @@ struct Parts {
     stop: watch::Receiver<bool>,
 }
 
+/// The store of definitions: workflows and case types.
+fn definition_store(parts: &Parts, quotas: &Arc<dyn QuotaSource>) -> Arc<SqlWorkflowStore> {
+    let store = SqlWorkflowStore::new(parts.db.clone()).with_quotas(Arc::clone(quotas));
+    Arc::new(store.with_compute(parts.compute.clone()))
+}
+
 /// The ports of runs.
 fn run_ports(
     config: &Config,
     parts: &Parts,
     quotas: &Arc<dyn QuotaSource>,
     hub: &Arc<EventNotifier>,
+    definitions: &Arc<SqlWorkflowStore>,
 ) -> RunPorts {
     let (db, threads): (&Db, Arc<dyn Compute>) = (&parts.db, parts.compute.clone());
-    let workflows =
-        SqlWorkflowStore::new(db.clone()).with_quotas(Arc::clone(quotas)).with_compute(Arc::clone(&threads));
-    let workflows: Arc<dyn WorkflowStore> = Arc::new(workflows);
+    let workflows: Arc<dyn WorkflowStore> = definitions.clone();
     let runs_and_jobs = Arc::new(
         SqlRunStore::new(db.clone()).with_quotas(Arc::clone(quotas)).with_compute(Arc::clone(&threads)),
     );
@@ -244,10 +249,11 @@ fn run_ports(
 fn compose(config: Config, parts: Parts) -> Arc<App> {
     let quotas = licensed::quotas(&config, &parts.identity);
     let hub = Arc::new(EventNotifier::default());
-    let ports = run_ports(&config, &parts, &quotas, &hub);
+    let drafts = definition_store(&parts, &quotas);
+    let ports = run_ports(&config, &parts, &quotas, &hub, &drafts);
     let Parts { db, denials, identity, audit, sign_ins, clock, compute, outside, stop } = parts;
     let shared = db.postgres().is_some();
-    let (workflows, store) = (Arc::clone(&ports.workflows), Arc::clone(&ports.runs));
+    let store = Arc::clone(&ports.runs);
     let (ids, models, directory) =
         (Arc::clone(&ports.ids), Arc::clone(&ports.models), Arc::clone(&ports.directory));
     let permit: Arc<dyn Permit> = Arc::new(LicencePermit(Arc::clone(&identity)));
@@ -277,7 +283,9 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
         files: config.preview_files as usize,
         bytes: u64::from(config.preview_megabytes) << 20,
     };
-    let definitions = Definitions::new(workflows, ids, models, hub.clone(), directory)
+    let case_types = CaseTypes::new(drafts.clone(), Arc::clone(&ids), Arc::new(TimerBell::new(hub.clone())))
+        .with_compute(compute.clone());
+    let definitions = Definitions::new(drafts, ids, &models, hub.clone(), directory)
         .with_previews(previews)
         .with_budget(config.budget);
     let edge = Edge::new(config.edge, config.trusted_proxies.clone(), descriptors::raise());
@@ -287,6 +295,7 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
         identity,
         sign_ins,
         definitions,
+        case_types,
         connections: outside.connections,
         webhooks: outside.webhooks,
         webhook_changes: deliveries.changes,

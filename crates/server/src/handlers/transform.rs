@@ -109,7 +109,7 @@ fn shown(
 pub(crate) async fn export_bpmn(call: Call<ops::ExportBpmn>) -> HandlerResult {
     let choice = version_choice(call.query.version.as_deref())?;
     let exported = call.app.definitions.export_bpmn(&call.authorized, &call.context, choice).await?;
-    let file_name = format!("{}.bpmn", exported.workflow.slug);
+    let file_name = format!("{}.bpmn", exported.definition.slug);
     if call.meta.wants_json() {
         return Response::data(
             200,

@@ -34,33 +34,32 @@ pub(crate) async fn list(call: Call<ops::ListWorkflows>) -> HandlerResult {
 /// POST /api/workflows
 pub(crate) async fn create(call: Call<ops::CreateWorkflow>) -> HandlerResult {
     let body = &call.body;
-    let (draft, definition) = draft_of(body.definition.clone());
+    let draft = draft_of(body.definition.clone());
     let new = NewWorkflow {
         slug: body.slug.clone(),
         display_name: body.display_name.clone(),
         description: body.description.clone(),
         folder_id: body.folder_id.clone(),
         draft: draft.clone(),
-        definition,
     };
     let answer = |view: &WorkflowView| created(view, &draft);
-    let record = |view: &WorkflowView| call.journal(&view.workflow.id.to_string(), || answer(view));
+    let record = |view: &WorkflowView| call.journal(&view.definition.id.to_string(), || answer(view));
     let view = call.app.definitions.create(&call.authorized, &call.context, new, &record).await?;
     answer(&view)
 }
 
 fn created(view: &WorkflowView, draft: &Draft) -> HandlerResult {
-    let location = format!("/api/workflows/{}", view.workflow.id);
-    Ok(Response::data(201, workflow(view, draft))?.with("location", location).tagged(view.workflow.revision))
+    let location = format!("/api/workflows/{}", view.definition.id);
+    Ok(Response::data(201, workflow(view, draft))?.with("location", location).tagged(view.definition.revision))
 }
 
 /// GET /api/workflows/{workflowId}
 pub(crate) async fn get(call: Call<ops::GetWorkflow>) -> HandlerResult {
     let choice = version_choice(call.query.version.as_deref())?;
     let shown = call.app.definitions.get(&call.authorized, &call.context, choice).await?;
-    let definition = shown.definition.map(wire::envelope::Document::from);
+    let definition = shown.document.map(wire::envelope::Document::from);
     let told = wire::workflows::Workflow { definition, ..workflow(&shown.view, &Draft::Absent) };
-    Ok(Response::data(200, told)?.tagged(shown.view.workflow.revision))
+    Ok(Response::data(200, told)?.tagged(shown.view.definition.revision))
 }
 
 /// PATCH /api/workflows/{workflowId}
@@ -95,15 +94,15 @@ pub(crate) async fn save_draft(call: Call<ops::SaveDraft>) -> HandlerResult {
     if call.body.definition.is_absent() {
         return Err(Failure::at("definition", "required", "The whole definition is needed, or null."));
     }
-    let (draft, definition) = draft_of(call.body.definition.clone());
-    let saved = SavedDraft { draft: draft.clone(), definition, revision: call.seen(call.body.revision)? };
+    let draft = draft_of(call.body.definition.clone());
+    let saved = SavedDraft { draft: draft.clone(), revision: call.seen(call.body.revision)? };
     let id = call.authorized.id();
     let answer = |(view, diagnostics): &(WorkflowView, Vec<Diagnostic>)| {
         let data = wire::workflows::SavedDraft {
             workflow: workflow(view, &draft),
             diagnostics: diagnostics.iter().cloned().map(Into::into).collect(),
         };
-        Ok(Response::data(200, data)?.tagged(view.workflow.revision))
+        Ok(Response::data(200, data)?.tagged(view.definition.revision))
     };
     let record = |result: &(WorkflowView, Vec<Diagnostic>)| call.journal(&id.to_string(), || answer(result));
     let result = call.app.definitions.save_draft(&call.authorized, &call.context, saved, &record).await?;
@@ -140,7 +139,7 @@ pub(crate) async fn publish(call: Call<ops::PublishWorkflow>) -> HandlerResult {
     };
     let id = call.authorized.id();
     let answer = |published: &heddle_workflows::definitions::Published| {
-        let revision = published.view.workflow.revision;
+        let revision = published.view.definition.revision;
         let diagnostics = published.diagnostics.iter().cloned().map(Into::into).collect();
         let told = wire::workflows::WorkflowVersion {
             diagnostics: Some(diagnostics),
@@ -195,13 +194,11 @@ pub(super) fn version_choice(text: Option<&str>) -> Result<VersionChoice, Failur
     }
 }
 
-fn draft_of(
-    sent: Patch<wire::definition::Definition>,
-) -> (Draft, Option<heddle_bpmn::model::WorkflowDefinition>) {
+fn draft_of(sent: Patch<wire::definition::Definition>) -> Draft {
     match sent {
-        Patch::Absent => (Draft::Absent, None),
-        Patch::Null => (Draft::Null, None),
-        Patch::Value(definition) => (Draft::Value(definition.json), Some(definition.typed)),
+        Patch::Absent => Draft::Absent,
+        Patch::Null => Draft::Null,
+        Patch::Value(definition) => Draft::Value(definition.json),
     }
 }
 
@@ -217,13 +214,13 @@ const fn sort_of(word: wire::workflows::WorkflowSort) -> WorkflowSort {
 }
 
 fn plain(view: &WorkflowView) -> HandlerResult {
-    Ok(Response::data(200, workflow(view, &Draft::Absent))?.tagged(view.workflow.revision))
+    Ok(Response::data(200, workflow(view, &Draft::Absent))?.tagged(view.definition.revision))
 }
 
 /// A workflow for the caller; the definition stands in it as it was sent.
 fn workflow(view: &WorkflowView, draft: &Draft) -> wire::workflows::Workflow {
-    let workflow = &view.workflow;
-    let counts = view.run_counts;
+    let workflow = &view.definition;
+    let counts = view.counts;
     wire::workflows::Workflow {
         id: workflow.id.to_string(),
         slug: workflow.slug.clone(),

@@ -6,6 +6,7 @@ use heddle_connections::rotation::Keys;
 use heddle_connections::{Connections, Webhooks};
 use heddle_egress::Egress;
 use heddle_identity::Identity;
+use heddle_cases::definitions::CaseTypes;
 use heddle_kernel::{Clock as _, IdSource as _, RequestId, TenantId, Timestamp, WebhookId};
 use heddle_runtime::{ComputePool, EventNotifier, RandomIds, ServerClock, WebhookChanges, Worker};
 use heddle_store::Db;
@@ -33,6 +34,8 @@ pub struct App {
     pub(crate) sign_ins: SignIns,
     /// Workflow definitions.
     pub definitions: Definitions,
+    /// Case types.
+    pub case_types: CaseTypes,
     /// Connections to services outside.
     pub connections: Connections,
     /// Webhooks.

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use heddle_cases::definitions::CaseTypes;
 use heddle_identity::audit_chain::AuditChain;
 use heddle_identity::ports::InstallationStore;
 use heddle_identity::{Identity, InstallationKey};
@@ -16,7 +17,7 @@ use heddle_store::Db;
 use heddle_store_workflows::{SqlErrandStore, SqlRunStore, SqlWorkStore, SqlWorkflowStore};
 use heddle_usecase::Compute;
 use heddle_workflows::background::Background;
-use heddle_workflows::definitions::Definitions;
+use heddle_workflows::definitions::{Definitions, TimerBell};
 use heddle_workflows::models::CompiledVersions;
 use heddle_workflows::ports::{RunStore, SourceQuota, WorkflowStore};
 use heddle_workflows::quotas::QuotaSource;

@@ -1,6 +1,6 @@
 //! Files of a kind's standard: definitions that are made from them, and those that are written as them.
 
-use heddle_kernel::{Diagnostic, Patch};
+use heddle_kernel::{DefinitionKind, Diagnostic, Patch};
 use heddle_policy::{AuthorizedKind, Capability, RequestContext};
 use heddle_usecase::{JournalFor, UseCaseError, sha256_hex, slug_from};
 
@@ -26,6 +26,30 @@ pub struct ImportRequest {
     pub description: Option<String>,
     /// A free label.
     pub folder_id: Patch<String>,
+}
+
+/// Names of a definition that is made from a file, where nobody names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Suggested {
+    /// Name for people.
+    pub display_name: String,
+    /// Slug.
+    pub slug: String,
+}
+
+impl Suggested {
+    /// Names by what the file says, else by its own name, else by the kind.
+    #[must_use]
+    pub fn of(kind: DefinitionKind, name: Option<&str>, file_name: Option<&str>) -> Self {
+        let said = name.map(shortened).filter(|name| !name.is_empty());
+        let own = || file_name.map(stem).map(shortened).filter(|name| !name.is_empty());
+        let display_name = said.or_else(own).unwrap_or_else(|| Words::of(kind).definition.to_owned());
+        Self { slug: Self::slug(kind, &display_name), display_name }
+    }
+
+    fn slug(kind: DefinitionKind, display_name: &str) -> String {
+        slug_from(display_name, &slug_from(Words::of(kind).definition, "imported"))
+    }
 }
 
 /// A definition that was made from a file.
@@ -69,14 +93,12 @@ impl Definitions {
         C::On: Defines,
     {
         let file = self.kind.import(&request.bytes)?;
-        let word = Words::of(<C::On as Defines>::KIND).definition;
-        let stem = request.file_name.as_deref().map(stem).filter(|stem| !stem.is_empty());
-        let name = request.display_name.or_else(|| file.name.clone().map(|name| shortened(&name)));
-        let name = name.filter(|name| !name.is_empty()).or_else(|| stem.map(shortened));
-        let name = name.unwrap_or_else(|| word.to_owned());
+        let kind = <C::On as Defines>::KIND;
+        let suggested = Suggested::of(kind, file.name.as_deref(), request.file_name.as_deref());
+        let display_name = request.display_name.unwrap_or(suggested.display_name);
         let new = NewDefinition {
-            slug: request.slug.unwrap_or_else(|| slug_from(&name, &slug_from(word, "imported"))),
-            display_name: name,
+            slug: request.slug.unwrap_or_else(|| Suggested::slug(kind, &display_name)),
+            display_name,
             description: request.description.unwrap_or_default(),
             folder_id: request.folder_id,
             draft: Draft::Value(file.document.clone()),
@@ -130,5 +152,18 @@ mod tests {
         for (file, name) in [("claim.cmmn", "claim"), ("a/b\\Claim v2.cmmn.xml", "Claim v2"), (".cmmn", ""), ("", "")] {
             assert_eq!(stem(file), name);
         }
+    }
+
+    #[test]
+    fn what_nobody_names_is_named_by_its_file() {
+        let named = |name, file| {
+            let Suggested { display_name, slug } = Suggested::of(DefinitionKind::Case, name, file);
+            (display_name, slug)
+        };
+        let both = |name: &str, slug: &str| (name.to_owned(), slug.to_owned());
+        assert_eq!(named(Some(" Claim 2 "), Some("x.cmmn")), both("Claim 2", "claim-2"));
+        assert_eq!(named(Some(""), Some("a/Big Claim.cmmn")), both("Big Claim", "big-claim"));
+        assert_eq!(named(None, Some("請求.cmmn")), both("請求", "case-type"));
+        assert_eq!(named(None, None), both("case type", "case-type"));
     }
 }

@@ -108,6 +108,10 @@ response! {
 
     /// Preview of a CMMN file as a case type; nothing is stored.
     struct CmmnPreview {
+        /// Slug of the case type that an import makes of it.
+        slug: String,
+        /// Display name of that.
+        display_name: String,
         /// The case definition.
         #[schema(value_type = AnyJson)]
         definition: Value,

@@ -26,6 +26,12 @@ fn typed(document: &Value) -> Result<CaseDefinition, UseCaseError> {
         .map_err(|error| UseCaseError::Internal(format!("a stored case definition does not read: {error}")))
 }
 
+/// Name of a definition, else of its first case that has one.
+pub(super) fn name(definition: &CaseDefinition) -> Option<&str> {
+    let case = || definition.cases.iter().flatten().find_map(|case| case.name.as_deref());
+    definition.name.as_deref().or_else(case)
+}
+
 /// Reads a CMMN file.
 pub(super) fn read(bytes: &[u8]) -> Result<xml::Imported, UseCaseError> {
     xml::read(bytes).map_err(|error| {
@@ -111,8 +117,7 @@ impl Kind for CaseTypeKind {
 
     fn import(&self, bytes: &[u8]) -> Result<Imported, UseCaseError> {
         let read = read(bytes)?;
-        let case = read.definition.cases.iter().flatten().find_map(|case| case.name.clone());
-        let name = read.definition.name.clone().or(case);
+        let name = name(&read.definition).map(str::to_owned);
         let document =
             serde_json::to_value(&read.definition).map_err(|error| UseCaseError::Internal(error.to_string()))?;
         Ok(Imported { document, name, diagnostics: read.diagnostics })

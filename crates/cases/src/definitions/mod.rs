@@ -15,8 +15,8 @@ use heddle_cmmn::xml::Imported;
 use heddle_definitions::kind::Kind;
 use heddle_definitions::ports::{DefinitionFilter, DefinitionStore};
 use heddle_definitions::records::{DefinitionView, ShownDefinition, Version, VersionChoice};
-use heddle_definitions::{Alarm, DefinitionKey, Definitions};
-use heddle_kernel::{Diagnostic, IdSource, Page, PageRequest, Revision};
+use heddle_definitions::{Alarm, DefinitionKey, Definitions, Suggested};
+use heddle_kernel::{DefinitionKind, Diagnostic, IdSource, Page, PageRequest, Revision};
 use heddle_policy::capability::{
     CaseTypeCreate, CaseTypeDelete, CaseTypeExport, CaseTypeImport, CaseTypeList, CaseTypePublish, CaseTypeRead,
     CaseTypeUpdate, CaseTypeValidate,
@@ -24,6 +24,15 @@ use heddle_policy::capability::{
 use heddle_policy::{Authorized, AuthorizedKind, AuthorizedList, RequestContext};
 use heddle_usecase::{Compute, Journal, JournalFor, UseCaseError};
 use serde_json::Value;
+
+/// A CMMN file as a case type.
+#[derive(Debug, Clone)]
+pub struct PreviewedCaseType {
+    /// The definition, what became of its elements, and the findings.
+    pub read: Imported,
+    /// The names that an import gives it.
+    pub names: Suggested,
+}
 
 /// The use cases of case types.
 #[derive(Debug)]
@@ -121,11 +130,13 @@ impl CaseTypes {
         &self,
         _: &AuthorizedKind<CaseTypeImport>,
         bytes: &[u8],
-    ) -> Result<Imported, UseCaseError> {
+        file_name: Option<&str>,
+    ) -> Result<PreviewedCaseType, UseCaseError> {
         let mut read = kind::read(bytes)?;
         let (findings, _) = kind::examined(&read.definition);
         read.diagnostics = kind::merged(read.diagnostics, findings);
-        Ok(read)
+        let names = Suggested::of(DefinitionKind::Case, kind::name(&read.definition), file_name);
+        Ok(PreviewedCaseType { read, names })
     }
 
     /// Changes what the patch names.

@@ -63,15 +63,18 @@ pub(crate) async fn import(call: Call<ops::ImportCaseType>) -> HandlerResult {
 
 /// POST /api/case-types/import/cmmn/preview
 pub(crate) async fn preview(call: Call<ops::PreviewCaseTypeImport>) -> HandlerResult {
-    let bytes = match &call.body {
-        wire::case_types::PreviewCmmnBody::Xml(bytes) => bytes.as_slice(),
-        wire::case_types::PreviewCmmnBody::Json(body) => body.content.as_bytes(),
+    let (bytes, file_name) = match &call.body {
+        wire::case_types::PreviewCmmnBody::Xml(bytes) => (bytes.as_slice(), None),
+        wire::case_types::PreviewCmmnBody::Json(body) => (body.content.as_bytes(), body.file_name.as_deref()),
     };
-    let read = call.app.case_types.preview(&call.authorized, bytes)?;
+    let previewed = call.app.case_types.preview(&call.authorized, bytes, file_name)?;
+    let (read, names) = (previewed.read, previewed.names);
     let definition = serde_json::to_value(&read.definition);
     Response::data(
         200,
         wire::case_types::CmmnPreview {
+            slug: names.slug,
+            display_name: names.display_name,
             definition: definition.map_err(|error| Failure::internal(error.to_string()))?,
             items: read.items,
             executable: !read.diagnostics.iter().any(Diagnostic::is_error),

@@ -2,6 +2,7 @@
 
 mod access;
 mod audit;
+mod case_type;
 mod connection;
 mod group;
 mod people;
@@ -18,6 +19,9 @@ use clap_complete::Shell;
 
 pub(crate) use access::{AccessCommand, ExplainAccess};
 pub(crate) use audit::{AuditCommand, VerifyAudit};
+pub(crate) use case_type::{
+    CaseTypeCommand, CaseTypeFormat, ExportCaseType, ImportCaseTypes, ValidateCaseTypes,
+};
 pub(crate) use connection::{
     ConnectionCommand, ForgetKey, KeyCommand, ListConnections, RotateKey, TestConnection,
 };
@@ -34,8 +38,7 @@ pub(crate) use work::{
     ListLetters, ListTasks, OneLetter, Payload, SendEvent, SendSignal, TaskCommand,
 };
 pub(crate) use workflow::{
-    ExportFormat, ExportWorkflow, ImportWorkflows, ListWorkflows, OneWorkflow, PublishWorkflow,
-    ValidateWorkflows, WorkflowCommand,
+    ExportFormat, ExportWorkflow, ImportWorkflows, ListWorkflows, ValidateWorkflows, WorkflowCommand,
 };
 
 /// Runs BPMN workflows and DMN decisions behind an HTTP API: the server, and commands for it.
@@ -106,6 +109,7 @@ impl Cli {
             | Command::Token { .. }
             | Command::Licence { .. }
             | Command::Workflow { .. }
+            | Command::CaseType { .. }
             | Command::Run { .. }
             | Command::Task { .. }
             | Command::Job { .. }
@@ -175,6 +179,11 @@ pub(crate) enum Command {
     Workflow {
         #[command(subcommand)]
         command: WorkflowCommand,
+    },
+    /// Case types.
+    CaseType {
+        #[command(subcommand)]
+        command: CaseTypeCommand,
     },
     /// Runs.
     Run {

@@ -47,8 +47,8 @@ async fn a_case_type_is_drafted_validated_published_and_versioned() {
         let stale = json!({ "revision": 1 });
         let _ = admin.post(&format!("{path}/publish"), stale).await.refused(409, "revisionMismatch");
         let tag = saved.header("etag").to_owned();
-        let first = admin.with("if-match", &tag).post(&format!("{path}/publish"), json!({ "changeNote": "n" }));
-        let first = first.await.expect(200).data();
+        let seen = admin.with("if-match", &tag);
+        let first = seen.post(&format!("{path}/publish"), json!({ "changeNote": "n" })).await.expect(200).data();
         assert_eq!((&first["number"], &first["state"], &first["changeNote"]), (&json!(1), &json!("active"), &json!("n")));
         let again = admin.post(&format!("{path}/publish"), json!({})).await.expect(200).data();
         assert_eq!(again["number"], 1, "the same text is the same version");
@@ -88,7 +88,7 @@ async fn a_file_becomes_a_case_type_and_comes_out_again() {
         let _ = admin.post(&format!("{path}/publish"), json!({})).await.expect(200);
         let written = admin.get(&format!("{path}/export/cmmn?version=published")).await.expect(200);
         assert!(written.header("content-disposition").contains("claim.cmmn"));
-        let content = String::from_utf8(written.body.clone()).unwrap();
+        let content = String::from_utf8(written.bytes.clone()).unwrap();
         let again = admin.post(&format!("{import}/preview"), json!({ "content": content })).await.expect(200).data();
         assert_eq!(again["definition"], previewed["definition"], "what was read is written");
 

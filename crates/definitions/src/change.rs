@@ -10,7 +10,7 @@ use heddle_usecase::{
 };
 use serde_json::Value;
 
-use crate::ports::{Deleted, DefinitionWrite};
+use crate::ports::{DefinitionWrite, Deleted};
 use crate::records::{Definition, DefinitionState, DefinitionView, Draft, InstanceCounts, Start};
 use crate::{Defines, DefinitionKey, Definitions, Words};
 
@@ -132,8 +132,8 @@ impl Definitions {
             return Ok(view);
         }
         view.definition.touch(context);
-        let back = before.state == DefinitionState::Archived
-            && view.definition.state == DefinitionState::Published;
+        let back =
+            before.state == DefinitionState::Archived && view.definition.state == DefinitionState::Published;
         let starts = if back { Some(self.starts(context, &view.definition).await?) } else { None };
         let journal = record(&view).changing(Some(&before), Some(&view.definition));
         let write = DefinitionWrite {
@@ -297,7 +297,8 @@ mod tests {
 
     #[test]
     fn a_definition_claims_the_files_that_its_imports_name() {
-        let document = json!({ "imports": [{ "sourceSha256": "aa" }, { "format": "x" }, { "sourceSha256": "bb" }] });
+        let document =
+            json!({ "imports": [{ "sourceSha256": "aa" }, { "format": "x" }, { "sourceSha256": "bb" }] });
         assert_eq!(claims(Some(&document)), ["aa", "bb"]);
         assert!(claims(Some(&json!({ "imports": null }))).is_empty() && claims(None).is_empty());
     }

@@ -10,7 +10,8 @@ use heddle_usecase::StoreError;
 use serde_json::Value;
 
 use crate::records::{
-    Definition, DefinitionState, DefinitionView, Draft, ImportSource, ShownDefinition, Start, Version, VersionChoice,
+    Definition, DefinitionState, DefinitionView, Draft, ImportSource, ShownDefinition, Start, Version,
+    VersionChoice,
 };
 use crate::{DefinitionAccess, DefinitionKey};
 

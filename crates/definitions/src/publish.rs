@@ -58,7 +58,8 @@ impl Definitions {
             None => self.store.draft(key).await?.value().cloned(),
         };
         let Some(document) = document else {
-            let nothing = Diagnostic::new(Severity::Error, "definitionMissing", "The draft has no definition.");
+            let nothing =
+                Diagnostic::new(Severity::Error, "definitionMissing", "The draft has no definition.");
             return Ok(ValidationReport { valid: false, executable: false, diagnostics: vec![nothing] });
         };
         let Examination { diagnostics, executable } = self.kind.examine(key.tenant(), &document).await?;
@@ -96,7 +97,8 @@ impl Definitions {
             return Err(UseCaseError::Invalid(errors));
         }
         let hash = canonical_sha256(document);
-        if let (Some(number), true) = (whole.published_version, whole.published_hash.as_ref() == Some(&hash)) {
+        if let (Some(number), true) = (whole.published_version, whole.published_hash.as_ref() == Some(&hash))
+        {
             let (version, _) = self.store.version(key, number).await?;
             if !self.kind.has_changed_meaning(document, &version, &diagnostics)? {
                 return Ok(Published { view, version, diagnostics });

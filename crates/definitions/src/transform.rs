@@ -103,9 +103,8 @@ impl Definitions {
             folder_id: request.folder_id,
             draft: Draft::Value(file.document.clone()),
         };
-        let record = |view: &DefinitionView| {
-            record(&ImportedDefinition { view: view.clone(), file: file.clone() })
-        };
+        let record =
+            |view: &DefinitionView| record(&ImportedDefinition { view: view.clone(), file: file.clone() });
         let view = self.create(authorized, context, new, &record).await?;
         Ok(ImportedDefinition { view, file })
     }
@@ -149,7 +148,9 @@ mod tests {
 
     #[test]
     fn a_file_names_its_definition_without_folder_and_extension() {
-        for (file, name) in [("claim.cmmn", "claim"), ("a/b\\Claim v2.cmmn.xml", "Claim v2"), (".cmmn", ""), ("", "")] {
+        for (file, name) in
+            [("claim.cmmn", "claim"), ("a/b\\Claim v2.cmmn.xml", "Claim v2"), (".cmmn", ""), ("", "")]
+        {
             assert_eq!(stem(file), name);
         }
     }

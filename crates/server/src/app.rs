@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use heddle_cases::definitions::CaseTypes;
 use heddle_connections::rotation::Keys;
 use heddle_connections::{Connections, Webhooks};
 use heddle_egress::Egress;
 use heddle_identity::Identity;
-use heddle_cases::definitions::CaseTypes;
 use heddle_kernel::{Clock as _, IdSource as _, RequestId, TenantId, Timestamp, WebhookId};
 use heddle_runtime::{ComputePool, EventNotifier, RandomIds, ServerClock, WebhookChanges, Worker};
 use heddle_store::Db;

@@ -7,8 +7,8 @@ pub use jobs::*;
 pub use work::*;
 
 pub use heddle_definitions::records::{
-    Definition as Workflow, DefinitionState as WorkflowState, DefinitionView as WorkflowView, Draft, ImportSource,
-    InstanceCounts as RunCounts, ShownDefinition as ShownWorkflow, Version, VersionChoice,
+    Definition as Workflow, DefinitionState as WorkflowState, DefinitionView as WorkflowView, Draft,
+    ImportSource, InstanceCounts as RunCounts, ShownDefinition as ShownWorkflow, Version, VersionChoice,
 };
 use heddle_engine::State;
 use heddle_kernel::{EventId, Revision, RunId, TaskId, TenantId, Timestamp, UserId, WorkflowId, literals};

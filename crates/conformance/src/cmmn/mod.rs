@@ -107,7 +107,9 @@ fn tried(feature: &Feature) -> CmmnClaim {
     let written = definition.and_then(|definition| xml::write(definition).ok());
     let again = written.as_ref().and_then(|written| xml::read(written.xml.as_bytes()).ok());
     let exported = match (definition, again.as_ref(), written.as_ref()) {
-        (Some(own), Some(again), Some(written)) => *own == again.definition && written.xml.contains(feature.name),
+        (Some(own), Some(again), Some(written)) => {
+            *own == again.definition && written.xml.contains(feature.name)
+        }
         (Some(_), _, _) | (None, _, _) => false,
     };
     let errors = |definition: &CaseDefinition| -> Vec<String> {

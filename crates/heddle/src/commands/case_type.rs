@@ -56,7 +56,9 @@ pub(crate) async fn import(client: &Client, options: &ImportCaseTypes, as_json: 
             output::line(&format!("{word} {slug}."));
             Findings::of(&previewed, previewed.get("definition").unwrap_or(&Value::Null)).print();
         }
-        rows.push(json!({ "slug": slug, "id": text(&made, "/id"), "diagnostics": previewed.get("diagnostics") }));
+        rows.push(
+            json!({ "slug": slug, "id": text(&made, "/id"), "diagnostics": previewed.get("diagnostics") }),
+        );
         if options.publish {
             drafted::publish(client, &CASE_TYPES, &slug, None, false).await?;
         }
@@ -88,7 +90,9 @@ pub(crate) async fn validate(client: &Client, options: &ValidateCaseTypes, as_js
             output::line(&format!("{name}  {word}"));
             found.print();
         }
-        rows.push(json!({ "file": name, "executable": report.get("executable"), "diagnostics": found.rows() }));
+        rows.push(
+            json!({ "file": name, "executable": report.get("executable"), "diagnostics": found.rows() }),
+        );
     }
     if as_json {
         output::json(&json!({ "files": rows }));

@@ -60,7 +60,12 @@ impl Shelf {
     }
 }
 
-pub(crate) async fn list(client: &Client, shelf: &Shelf, options: &ListWorkflows, as_json: bool) -> Result<()> {
+pub(crate) async fn list(
+    client: &Client,
+    shelf: &Shelf,
+    options: &ListWorkflows,
+    as_json: bool,
+) -> Result<()> {
     let query =
         Query::default().maybe("q", options.search.as_deref()).maybe("state", options.state.as_deref());
     let rows = client.list(shelf.path, &query, options.limit).await?;

@@ -33,9 +33,9 @@ use serde_json::{Map, Value, json};
 use tracing_subscriber::EnvFilter;
 
 use crate::cli::{
-    AccessCommand, AuditCommand, CaseTypeCommand, Cli, Command, ConnectionCommand, CreateUser, DeadLetterCommand,
-    EventCommand, GroupCommand, JobCommand, KeyCommand, LicenceCommand, Place, RunCommand, TaskCommand,
-    TokenCommand, UserCommand, VerifyAudit, WorkflowCommand,
+    AccessCommand, AuditCommand, CaseTypeCommand, Cli, Command, ConnectionCommand, CreateUser,
+    DeadLetterCommand, EventCommand, GroupCommand, JobCommand, KeyCommand, LicenceCommand, Place, RunCommand,
+    TaskCommand, TokenCommand, UserCommand, VerifyAudit, WorkflowCommand,
 };
 use crate::client::{Client, Need};
 use crate::config::{Effective, Row};

@@ -100,8 +100,7 @@ pub(crate) async fn patch(call: Call<ops::UpdateCaseType>) -> HandlerResult {
     let answer = |view: &DefinitionView| {
         Ok(Response::data(200, case_type(view, &Draft::Absent))?.tagged(view.definition.revision))
     };
-    let record =
-        |view: &DefinitionView| call.journal_with(&id.to_string(), changed!(body), || answer(view));
+    let record = |view: &DefinitionView| call.journal_with(&id.to_string(), changed!(body), || answer(view));
     let view = call.app.case_types.patch(&call.authorized, &call.context, patch, &record).await?;
     answer(&view)
 }

@@ -34,7 +34,9 @@ pub(crate) async fn create(call: Call<ops::CreateWorkflow>) -> HandlerResult {
 
 fn created(view: &WorkflowView, draft: &Draft) -> HandlerResult {
     let location = format!("/api/workflows/{}", view.definition.id);
-    Ok(Response::data(201, workflow(view, draft))?.with("location", location).tagged(view.definition.revision))
+    Ok(Response::data(201, workflow(view, draft))?
+        .with("location", location)
+        .tagged(view.definition.revision))
 }
 
 /// GET /api/workflows/{workflowId}
@@ -52,8 +54,7 @@ pub(crate) async fn patch(call: Call<ops::UpdateWorkflow>) -> HandlerResult {
     let patch = patch_of!(body, call.seen(body.revision)?);
     let id = call.authorized.id();
     let answer = |view: &WorkflowView| plain(view);
-    let record =
-        |view: &WorkflowView| call.journal_with(&id.to_string(), changed!(body), || answer(view));
+    let record = |view: &WorkflowView| call.journal_with(&id.to_string(), changed!(body), || answer(view));
     let view = call.app.definitions.patch(&call.authorized, &call.context, patch, &record).await?;
     answer(&view)
 }

@@ -21,7 +21,8 @@ async fn a_case_type_is_drafted_validated_published_and_versioned() {
     with_both!(|db| {
         let mut app = TestApp::start(db).await;
         let admin = app.admin.clone();
-        let made = admin.post("/api/case-types", json!({ "slug": "a", "displayName": "A", "description": "" }));
+        let made =
+            admin.post("/api/case-types", json!({ "slug": "a", "displayName": "A", "description": "" }));
         let made = made.await.expect(201);
         let path = format!("/api/case-types/{}", made.id());
         assert_eq!(made.header("location"), path);
@@ -31,14 +32,22 @@ async fn a_case_type_is_drafted_validated_published_and_versioned() {
         // An item whose definition is nowhere: kept as a draft, told by its element, and never published.
         let mut broken = claim();
         broken["cases"][0]["casePlanModel"]["planItems"][0]["definitionRef"] = json!("nowhere");
-        let saved = admin.put(&format!("{path}/draft"), json!({ "definition": broken })).await.expect(200).data();
+        let saved =
+            admin.put(&format!("{path}/draft"), json!({ "definition": broken })).await.expect(200).data();
         assert_eq!(saved["caseType"]["definition"], broken);
         let report = admin.post(&format!("{path}/validate"), json!({})).await.expect(200).data();
         assert_eq!((&report["valid"], &report["executable"]), (&json!(false), &json!(false)));
         let told = report["diagnostics"].as_array().unwrap();
-        assert!(told.iter().any(|one| one["elementId"] == "assessing" && one["severity"] == "error"), "{report}");
+        assert!(
+            told.iter().any(|one| one["elementId"] == "assessing" && one["severity"] == "error"),
+            "{report}"
+        );
         let _ = admin.post(&format!("{path}/publish"), json!({})).await.refused(400, "notExecutable");
-        let fine = admin.post(&format!("{path}/validate"), json!({ "definition": claim() })).await.expect(200).data();
+        let fine = admin
+            .post(&format!("{path}/validate"), json!({ "definition": claim() }))
+            .await
+            .expect(200)
+            .data();
         assert_eq!((&fine["valid"], &fine["executable"]), (&json!(true), &json!(true)), "{fine}");
         let unknown = json!({ "definition": { "nodes": [] } });
         let _ = admin.put(&format!("{path}/draft"), unknown).await.expect(400);
@@ -48,8 +57,12 @@ async fn a_case_type_is_drafted_validated_published_and_versioned() {
         let _ = admin.post(&format!("{path}/publish"), stale).await.refused(409, "revisionMismatch");
         let tag = saved.header("etag").to_owned();
         let seen = admin.with("if-match", &tag);
-        let first = seen.post(&format!("{path}/publish"), json!({ "changeNote": "n" })).await.expect(200).data();
-        assert_eq!((&first["number"], &first["state"], &first["changeNote"]), (&json!(1), &json!("active"), &json!("n")));
+        let first =
+            seen.post(&format!("{path}/publish"), json!({ "changeNote": "n" })).await.expect(200).data();
+        assert_eq!(
+            (&first["number"], &first["state"], &first["changeNote"]),
+            (&json!(1), &json!("active"), &json!("n"))
+        );
         let again = admin.post(&format!("{path}/publish"), json!({})).await.expect(200).data();
         assert_eq!(again["number"], 1, "the same text is the same version");
         let mut other = claim();
@@ -59,7 +72,10 @@ async fn a_case_type_is_drafted_validated_published_and_versioned() {
         assert_eq!(changed["hasUnpublishedChanges"], true);
         let _ = admin.post(&format!("{path}/publish"), json!({})).await.expect(200);
         let versions = admin.get(&format!("{path}/versions?limit=1")).await.expect(200).json();
-        assert_eq!((&versions["data"][0]["number"], versions["page"]["nextCursor"].is_null()), (&json!(2), false));
+        assert_eq!(
+            (&versions["data"][0]["number"], versions["page"]["nextCursor"].is_null()),
+            (&json!(2), false)
+        );
         let old = admin.get(&format!("{path}?version=1")).await.expect(200).data();
         assert_eq!(old["definition"], claim());
         let _ = admin.get(&format!("{path}?version=3")).await.expect(404);
@@ -76,10 +92,15 @@ async fn a_file_becomes_a_case_type_and_comes_out_again() {
         let mut app = TestApp::start(db).await;
         let admin = app.admin.clone();
         let import = "/api/case-types/import/cmmn";
-        let previewed = admin.post(&format!("{import}/preview"), json!({ "content": CMMN })).await.expect(200).data();
+        let previewed =
+            admin.post(&format!("{import}/preview"), json!({ "content": CMMN })).await.expect(200).data();
         assert_eq!((&previewed["slug"], &previewed["displayName"]), (&json!("claim"), &json!("Claim")));
         assert_eq!(previewed["executable"], true, "{previewed}");
-        assert_eq!(admin.get("/api/case-types").await.expect(200).json()["data"], json!([]), "nothing is stored");
+        assert_eq!(
+            admin.get("/api/case-types").await.expect(200).json()["data"],
+            json!([]),
+            "nothing is stored"
+        );
 
         let made = admin.post(import, json!({ "content": CMMN })).await.expect(201);
         let (path, told) = (format!("/api/case-types/{}", made.id()), made.data());
@@ -89,7 +110,8 @@ async fn a_file_becomes_a_case_type_and_comes_out_again() {
         let written = admin.get(&format!("{path}/export/cmmn?version=published")).await.expect(200);
         assert!(written.header("content-disposition").contains("claim.cmmn"));
         let content = String::from_utf8(written.bytes.clone()).unwrap();
-        let again = admin.post(&format!("{import}/preview"), json!({ "content": content })).await.expect(200).data();
+        let again =
+            admin.post(&format!("{import}/preview"), json!({ "content": content })).await.expect(200).data();
         assert_eq!(again["definition"], previewed["definition"], "what was read is written");
 
         for broken in ["", "no xml", "<definitions>", "<a/>"] {
@@ -111,7 +133,8 @@ async fn workflows_and_case_types_do_not_mix() {
         let _ = admin.post("/api/case-types", new("same")).await.refused(409, "notUnique");
         for (path, own) in [("/api/case-types", &case_type), ("/api/workflows", &workflow)] {
             let listed = admin.get(path).await.expect(200).json()["data"].clone();
-            let ids: Vec<_> = listed.as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap()).collect();
+            let ids: Vec<_> =
+                listed.as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap()).collect();
             assert_eq!(ids, [own.as_str()], "{path}");
         }
         for path in [format!("/api/workflows/{case_type}"), format!("/api/case-types/{workflow}")] {
@@ -129,7 +152,11 @@ async fn workflows_and_case_types_do_not_mix() {
         let _ = drawer.post("/api/case-types", new("mine")).await.expect(403);
 
         assert_eq!(admin.delete(&format!("/api/case-types/{case_type}")).await.status, 204);
-        assert_eq!(admin.delete(&format!("/api/case-types/{case_type}")).await.status, 204, "done once is done");
+        assert_eq!(
+            admin.delete(&format!("/api/case-types/{case_type}")).await.status,
+            204,
+            "done once is done"
+        );
         let _ = admin.get(&format!("/api/case-types/{case_type}")).await.expect(404);
         let _ = admin.get(&format!("/api/case-types/{NOBODY}")).await.expect(404);
         let made = samples::case_type(&admin, "same").await;

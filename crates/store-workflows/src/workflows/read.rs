@@ -59,10 +59,7 @@ pub(crate) async fn views(
 /// One workflow.
 pub(crate) async fn get(db: &Db, key: DefinitionKey, user: UserId) -> Result<WorkflowView, StoreError> {
     let workflow = read!(db, |conn| {
-        let row: WorkflowHead = definition!(key)
-            .select(WorkflowHead::as_select())
-            .first(conn)
-            .await?;
+        let row: WorkflowHead = definition!(key).select(WorkflowHead::as_select()).first(conn).await?;
         Ok(Workflow::from(row))
     })?;
     views(db, key.tenant(), user, vec![workflow]).await?.pop().ok_or(StoreError::NotFound)
@@ -88,8 +85,7 @@ pub(crate) async fn versions(
 ) -> Result<Page<Version>, StoreError> {
     let below: Option<i32> = page::position(page)?;
     let found = read!(db, |conn| {
-        let active: Option<i32> =
-            definition!(key).select(workflows::published_version).first(conn).await?;
+        let active: Option<i32> = definition!(key).select(workflows::published_version).first(conn).await?;
         let rows: Vec<VersionHead> = workflow_versions::table
             .filter(workflow_versions::organization_id.eq(Id::from(key.tenant())))
             .filter(workflow_versions::workflow_id.eq(Id::from(key.id())))
@@ -111,8 +107,7 @@ pub(crate) async fn version(
     number: i32,
 ) -> Result<(Version, Value), StoreError> {
     read!(db, |conn| {
-        let active: Option<i32> =
-            definition!(key).select(workflows::published_version).first(conn).await?;
+        let active: Option<i32> = definition!(key).select(workflows::published_version).first(conn).await?;
         let (row, definition): (VersionHead, Vec<u8>) = workflow_versions::table
             .find((Id::from(key.tenant()), Id::from(key.id()), number))
             .select((VersionHead::as_select(), workflow_versions::definition))

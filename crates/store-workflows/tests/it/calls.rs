@@ -97,7 +97,10 @@ async fn workflows_are_called_by_their_processes_and_slugs() {
         let mut flow = workflow(tenant(), "billing");
         workflows.insert(write(&flow, None), &Journal::default()).await.unwrap();
         let t = flow.tenant;
-        assert_eq!(workflows.callable(t, DefinitionKind::Workflow, "billing").await.unwrap(), Callable::default());
+        assert_eq!(
+            workflows.callable(t, DefinitionKind::Workflow, "billing").await.unwrap(),
+            Callable::default()
+        );
         for (number, process) in [(1, "old"), (2, "invoice")] {
             let expected = flow.revision;
             flow = Workflow {
@@ -128,7 +131,11 @@ async fn workflows_are_called_by_their_processes_and_slugs() {
             ("old", &Callable::default()),
             ("drawn", &Callable::default()),
         ] {
-            assert_eq!(&workflows.callable(t, DefinitionKind::Workflow, name).await.unwrap(), expected, "{name}");
+            assert_eq!(
+                &workflows.callable(t, DefinitionKind::Workflow, name).await.unwrap(),
+                expected,
+                "{name}"
+            );
         }
         // One of before has no rows until somebody looks for a name.
         execute(&db, "DELETE FROM callable_processes").await;
@@ -137,7 +144,10 @@ async fn workflows_are_called_by_their_processes_and_slugs() {
         let archived =
             Workflow { state: WorkflowState::Archived, revision: flow.revision.next(), ..flow.clone() };
         workflows.update(write(&archived, None), &Journal::default()).await.unwrap();
-        assert_eq!(workflows.callable(t, DefinitionKind::Workflow, "invoice").await.unwrap(), Callable::default());
+        assert_eq!(
+            workflows.callable(t, DefinitionKind::Workflow, "invoice").await.unwrap(),
+            Callable::default()
+        );
     });
 }
 

@@ -49,8 +49,10 @@ async fn pages_of_workflows_stand_still_under_inserts_in_every_order() {
             let mut page = PageRequest { limit: 2, cursor: None };
             let mut seen = Vec::new();
             for round in 0.. {
-                let read =
-                    workflows.list(t, user, &filter, reached(&AccessFilter::everything()), &page).await.unwrap();
+                let read = workflows
+                    .list(t, user, &filter, reached(&AccessFilter::everything()), &page)
+                    .await
+                    .unwrap();
                 seen.extend(read.items.into_iter().map(|view| view.definition));
                 let Some(next) = read.next else { break };
                 page.cursor = Some(next);
@@ -113,8 +115,10 @@ async fn a_cursor_holds_any_name() {
             let mut page = PageRequest { limit: 1, cursor: None };
             let mut seen = Vec::new();
             loop {
-                let read =
-                    workflows.list(t, user, &filter, reached(&AccessFilter::everything()), &page).await.unwrap();
+                let read = workflows
+                    .list(t, user, &filter, reached(&AccessFilter::everything()), &page)
+                    .await
+                    .unwrap();
                 seen.extend(read.items.into_iter().map(|view| view.definition.display_name));
                 let Some(next) = read.next else { break };
                 assert!(next.as_str().len() <= Cursor::MAX_LENGTH);

@@ -14,8 +14,8 @@ use heddle_store_workflows::{SqlErrandStore, SqlWorkStore};
 use heddle_testkit::db::TestDb;
 use heddle_usecase::errand::{ErrandKind, ErrandStore};
 use heddle_workflows::ports::{
-    DefinitionStore, FeedPosition, JobFilter, JobStore, LetterFilter, Queue, RunFilter, RunSort, RunStore, TaskFilter,
-    WorkStore, WorkflowFilter, WorkflowSort,
+    DefinitionStore, FeedPosition, JobFilter, JobStore, LetterFilter, Queue, RunFilter, RunSort, RunStore,
+    TaskFilter, WorkStore, WorkflowFilter, WorkflowSort,
 };
 use heddle_workflows::records::{BindingKind, JobState, RunState, TaskState, WorkKind};
 
@@ -133,7 +133,13 @@ async fn every_list_is_read_by_an_index_in_its_order() {
         let filter = WorkflowFilter { sort, ..WorkflowFilter::default() };
         read_of!(
             format!("workflows {sort:?}"),
-            workflows.list(t, user, &filter, DefinitionAccess::Workflows(&AccessFilter::everything()), &page(None))
+            workflows.list(
+                t,
+                user,
+                &filter,
+                DefinitionAccess::Workflows(&AccessFilter::everything()),
+                &page(None)
+            )
         );
     }
     read_of!("versions", workflows.versions(key(t, of), &page(None)));

@@ -8,8 +8,8 @@ use heddle_definitions::DefinitionKey;
 use heddle_definitions::records::{Start, StartKind};
 use heddle_engine::State;
 use heddle_kernel::{
-    DefinitionKind, EventId, IdSource, PageRequest, Patch, Revision, RunId, SequentialIds, TaskId, TenantId, Timestamp,
-    UserId, WorkflowId,
+    DefinitionKind, EventId, IdSource, PageRequest, Patch, Revision, RunId, SequentialIds, TaskId, TenantId,
+    Timestamp, UserId, WorkflowId,
 };
 use heddle_store::{Db, read, write_tx};
 use heddle_store_workflows::{SqlRunStore, SqlWorkStore, SqlWorkflowStore};

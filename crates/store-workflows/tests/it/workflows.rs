@@ -104,7 +104,10 @@ async fn a_change_needs_the_present_revision_and_the_organisation() {
         assert_eq!(workflows.versions(key(foreign, flow.id), &page(9)).await, Err(StoreError::NotFound));
         assert_eq!(workflows.version(key(foreign, flow.id), 1).await, Err(StoreError::NotFound));
         assert_eq!(workflows.star(key(foreign, flow.id), user, true, &unit).await, Err(StoreError::NotFound));
-        assert_eq!(workflows.star(key(foreign, flow.id), user, false, &unit).await, Err(StoreError::NotFound));
+        assert_eq!(
+            workflows.star(key(foreign, flow.id), user, false, &unit).await,
+            Err(StoreError::NotFound)
+        );
         assert_eq!(workflows.delete(key(foreign, flow.id), None, &unit).await, Err(StoreError::NotFound));
         assert_eq!(count(&db, "audit_events").await, 0);
     });
@@ -379,14 +382,16 @@ async fn a_case_type_is_no_workflow_though_it_has_the_same_slug() {
         let everything = AccessFilter::everything();
         let cases = DefinitionAccess::CaseTypes(&everything);
         let listed = store.list(t, user, &WorkflowFilter::default(), cases, &page(9)).await.unwrap();
-        let slugs: Vec<_> = listed.items.iter().map(|view| (view.definition.id, &*view.definition.slug)).collect();
+        let slugs: Vec<_> =
+            listed.items.iter().map(|view| (view.definition.id, &*view.definition.slug)).collect();
         assert_eq!(slugs, [(case_type.id, "a")]);
         let denied = AccessFilter::<CaseType>::everything().but([CaseTypeId::from(case_type.id)]);
         let cases = DefinitionAccess::CaseTypes(&denied);
         let none = store.list(t, user, &WorkflowFilter::default(), cases, &page(9)).await.unwrap();
         assert!(none.items.is_empty());
 
-        let called = async |kind: DefinitionKind, name: &'static str| store.callable(t, kind, name).await.unwrap();
+        let called =
+            async |kind: DefinitionKind, name: &'static str| store.callable(t, kind, name).await.unwrap();
         assert_eq!(called(DefinitionKind::Case, "claim").await.processes, [case_type.id]);
         assert_eq!(called(DefinitionKind::Case, "a").await.slug, Some(case_type.id));
         assert!(called(DefinitionKind::Workflow, "claim").await.processes.is_empty());

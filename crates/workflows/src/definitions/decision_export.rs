@@ -5,8 +5,8 @@ use std::io::Write as _;
 
 use heddle_bpmn::Diagnostic;
 use heddle_bpmn::model::{Dmn, DmnImportedDocument};
-use heddle_dmn::{diagram, xml};
 use heddle_definitions::DefinitionKey;
+use heddle_dmn::{diagram, xml};
 use heddle_policy::capability::WorkflowExport;
 use heddle_policy::{Authorized, RequestContext};
 use zip::write::SimpleFileOptions;

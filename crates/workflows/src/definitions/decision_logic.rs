@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use heddle_bpmn::Diagnostic;
 use heddle_bpmn::model::{Dmn, DmnElement, Point, WorkflowDefinition};
+use heddle_definitions::{DefinitionKey, claims};
 use heddle_dmn::diagram;
 use heddle_dmn::model::DecisionModel;
 use heddle_dmn::xml::{self, Imported, WriteError};
-use heddle_definitions::{DefinitionKey, claims};
 use heddle_kernel::Revision;
 use heddle_policy::capability::{WorkflowRead, WorkflowUpdate};
 use heddle_policy::{Authorized, RequestContext};

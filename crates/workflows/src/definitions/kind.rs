@@ -98,7 +98,8 @@ impl Kind for WorkflowKind {
                     graph::StartKind::Timer => StartKind::Timer,
                 };
                 // A start timer sees no variables; one that needs some was refused before.
-                let schedule = start.timer.and_then(|timer| timer.schedule(now, &serde_json::Map::new()).ok());
+                let schedule =
+                    start.timer.and_then(|timer| timer.schedule(now, &serde_json::Map::new()).ok());
                 starts.push(Start {
                     entry: process.id.to_string(),
                     node_id: start.node_id.to_string(),
@@ -128,8 +129,8 @@ impl Kind for WorkflowKind {
 
     fn import(&self, bytes: &[u8]) -> Result<Imported, UseCaseError> {
         let read = read(SourceFormat::of_xml(bytes), bytes, None)?;
-        let document =
-            serde_json::to_value(&read.definition).map_err(|error| UseCaseError::Internal(error.to_string()))?;
+        let document = serde_json::to_value(&read.definition)
+            .map_err(|error| UseCaseError::Internal(error.to_string()))?;
         let name = document.get("name").and_then(Value::as_str).map(str::to_owned);
         Ok(Imported { document, name, diagnostics: read.diagnostics })
     }

@@ -15,7 +15,8 @@ pub use bpel::{BpelExport, BpelRequest};
 pub use decision_export::{DmnExport, DmnRequest};
 pub use decision_logic::{DecisionLogic, LogicSource, SavedLogic};
 pub use heddle_definitions::{
-    DefinitionPatch as WorkflowPatch, Exported, NewDefinition as NewWorkflow, PublishRequest, Published, SavedDraft,
+    DefinitionPatch as WorkflowPatch, Exported, NewDefinition as NewWorkflow, PublishRequest, Published,
+    SavedDraft,
 };
 pub use kind::{TimerBell, WorkflowKind};
 pub use publish::{ValidationProfile, ValidationReport};
@@ -28,8 +29,8 @@ use heddle_definitions::{DefinitionKey, Definitions as Shared};
 use heddle_engine::Budget;
 use heddle_kernel::{Diagnostic, IdSource, Page, PageRequest, Revision};
 use heddle_policy::capability::{
-    WorkflowCreate, WorkflowDelete, WorkflowExport, WorkflowList, WorkflowPublish, WorkflowRead, WorkflowStar,
-    WorkflowUpdate,
+    WorkflowCreate, WorkflowDelete, WorkflowExport, WorkflowList, WorkflowPublish, WorkflowRead,
+    WorkflowStar, WorkflowUpdate,
 };
 use heddle_policy::{Authorized, AuthorizedKind, AuthorizedList, RequestContext};
 use heddle_usecase::Journal;

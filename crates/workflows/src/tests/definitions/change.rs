@@ -209,5 +209,8 @@ async fn a_star_is_its_users_own_and_set_twice_it_is_set_once() {
     assert_eq!(world.memory.0.lock().journals.len(), before + 1);
     assert!(!star("ada", false).await.starred);
     let shown = star("bob", true).await;
-    assert_eq!((shown.starred, shown.definition.revision, shown.definition.updated_at), (true, Revision(1), NOW));
+    assert_eq!(
+        (shown.starred, shown.definition.revision, shown.definition.updated_at),
+        (true, Revision(1), NOW)
+    );
 }

@@ -100,7 +100,10 @@ const LAYERS: &[Layer] = &[
     },
     Layer { name: "heddle-vectors", knows: &["heddle-kernel", "heddle-policy", "heddle-usecase"] },
     Layer { name: "heddle-models", knows: &["heddle-kernel", "heddle-policy", "heddle-usecase"] },
-    Layer { name: "heddle-connections", knows: &["heddle-kernel", "heddle-policy", "heddle-usecase"] },
+    Layer {
+        name: "heddle-connections",
+        knows: &["heddle-kernel", "heddle-policy", "heddle-usecase", "heddle-feel"],
+    },
     Layer {
         name: "heddle-identity",
         knows: &["heddle-kernel", "heddle-policy", "heddle-usecase", "heddle-licence"],

@@ -10,6 +10,8 @@ mod authentication;
 #[macro_use]
 mod authorization;
 #[macro_use]
+mod cases;
+#[macro_use]
 mod compatibility;
 #[macro_use]
 mod connections;

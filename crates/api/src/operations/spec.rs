@@ -418,13 +418,14 @@ impl OperationSpec {
     /// was shown.
     #[must_use]
     pub const fn answers_with_secret(&self) -> bool {
-        matches!(self.id, OperationId::CreateApiToken | OperationId::EnrolTotp)
+        matches!(self.id, OperationId::CreateApiToken | OperationId::CreateHook | OperationId::EnrolTotp)
     }
 
-    /// Whether parameters that are not known are ignored: a provider of sign-ins adds its own (RFC 6749, 4.1.2).
+    /// Whether parameters that are not known are ignored: a provider of sign-ins adds its own (RFC 6749, 4.1.2), and what
+    /// calls at a hook have the hook's expressions know.
     #[must_use]
     pub const fn ignores_unknown_parameters(&self) -> bool {
-        matches!(self.id, OperationId::FinishOidcSignIn)
+        matches!(self.id, OperationId::FinishOidcSignIn | OperationId::ReceiveHook)
     }
 
     /// Source of the id of the thing, if the row is about one.

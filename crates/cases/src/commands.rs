@@ -104,8 +104,9 @@ impl ItemChange {
     /// The engine's command.
     ///
     /// # Errors
-    /// `Invalid` for a member that the transition does not take.
-    pub(crate) fn command(&self) -> Result<Command, UseCaseError> {
+    /// `Invalid` for a member that the transition does not take; `Conflict` (`ambiguous`) for a text that names an item and an
+    /// instance of another.
+    pub(crate) fn command(&self, plan: &CasePlan) -> Result<Command, UseCaseError> {
         let not_taken = |field: &str, by: &str| {
             Err(UseCaseError::invalid(field, "notAllowed", format!("Only `{by}` takes it.")))
         };
@@ -113,24 +114,30 @@ impl ItemChange {
             (Some(_), Some(_), _) => not_taken("host", "plan"),
             (None, _, Some(_)) => not_taken("payload", "occur"),
             (None, host, None) => {
-                Ok(Command::PlanItem { host: host.as_deref().map(target), item: self.item.clone() })
+                let host = host.as_deref().map(|host| target(plan, host)).transpose()?;
+                Ok(Command::PlanItem { host, item: self.item.clone() })
             }
             (Some(ItemEvent::Occur), None, Some(payload)) => {
-                Ok(Command::RaiseEvent { target: target(&self.item), payload: payload.clone() })
+                Ok(Command::RaiseEvent { target: target(plan, &self.item)?, payload: payload.clone() })
             }
             (Some(_), None, Some(_)) => not_taken("payload", "occur"),
             (Some(transition), None, None) => {
-                Ok(Command::Transition { target: target(&self.item), transition })
+                Ok(Command::Transition { target: target(plan, &self.item)?, transition })
             }
         }
     }
 }
 
-/// Target that a text names: an instance by its number, else an item by its id.
-fn target(text: &str) -> ItemTarget {
-    match text.parse() {
-        Ok(instance) => ItemTarget::Instance(instance),
-        Err(_) => ItemTarget::Item(text.to_owned()),
+/// Target that a text names: an instance by its own id, else an item by that of the definition. A definition may have items
+/// that are called as instances are; nobody guesses then which is meant.
+fn target(plan: &CasePlan, text: &str) -> Result<ItemTarget, UseCaseError> {
+    match (text.parse(), plan.item_ids.contains_key(text)) {
+        (Ok(instance), false) => Ok(ItemTarget::Instance(instance)),
+        (Err(_), _) => Ok(ItemTarget::Item(text.to_owned())),
+        (Ok(_), true) => {
+            let message = format!("`{text}` is an item of the definition and may be an instance of another.");
+            Err(UseCaseError::conflict("ambiguous", message))
+        }
     }
 }
 
@@ -221,6 +228,8 @@ pub(crate) fn is_plan_model(plan: &CasePlan, item: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
     use super::*;
     use serde_json::json;
 
@@ -228,33 +237,58 @@ mod tests {
         ItemChange { item: "approve".to_owned(), transition, host: None, payload: None }
     }
 
+    /// A plan with an item that is called as an instance is.
+    fn plan() -> CasePlan {
+        CasePlan {
+            id: "case".into(),
+            name: None,
+            items: Vec::new(),
+            criteria: Vec::new(),
+            sentries: Vec::new(),
+            file: Vec::new(),
+            roles: Vec::new(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            starts: Vec::new(),
+            item_ids: [("plan".into(), PLAN_MODEL), ("n9".into(), 1)].into(),
+            file_ids: HashMap::new(),
+            on_item: HashMap::new(),
+            on_file: HashMap::new(),
+            on_data: Vec::new(),
+        }
+    }
+
     #[test]
     fn an_item_is_named_by_its_instance_or_by_itself() {
-        let by_item = change(ItemTransition::ManualStart).command().unwrap();
+        let plan = plan();
+        let by_item = change(ItemTransition::ManualStart).command(&plan).unwrap();
         let target = ItemTarget::Item("approve".to_owned());
         assert_eq!(by_item, Command::Transition { target, transition: ItemEvent::ManualStart });
-        let by_instance = ItemChange { item: "7".to_owned(), ..change(ItemTransition::Disable) };
-        let Command::Transition { target: ItemTarget::Instance(id), .. } = by_instance.command().unwrap()
+        let by_instance = ItemChange { item: "n7".to_owned(), ..change(ItemTransition::Disable) };
+        let Ok(Command::Transition { target: ItemTarget::Instance(id), .. }) = by_instance.command(&plan)
         else {
             panic!("an instance is meant")
         };
-        assert_eq!(id.to_string(), "7");
+        assert_eq!(id.to_string(), "n7");
+        let either = ItemChange { item: "n9".to_owned(), ..change(ItemTransition::Disable) };
+        assert!(matches!(either.command(&plan), Err(UseCaseError::Conflict(_))));
+        assert!(is_plan_model(&plan, "plan") && !is_plan_model(&plan, "n9"));
     }
 
     #[test]
     fn a_member_that_a_transition_does_not_take_is_refused() {
-        let host = Some("3".to_owned());
+        let (plan, host) = (plan(), Some("n3".to_owned()));
         let refused = [
             ItemChange { host: host.clone(), ..change(ItemTransition::Complete) },
             ItemChange { payload: Some(json!({})), ..change(ItemTransition::Complete) },
             ItemChange { host, payload: Some(json!(1)), ..change(ItemTransition::Plan) },
         ];
         for one in refused {
-            assert!(matches!(one.command(), Err(UseCaseError::Invalid(_))), "{one:?}");
+            assert!(matches!(one.command(&plan), Err(UseCaseError::Invalid(_))), "{one:?}");
         }
         let raised = ItemChange { payload: Some(json!(1)), ..change(ItemTransition::Occur) };
-        assert!(matches!(raised.command(), Ok(Command::RaiseEvent { .. })));
-        let planned = ItemChange { host: Some("3".to_owned()), ..change(ItemTransition::Plan) };
-        assert!(matches!(planned.command(), Ok(Command::PlanItem { host: Some(_), .. })));
+        assert!(matches!(raised.command(&plan), Ok(Command::RaiseEvent { .. })));
+        let planned = ItemChange { host: Some("n3".to_owned()), ..change(ItemTransition::Plan) };
+        assert!(matches!(planned.command(&plan), Ok(Command::PlanItem { host: Some(_), .. })));
     }
 }

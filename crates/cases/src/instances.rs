@@ -250,11 +250,11 @@ impl Cases {
         record: &JournalFor<'_, CaseView>,
     ) -> Result<CaseView, UseCaseError> {
         let key = InstanceKey::from(authorized.key());
-        let told = |case: &Run| record(&self.now(case.clone()));
-        let _plan = self.loaded(&key).await?;
+        let plan = self.plan(&key).await?;
+        let told = |case: &Run| record(&with(case.clone(), &plan));
         let choose = |_: &Run| Ok(Some(transition.clone().into()));
         let case = self.runs.act(&key, context, seen, choose, &told).await?;
-        Ok(self.now(case))
+        Ok(with(case, &plan))
     }
 
     /// Moves a plan item through its life cycle, or plans a discretionary one.
@@ -276,7 +276,7 @@ impl Cases {
             let message = "The case itself is moved by its own transitions.";
             return Err(UseCaseError::conflict("notAnItem", message));
         }
-        let command = change.command()?;
+        let command = change.command(&plan)?;
         let told = |case: &Run| record(&with(case.clone(), &plan));
         let choose = |_: &Run| Ok(Some(command.clone()));
         let case = self.runs.act(&key, context, seen, choose, &told).await?;

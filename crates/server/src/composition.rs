@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use heddle_cases::Cases;
 use heddle_identity::audit_chain::AuditChain;
 use heddle_identity::ports::InstallationStore;
 use heddle_identity::{Identity, InstallationKey};
@@ -289,10 +290,12 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
         definitions,
         connections: outside.connections,
         webhooks: outside.webhooks,
+        hooks: outside.hooks,
         webhook_changes: deliveries.changes,
         egress: outside.egress,
         keyring: outside.keyring,
         keys: outside.keys,
+        cases: Cases::new(Arc::clone(&runs)),
         runs,
         hub,
         compute,

@@ -36,6 +36,7 @@ macro_rules! security {
             }),
         )
     };
+    ($capability:ident or $other:ident $($selector:tt)+) => { security!($capability $($selector)+) };
     ($capability:ident $($selector:tt)+) => {
         (
             Security::Permissions(<capability::$capability as Capability>::PERMISSIONS),
@@ -72,6 +73,9 @@ macro_rules! access {
     };
     ($capability:ident path $($rest:tt)+) => { heddle_policy::OnOne<capability::$capability> };
     ($capability:ident tenant $($rest:tt)+) => { heddle_policy::OnOne<capability::$capability> };
+    ($capability:ident or $other:ident loaded $($rest:tt)+) => {
+        heddle_policy::OnEither<capability::$capability, capability::$other>
+    };
     ($capability:ident loaded $($rest:tt)+) => { heddle_policy::OnLoaded<capability::$capability> };
     ($capability:ident named $($rest:tt)+) => { heddle_policy::OnNamed<capability::$capability> };
 }
@@ -94,6 +98,7 @@ macro_rules! is_whole {
     ($capability:ident some) => { true };
     ($capability:ident list) => { true };
     ($capability:ident loaded $member:literal) => { true };
+    ($capability:ident or $other:ident loaded $member:literal) => { true };
     ($capability:ident named $member:literal) => { true };
 }
 

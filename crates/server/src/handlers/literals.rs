@@ -2,7 +2,7 @@
 //! exhaustive, so that a literal that one side lacks does not compile.
 
 use heddle_api::wire;
-use heddle_connections::ConnectionKind;
+use heddle_connections::{ConnectionKind, SignatureScheme};
 use heddle_connections::records::{PauseReason, Phase};
 use heddle_identity::records::{SecondFactor, UserKind, UserState};
 use heddle_policy::Effect;
@@ -50,6 +50,7 @@ alike! {
         Http, Smtp, Postgresql, S3, Webhook
     }
     Phase = connections::TestPhase (test_phase) { Dns, Connect, Tls, Auth, Request }
+    SignatureScheme = hooks::SignatureScheme (signature_scheme, signature_scheme_of) { StandardWebhooks, Github, Stripe }
     PauseReason = webhooks::PauseReason (pause_reason) { Caller, ReceiverGone }
     SecondFactor = sessions::SecondFactor (second_factor) { Totp, RecoveryCode }
     UserState = directory::UserState (user_state, user_state_of) { Active, Disabled }

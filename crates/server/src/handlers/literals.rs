@@ -2,6 +2,7 @@
 //! exhaustive, so that a literal that one side lacks does not compile.
 
 use heddle_api::wire;
+use heddle_cases::CaseState;
 use heddle_connections::{ConnectionKind, SignatureScheme};
 use heddle_connections::records::{PauseReason, Phase};
 use heddle_identity::records::{SecondFactor, UserKind, UserState};
@@ -50,6 +51,9 @@ alike! {
         Http, Smtp, Postgresql, S3, Webhook
     }
     Phase = connections::TestPhase (test_phase) { Dns, Connect, Tls, Auth, Request }
+    CaseState = cases::CaseState (case_state, case_state_of) {
+        Active, Completed, Terminated, Failed, Suspended, Closed
+    }
     SignatureScheme = hooks::SignatureScheme (signature_scheme, signature_scheme_of) { StandardWebhooks, Github, Stripe }
     PauseReason = webhooks::PauseReason (pause_reason) { Caller, ReceiverGone }
     SecondFactor = sessions::SecondFactor (second_factor) { Totp, RecoveryCode }

@@ -297,6 +297,12 @@ request! {
         /// Only those of this run.
         #[schema(min_length = 1, max_length = 200)]
         run_id: Option<String>,
+        /// Only those of cases of this case type.
+        #[schema(min_length = 1, max_length = 200)]
+        case_type_id: Option<String>,
+        /// Only those of this case.
+        #[schema(min_length = 1, max_length = 200)]
+        case_id: Option<String>,
     }
 }
 

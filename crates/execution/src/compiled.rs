@@ -179,9 +179,9 @@ impl CompiledVersion {
     /// # Errors
     /// `Invalid` at `processId` when there is none such or the choice is open.
     pub fn startable(&self, id: Option<&str>) -> Result<Plan, UseCaseError> {
-        let what = match self.kind {
-            DefinitionKind::Workflow => "process",
-            DefinitionKind::Case => "case",
+        let (what, several_of) = match self.kind {
+            DefinitionKind::Workflow => ("process", "processes"),
+            DefinitionKind::Case => ("case", "cases"),
         };
         let processes = self.processes.iter().map(|graph| Plan::Process(Arc::clone(graph)));
         let cases = self.cases.iter().map(|case| Plan::Case(Arc::clone(case)));
@@ -195,7 +195,7 @@ impl CompiledVersion {
             (None, [only]) => Ok(only.clone()),
             (None, several) => {
                 let ids: Vec<_> = several.iter().map(|plan| format!("`{}`", plan.id())).collect();
-                let message = format!("Name one of the version's {what}s by its id: {}.", ids.join(", "));
+                let message = format!("Name one of the version's {several_of}: {}.", ids.join(", "));
                 Err(UseCaseError::invalid("processId", "required", message))
             }
         }

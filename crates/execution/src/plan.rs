@@ -242,6 +242,7 @@ pub fn run_state(state: &State) -> RunState {
         Status::Failed => RunState::Failed,
         Status::Cancelled => RunState::Cancelled,
         Status::Suspended => RunState::Suspended,
+        Status::Closed => RunState::Closed,
     }
 }
 

@@ -70,6 +70,8 @@ literals! {
         Cancelled = "cancelled",
         /// Held.
         Suspended = "suspended",
+        /// Closed for good: a case that had ended or was held.
+        Closed = "closed",
     }
 }
 
@@ -77,7 +79,7 @@ impl RunState {
     /// Whether nothing can happen to it any more.
     #[must_use]
     pub const fn is_terminal(self) -> bool {
-        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
+        matches!(self, Self::Completed | Self::Failed | Self::Cancelled | Self::Closed)
     }
 }
 

@@ -8,7 +8,7 @@ use heddle_engine::{Command, OpenTask};
 use heddle_kernel::{DefinitionKind, Page, PageRequest, TaskId, TenantId};
 use heddle_policy::capability::{HumanTaskAssign, HumanTaskList, HumanTaskRead, RunCompleteTask};
 use heddle_policy::{
-    Authorized, AuthorizedList, InstanceFilter, InstanceKey, Permission, Principal, RequestContext,
+    Authorized, AuthorizedList, InstanceFilter, InstanceKey, Key, Permission, Principal, RequestContext, resource,
 };
 use serde_json::{Map, Value};
 
@@ -308,8 +308,16 @@ impl Runs {
     ///
     /// # Errors
     /// `NotFound`, `Unavailable`.
-    pub async fn task_run(&self, tenant: TenantId, task: TaskId) -> Result<InstanceKey, UseCaseError> {
+    pub async fn task_instance(&self, tenant: TenantId, task: TaskId) -> Result<InstanceKey, UseCaseError> {
         Ok(self.ports.runs.task_run(tenant, task).await?)
+    }
+
+    /// The run of a task: what is asked for before anything is done to the task. That of a case is not there.
+    ///
+    /// # Errors
+    /// `NotFound`, `Unavailable`.
+    pub async fn task_run(&self, tenant: TenantId, task: TaskId) -> Result<Key<resource::Run>, UseCaseError> {
+        self.task_instance(tenant, task).await?.run().ok_or(UseCaseError::NotFound)
     }
 
     /// Claims, releases or delegates an open task; the assignee is kept by id, whatever names them.

@@ -129,6 +129,12 @@ impl InstanceFilter {
         self.kind
     }
 
+    /// The filter over instances, without the kind.
+    #[must_use]
+    pub const fn filter(&self) -> &AccessFilter<Instance> {
+        &self.filter
+    }
+
     /// Whether an instance is let through of which nobody looked whose it is; one of another kind never is.
     #[must_use]
     pub fn permits(&self, key: &InstanceKey) -> bool {

@@ -75,8 +75,8 @@ impl Runs {
     }
 
     /// Tells the workers that wait as a commit does.
-    #[cfg(test)]
-    pub(crate) fn tell_opened(&self, tenant: TenantId, job_type: &str, count: usize) {
+    #[cfg(any(test, feature = "mock"))]
+    pub fn tell_opened(&self, tenant: TenantId, job_type: &str, count: usize) {
         self.lines.opened(tenant, job_type, count);
     }
 

@@ -173,6 +173,8 @@ impl Wanted<'_> {
             }
             Stream::Every | Stream::Meant(..) => {}
         }
+        let is_apart = self.filter.workflow.is_some() || matches!(stream, Stream::Listed(_));
+        self.of_kind(out, is_apart);
         self.filtered(out, created);
         self.reached(out);
         let (behind, order) = if self.is_descending() { ("<", " DESC") } else { (">", "") };
@@ -180,6 +182,12 @@ impl Wanted<'_> {
             out.words(&format!(" AND ({created}, {id}) {behind} (")).at(at).words(", ").id(run).words(")");
         }
         out.words(&format!(" ORDER BY {created}{order}, {id}{order} LIMIT ")).number(self.limit);
+    }
+
+    /// The condition on the kind, apart from every index of it where the runs are found by their ids or their definition.
+    fn of_kind(&self, out: &mut Statement, is_apart: bool) {
+        out.words(if is_apart { " AND r.kind || '' = " } else { " AND r.kind = " });
+        out.text(self.access.kind().as_str());
     }
 
     /// Conditions of the filter, but for the node, which the state alone tells; `created` is the column of the stream's
@@ -199,15 +207,8 @@ impl Wanted<'_> {
             waiting_before,
             sort: _,
         } = self.filter;
-        let kind = self.access.kind().as_str();
-        match workflow {
-            // The index is that of the definition, whose instances are of one kind: it is only checked.
-            Some(workflow) => {
-                out.words(" AND r.workflow_id = ").id(*workflow).words(" AND r.kind || '' = ").text(kind);
-            }
-            None => {
-                out.words(" AND r.kind = ").text(kind);
-            }
+        if let Some(workflow) = workflow {
+            out.words(" AND r.workflow_id = ").id(*workflow);
         }
         if let Some(state) = state {
             out.words(" AND r.state = ").text(state.as_str());

@@ -67,7 +67,7 @@ pub fn condition(text: &str) -> Result<String, JuelError> {
 }
 
 /// A FEEL text literal.
-pub(crate) fn string(text: &str) -> String {
+pub fn string(text: &str) -> String {
     writer::string(text)
 }
 

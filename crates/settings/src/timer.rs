@@ -5,7 +5,7 @@
 //! an offset is UTC.
 
 use super::cron;
-use heddle_bpmn::juel;
+use super::juel;
 use heddle_feel::{Dialect, EvalContext, Expression, LimitError, StepBudget};
 use heddle_kernel::{IsoDuration, Timestamp};
 use jiff::{Span, Zoned, civil, tz::TimeZone};
@@ -395,7 +395,7 @@ fn whole_millis(at: Timestamp) -> Timestamp {
 }
 
 /// A date, a date and time, or an instant; without an offset it is UTC.
-pub(super) fn date(text: &str) -> Result<Timestamp, TimerError> {
+pub fn date(text: &str) -> Result<Timestamp, TimerError> {
     if let Ok(at) = text.parse::<Timestamp>() {
         return Ok(whole_millis(at));
     }

@@ -1,3 +1,14 @@
-//! The case definition, CMMN 1.1 XML in and out, and the executable plan of a case.
+//! The case definition, and CMMN 1.0 and 1.1 XML in and out.
+//!
+//! [`model`] is the definition's JSON document as types; [`validate`] judges one, [`compile`] makes the executable
+//! [`plan`] of each case of it.
 
+pub mod compile;
+pub mod diagnostic;
+pub mod model;
 pub mod plan;
+mod remedy;
+pub mod validate;
+
+pub use compile::{Compiled, compile};
+pub use validate::validate;

@@ -4,11 +4,9 @@
 //! [`plan`] of each case of it.
 
 pub mod compile;
-pub mod diagnostic;
+mod finding;
 pub mod model;
 pub mod plan;
 mod remedy;
-pub mod validate;
 
 pub use compile::{Compiled, compile};
-pub use validate::validate;

@@ -4,7 +4,9 @@
 //! element that is not executed why not. A plan holds no state: cases of the same version share it.
 
 use heddle_feel::Expression;
-use heddle_settings::{CallTask, DecisionTask, JobTask, Mappings, ScriptTask, Setting, Target, TimerDefinition, UserTask};
+use heddle_settings::{
+    CallTask, DecisionTask, JobTask, Mappings, ScriptTask, Setting, Target, TimerDefinition, UserTask,
+};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -73,7 +73,17 @@ const LAYERS: &[Layer] = &[
     Layer { name: "heddle-definitions", knows: &["heddle-kernel", "heddle-policy", "heddle-usecase"] },
     Layer {
         name: "heddle-execution",
-        knows: &["heddle-kernel", "heddle-policy", "heddle-usecase", "heddle-engine"],
+        // What an instance follows comes compiled through a port; of definitions it knows nothing else.
+        knows: &[
+            "heddle-kernel",
+            "heddle-policy",
+            "heddle-usecase",
+            "heddle-feel",
+            "heddle-dmn",
+            "heddle-bpmn-graph",
+            "heddle-cmmn",
+            "heddle-engine",
+        ],
     },
     Layer {
         name: "heddle-workflows",

@@ -1,6 +1,6 @@
 //! Called runs and their callers, and the names by which workflows are called.
 
-use heddle_kernel::{DefinitionKind, Revision, RunId};
+use heddle_kernel::{DefinitionKind, Revision};
 use heddle_testkit::on_both;
 use heddle_usecase::{Journal, StoreError};
 use heddle_workflows::ports::{Callable, PublishWrite, RunStore, RunWrite, Transaction, WorkflowStore};

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use heddle_engine::{Event, EventKind, RunCalled, State, Step, SubscriptionKind, Trigger, store_signal};
 use heddle_kernel::{
-    DefinitionKind, EventId, IdSource, JobId, Revision, RunId, TaskId, TenantId, Timestamp, UserId, WorkflowId,
+    DefinitionKind, EventId, IdSource, JobId, Revision, RunId, TaskId, TenantId, Timestamp, UserId,
+    WorkflowId,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -16,8 +16,8 @@ use crate::schema::{
     SubscriptionDbRow, TaskDbRow, TimerDbRow,
 };
 use crate::words::{
-    InboxStateWord, InstanceKindWord, JobKindWord, JobOutcomeWord, JobStateWord, KindWord, ReasonWord, RunStateWord,
-    TaskStateWord, ThrownWord, WorkKindWord,
+    InboxStateWord, InstanceKindWord, JobKindWord, JobOutcomeWord, JobStateWord, KindWord, ReasonWord,
+    RunStateWord, TaskStateWord, ThrownWord, WorkKindWord,
 };
 
 /// The workflow of what belongs to none.

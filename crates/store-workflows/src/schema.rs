@@ -4,8 +4,9 @@
 use heddle_store::{At, Id, Migration, change_many, migrations, remove_many, row};
 
 use crate::words::{
-    CandidateWord, InboxStateWord, InstanceKindWord, JobKindWord, JobOutcomeWord, JobStateWord, KindWord, QueueWord,
-    ReasonWord, RunStateWord, StandingWord, TaskStateWord, ThrownWord, WorkKindWord, WorkflowStateWord,
+    CandidateWord, InboxStateWord, InstanceKindWord, JobKindWord, JobOutcomeWord, JobStateWord, KindWord,
+    QueueWord, ReasonWord, RunStateWord, StandingWord, TaskStateWord, ThrownWord, WorkKindWord,
+    WorkflowStateWord,
 };
 
 /// The migrations of the tables of workflows and runs.

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashSet};
 use async_trait::async_trait;
 use heddle_engine::State;
 use heddle_kernel::{
-    DefinitionKind, EventId, Page, PageRequest, Revision, RunId, TaskId, TenantId, Timestamp, UserId, WorkflowId,
+    DefinitionKind, EventId, Page, PageRequest, Revision, RunId, TaskId, TenantId, Timestamp, UserId,
+    WorkflowId,
 };
 use heddle_policy::{InstanceFilter, InstanceKey, Ownership, Person};
 use heddle_usecase::Journal;
@@ -372,12 +373,7 @@ pub trait RunStore: Send + Sync {
     ) -> Result<FeedRead, StoreError>;
     /// The stored slices of an instance with events behind `after`, in order, at most `limit` slices; fewer when they are
     /// large, but never none while there are any. None for one of another kind or definition than the key claims.
-    async fn events(
-        &self,
-        key: &InstanceKey,
-        after: u64,
-        limit: i64,
-    ) -> Result<Vec<EventSlice>, StoreError>;
+    async fn events(&self, key: &InstanceKey, after: u64, limit: i64) -> Result<Vec<EventSlice>, StoreError>;
     /// Instances of either kind that an instance has called, the first ones first, at most `limit`.
     async fn called_by(&self, caller: &InstanceKey, limit: i64) -> Result<Vec<CalledRun>, StoreError>;
     /// Removes an ended instance with its history; leaves a tombstone. `NotFound` where there is none of the key's kind.

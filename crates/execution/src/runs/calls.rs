@@ -4,8 +4,8 @@
 
 use heddle_engine::{CalledVersion, Command, Status, Trigger};
 use heddle_kernel::{DefinitionKind, EventId, RunId, TenantId, WorkflowId};
-use heddle_policy::{Authorized, InstanceKey};
 use heddle_policy::capability::RunRead;
+use heddle_policy::{Authorized, InstanceKey};
 use heddle_usecase::StoreError;
 use serde_json::Map;
 use std::sync::Arc;
@@ -319,8 +319,12 @@ impl Runs {
         }
         let (definition, is_part) = self.published(tenant, kind, name).await?;
         let word = Definition::word(kind);
-        let unknown =
-            || missing(format!("No published {word} has the id, a {} or the slug `{name}`.", Definition::part(kind)));
+        let unknown = || {
+            missing(format!(
+                "No published {word} has the id, a {} or the slug `{name}`.",
+                Definition::part(kind)
+            ))
+        };
         let latest = match self.ports.versions.of(kind)?.standing(tenant, definition.id).await {
             Ok(Standing { is_archived: true, .. }) => {
                 return Err(missing(format!("The {word} that `{name}` names is archived.")));
@@ -339,12 +343,7 @@ impl Runs {
     }
 
     /// Version of a definition that was active when the caller's version was published.
-    async fn deployed_with(
-        &self,
-        caller: &Run,
-        definition: Definition,
-        name: &str,
-    ) -> Result<i32, NoTarget> {
+    async fn deployed_with(&self, caller: &Run, definition: Definition, name: &str) -> Result<i32, NoTarget> {
         let own = self.ports.versions.of(caller.kind)?;
         let at = own.published_at(caller.tenant, caller.workflow, caller.version).await?;
         let versions = self.ports.versions.of(definition.kind)?;

@@ -124,7 +124,14 @@ mod tests {
         let (run, workflow) = (RunId(Uuid::from_u128(1)), WorkflowId(Uuid::from_u128(2)));
         let slice =
             EventSlice { first_sequence: 4, last_sequence: 5, events: events.to_string().into_bytes() };
-        let slice = FeedSlice { commit: 9, kind: DefinitionKind::Workflow, run, workflow, ownership: Ownership::Unknown, events: slice };
+        let slice = FeedSlice {
+            commit: 9,
+            kind: DefinitionKind::Workflow,
+            run,
+            workflow,
+            ownership: Ownership::Unknown,
+            events: slice,
+        };
         let of = |types: &[&str], commit, sequence| {
             let filter =
                 FeedFilter { workflow: None, types: types.iter().map(|one| (*one).to_owned()).collect() };

@@ -7,8 +7,8 @@ use heddle_bpmn_graph::Graph;
 use heddle_kernel::{CaseId, Cursor, DefinitionKind, Page, PageRequest, RunId, TenantId};
 use heddle_policy::capability::{CaseRead, RunList, RunRead, WorkflowRun};
 use heddle_policy::{
-    Authorized, AuthorizedList, AuthorizedListWithin, Capability, InstanceFilter, InstanceKey, Key, Ownership,
-    RequestContext, Snapshot, resource,
+    Authorized, AuthorizedList, AuthorizedListWithin, Capability, InstanceFilter, InstanceKey, Key,
+    Ownership, RequestContext, Snapshot, resource,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;

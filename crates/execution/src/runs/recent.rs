@@ -70,8 +70,7 @@ impl RecentRuns {
         }
         let mut kept = self.kept.lock();
         let run = &kept.runs.get(&key.id())?.run;
-        let is_own =
-            run.tenant == key.tenant() && run.kind == key.kind() && run.workflow == key.within();
+        let is_own = run.tenant == key.tenant() && run.kind == key.kind() && run.workflow == key.within();
         if is_own { kept.remove(key.id()) } else { None }
     }
 

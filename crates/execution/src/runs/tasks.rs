@@ -8,14 +8,15 @@ use heddle_engine::{Command, OpenTask};
 use heddle_kernel::{DefinitionKind, Page, PageRequest, TaskId, TenantId};
 use heddle_policy::capability::{HumanTaskAssign, HumanTaskList, HumanTaskRead, RunCompleteTask};
 use heddle_policy::{
-    Authorized, AuthorizedList, InstanceFilter, InstanceKey, Key, Permission, Principal, RequestContext, resource,
+    Authorized, AuthorizedList, InstanceFilter, InstanceKey, Key, Permission, Principal, RequestContext,
+    resource,
 };
 use serde_json::{Map, Value};
 
 use super::Runs;
 use super::decide::only;
-use crate::plan::Initiator;
 use crate::compiled::Plan;
+use crate::plan::Initiator;
 use crate::ports::{DefinitionNames, Person, TaskFilter};
 use crate::records::{HumanTask, Run, TaskState};
 use crate::schema::Checker;

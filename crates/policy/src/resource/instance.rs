@@ -93,12 +93,8 @@ impl Deref for InstanceKey {
 
 impl From<&Key<Run>> for InstanceKey {
     fn from(key: &Key<Run>) -> Self {
-        let own = Key {
-            tenant: key.tenant,
-            id: key.id,
-            place: Within::of(key.within()),
-            owner: key.owner.clone(),
-        };
+        let own =
+            Key { tenant: key.tenant, id: key.id, place: Within::of(key.within()), owner: key.owner.clone() };
         Self { kind: DefinitionKind::Workflow, key: own }
     }
 }

@@ -10,7 +10,8 @@ use heddle_usecase::StoreError;
 use heddle_workflows::background;
 use heddle_workflows::limits::Limits;
 use heddle_workflows::ports::{
-    Kinds, MockCommitter, MockRunStore, MockVersions, MockWorkStore, Notifier as _, Queue, RunStore, WorkStore,
+    Kinds, MockCommitter, MockRunStore, MockVersions, MockWorkStore, Notifier as _, Queue, RunStore,
+    WorkStore,
 };
 use heddle_workflows::records::{DueTimer, PendingWork, Tries, Work};
 use heddle_workflows::runs::{RunPorts, Runs};

@@ -14,11 +14,7 @@ use heddle_workflows::records::{CalledRun, TriggerRecord};
 type Row = (InstanceKindWord, Id, Id, RunStateWord, Vec<u8>);
 
 /// The instances that an instance has called, the first ones first.
-pub(crate) async fn by(
-    db: &Db,
-    caller: &InstanceKey,
-    limit: i64,
-) -> Result<Vec<CalledRun>, StoreError> {
+pub(crate) async fn by(db: &Db, caller: &InstanceKey, limit: i64) -> Result<Vec<CalledRun>, StoreError> {
     read!(db, |conn| {
         let rows: Vec<Row> = runs::table
             .filter(runs::organization_id.eq(Id::from(caller.tenant())))

@@ -229,12 +229,7 @@ impl RunStore for SqlRunStore {
         feed::behind(&self.db, &feed::Look { tenant, workflow, access, after, bytes }).await
     }
 
-    async fn events(
-        &self,
-        key: &InstanceKey,
-        after: u64,
-        limit: i64,
-    ) -> Result<Vec<EventSlice>, StoreError> {
+    async fn events(&self, key: &InstanceKey, after: u64, limit: i64) -> Result<Vec<EventSlice>, StoreError> {
         events::behind(&self.db, key, after, limit).await
     }
 

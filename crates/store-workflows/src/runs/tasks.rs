@@ -41,11 +41,7 @@ pub(crate) async fn one(db: &Db, tenant: TenantId, task: TaskId) -> Result<Human
 }
 
 /// The run of a task.
-pub(crate) async fn run_of(
-    db: &Db,
-    tenant: TenantId,
-    task: TaskId,
-) -> Result<InstanceKey, StoreError> {
+pub(crate) async fn run_of(db: &Db, tenant: TenantId, task: TaskId) -> Result<InstanceKey, StoreError> {
     let (kind, run, workflow): (InstanceKindWord, Id, Id) = read!(db, |conn| {
         let found = tasks::table.find((Id::from(tenant), Id::from(task)));
         Ok(found.select((tasks::instance_kind, tasks::run_id, tasks::workflow_id)).first(conn).await?)
@@ -71,9 +67,8 @@ pub(crate) async fn list(
         id: id.into(),
     });
     let limit = page::surplus(page);
-    let of_kind = |of: &InstanceFilter| {
-        Wanted { tenant, filter, reach: &reach(of), from, limit }.statements()
-    };
+    let of_kind =
+        |of: &InstanceFilter| Wanted { tenant, filter, reach: &reach(of), from, limit }.statements();
     // What is found of each kind is brought into one order.
     let statements: Vec<_> = access.iter().filter(|of| !of.is_empty()).flat_map(of_kind).collect();
     let wanted = usize::try_from(limit).unwrap_or(usize::MAX);

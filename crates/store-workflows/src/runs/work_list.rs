@@ -272,7 +272,9 @@ impl Wanted<'_> {
             }
             None => {}
         }
-        out.words(") SELECT t.id, t.due_order, t.created_at, ").words(BYTES).words(" FROM t WHERE t.instance_kind = ");
+        out.words(") SELECT t.id, t.due_order, t.created_at, ")
+            .words(BYTES)
+            .words(" FROM t WHERE t.instance_kind = ");
         out.text(self.reach.kind.as_str());
         if let Some(state) = state {
             out.words(" AND t.state = ").text(state.as_str());

@@ -5,7 +5,8 @@ use heddle_policy::{AccessFilter, InstanceFilter, InstanceKey, resource};
 use heddle_testkit::on_both;
 use heddle_usecase::{Journal, StoreError};
 use heddle_workflows::ports::{
-    BindingAdvance, FeedPosition, InboxWrite, RunFilter, RunSort, RunStore, TaskChange, TaskFilter, Transaction,
+    BindingAdvance, FeedPosition, InboxWrite, RunFilter, RunSort, RunStore, TaskChange, TaskFilter,
+    Transaction,
 };
 use heddle_workflows::records::{BindingKind, HumanTask, Receivers, Run, RunState, StartBinding, TaskState};
 
@@ -29,7 +30,8 @@ async fn no_load_finds_an_instance_by_a_key_of_the_other_kind() {
     on_both!(|db| {
         let (workflows, runs) = stores(&db);
         let flow = published(&workflows, tenant(), "a").await;
-        let plain = begun(&runs, Run { state: RunState::Completed, ended_at: Some(at(1)), ..run(&flow) }).await;
+        let plain =
+            begun(&runs, Run { state: RunState::Completed, ended_at: Some(at(1)), ..run(&flow) }).await;
         let open = begun(&runs, Run { state: RunState::Closed, ended_at: Some(at(1)), ..case(&flow) }).await;
         for (one, other) in [(&plain, DefinitionKind::Case), (&open, DefinitionKind::Workflow)] {
             let (own, foreign) = (one.key(), Run { kind: other, ..one.clone() }.key());
@@ -91,7 +93,9 @@ async fn the_work_list_shows_the_tasks_of_the_kinds_that_are_asked_for() {
         let second = HumanTask { assignee: Some("ada".to_owned()), due_at: Some(at(6)), ..task(&plain) };
         for (of, task) in [(&plain, &second), (&open, &first)] {
             let tasks = vec![TaskChange::Open(Box::new(task.clone()))];
-            commit(&runs, unit_of(heddle_workflows::ports::RunWrite { tasks, ..begin(of.clone()) })).await.unwrap();
+            commit(&runs, unit_of(heddle_workflows::ports::RunWrite { tasks, ..begin(of.clone()) }))
+                .await
+                .unwrap();
         }
         let named = |names: &[&str]| Some(names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>());
         let none = TaskFilter::default;
@@ -155,13 +159,16 @@ async fn a_start_binding_says_of_which_kind_its_definition_is() {
     on_both!(|db| {
         let (workflows, runs) = stores(&db);
         let flow = published(&workflows, tenant(), "a").await;
-        let bound =
-            StartBinding { definition_kind: DefinitionKind::Case, ..binding(&flow, BindingKind::Message, "m") };
+        let bound = StartBinding {
+            definition_kind: DefinitionKind::Case,
+            ..binding(&flow, BindingKind::Message, "m")
+        };
         bind(&workflows, &flow, std::slice::from_ref(&bound)).await;
         let found = runs.matching_starts(flow.tenant, BindingKind::Message, "m").await.unwrap();
         assert_eq!(found, [bound.clone()]);
         let advance = BindingAdvance { binding: bound, next_due_at: None, timer: None };
-        let unit = Transaction { tenant: Some(flow.tenant), advance: Some(advance), ..Transaction::default() };
+        let unit =
+            Transaction { tenant: Some(flow.tenant), advance: Some(advance), ..Transaction::default() };
         commit(&runs, unit).await.unwrap();
     });
 }

@@ -335,8 +335,10 @@ async fn a_page_by_node_is_full_however_rare_the_node_is() {
         let mut page = PageRequest { limit: 2, cursor: None };
         let mut pages = Vec::new();
         loop {
-            let read =
-                runs.list(flow.tenant, flow.id, &filter, &of_runs(&AccessFilter::everything()), &page).await.unwrap();
+            let read = runs
+                .list(flow.tenant, flow.id, &filter, &of_runs(&AccessFilter::everything()), &page)
+                .await
+                .unwrap();
             pages.push(read.items.iter().map(|run| run.id).collect::<Vec<_>>());
             let Some(next) = read.next else { break };
             page.cursor = Some(next);
@@ -366,8 +368,10 @@ async fn a_page_of_runs_ends_when_their_states_are_large_and_leaves_out_none() {
         let filter = RunFilter::default();
         let (mut seen, mut sizes, mut page) = (Vec::new(), Vec::new(), page(200));
         loop {
-            let read =
-                runs.list(flow.tenant, flow.id, &filter, &of_runs(&AccessFilter::everything()), &page).await.unwrap();
+            let read = runs
+                .list(flow.tenant, flow.id, &filter, &of_runs(&AccessFilter::everything()), &page)
+                .await
+                .unwrap();
             sizes.push(read.items.len());
             seen.extend(read.items);
             let Some(next) = read.next else { break };

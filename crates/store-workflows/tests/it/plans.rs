@@ -159,7 +159,10 @@ async fn every_list_is_read_by_an_index_in_its_order() {
     ] {
         for (place, cursor) in [("first", None), ("behind", behind_run.clone())] {
             let access = everything.clone();
-            read_of!(format!("runs {name}, {place}"), runs.list(t, of, &filter, &of_runs(&access), &page(cursor)));
+            read_of!(
+                format!("runs {name}, {place}"),
+                runs.list(t, of, &filter, &of_runs(&access), &page(cursor))
+            );
         }
     }
 
@@ -183,7 +186,10 @@ async fn every_list_is_read_by_an_index_in_its_order() {
         let behind = if filter.sort == RunSort::Incidents { &behind_part } else { &behind_run };
         for (place, cursor) in [("first", None), ("behind", behind.clone())] {
             let access = everything.clone();
-            read_of!(format!("all runs {name}, {place}"), runs.list_all(t, &filter, &of_runs(&access), &page(cursor)));
+            read_of!(
+                format!("all runs {name}, {place}"),
+                runs.list_all(t, &filter, &of_runs(&access), &page(cursor))
+            );
         }
     }
     let denied = AccessFilter::everything()
@@ -238,7 +244,10 @@ async fn every_list_is_read_by_an_index_in_its_order() {
     ] {
         for (place, cursor) in [("first", None), ("behind", behind_task.clone())] {
             let access = everything.clone();
-            read_of!(format!("tasks {name}, {place}"), runs.tasks(t, &filter, &[of_runs(&access)], &page(cursor)));
+            read_of!(
+                format!("tasks {name}, {place}"),
+                runs.tasks(t, &filter, &[of_runs(&access)], &page(cursor))
+            );
         }
     }
     for (name, filter) in [
@@ -268,7 +277,10 @@ async fn every_list_is_read_by_an_index_in_its_order() {
     let denied = AccessFilter::everything()
         .but([id(RunId)])
         .but_within::<heddle_policy::resource::Workflow>([id(WorkflowId)]);
-    read_of!("tasks but some", runs.tasks(t, &TaskFilter { state: open, ..none() }, &[of_runs(&denied)], &page(None)));
+    read_of!(
+        "tasks but some",
+        runs.tasks(t, &TaskFilter { state: open, ..none() }, &[of_runs(&denied)], &page(None))
+    );
 
     let none = LetterFilter::default;
     for (name, filter) in [

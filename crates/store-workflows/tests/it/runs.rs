@@ -273,7 +273,8 @@ async fn what_was_committed_behind_an_open_transaction_is_there_already_for_who_
         // Transactions of other tests in the cluster may hold up what is told.
         let told = tokio::time::timeout(std::time::Duration::from_secs(20), async {
             loop {
-                let read = runs.feed(flow.tenant, None, &of_runs(&everything), end.place, 1 << 20).await.unwrap();
+                let read =
+                    runs.feed(flow.tenant, None, &of_runs(&everything), end.place, 1 << 20).await.unwrap();
                 if read.slices.len() == 2 {
                     return read.slices;
                 }

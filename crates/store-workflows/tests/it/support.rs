@@ -6,8 +6,8 @@ use diesel::sql_types::BigInt;
 use diesel_async::RunQueryDsl;
 use heddle_engine::State;
 use heddle_kernel::{
-    DefinitionKind, EventId, IdSource, PageRequest, Patch, Revision, RunId, SequentialIds, TaskId, TenantId, Timestamp,
-    UserId, WorkflowId,
+    DefinitionKind, EventId, IdSource, PageRequest, Patch, Revision, RunId, SequentialIds, TaskId, TenantId,
+    Timestamp, UserId, WorkflowId,
 };
 use heddle_policy::{AccessFilter, InstanceFilter, resource};
 use heddle_store::{Db, read, write_tx};

@@ -43,7 +43,10 @@ async fn the_earliest_due_comes_first_and_pages_stand_still() {
         let mut page = PageRequest { limit: 2, cursor: None };
         let mut seen = Vec::new();
         loop {
-            let read = runs.tasks(flow.tenant, &TaskFilter::default(), &[of_runs(&everything)], &page).await.unwrap();
+            let read = runs
+                .tasks(flow.tenant, &TaskFilter::default(), &[of_runs(&everything)], &page)
+                .await
+                .unwrap();
             assert!(read.items.len() <= 2);
             seen.extend(read.items.into_iter().map(|task| task.name));
             let Some(next) = read.next else { break };
@@ -54,8 +57,10 @@ async fn the_earliest_due_comes_first_and_pages_stand_still() {
             open(&runs, early, vec![first]).await;
         }
         assert_eq!(seen, ["soon-a", "soon-b", "late", "never-1", "never-2", "never-3"]);
-        let foreign =
-            runs.tasks(tenant(), &TaskFilter::default(), &[of_runs(&everything)], &self::page(9)).await.unwrap();
+        let foreign = runs
+            .tasks(tenant(), &TaskFilter::default(), &[of_runs(&everything)], &self::page(9))
+            .await
+            .unwrap();
         assert!(foreign.items.is_empty());
     });
 }
@@ -96,9 +101,18 @@ async fn a_task_is_for_its_assignee_or_its_candidates() {
             assert_eq!(found, expected, "{who:?}");
         }
         let filter = TaskFilter { assignee: Some(names(&["ann", "bob"])), ..TaskFilter::default() };
-        assert_eq!(runs.tasks(flow.tenant, &filter, &[of_runs(&everything)], &page(50)).await.unwrap().items.len(), 2);
+        assert_eq!(
+            runs.tasks(flow.tenant, &filter, &[of_runs(&everything)], &page(50)).await.unwrap().items.len(),
+            2
+        );
         let filter = TaskFilter { assignee: Some(Vec::new()), ..TaskFilter::default() };
-        assert!(runs.tasks(flow.tenant, &filter, &[of_runs(&everything)], &page(50)).await.unwrap().items.is_empty());
+        assert!(
+            runs.tasks(flow.tenant, &filter, &[of_runs(&everything)], &page(50))
+                .await
+                .unwrap()
+                .items
+                .is_empty()
+        );
     });
 }
 
@@ -185,11 +199,13 @@ async fn a_task_that_is_taken_leaves_the_lists_of_its_candidates_and_comes_back_
             for (who, groups, expected) in [("ann", &[][..], ann), ("bob", &["ops"], bob), ("cid", &[], cid)]
             {
                 let filter = lists(who, groups);
-                let read = runs.tasks(flow.tenant, &filter, &[of_runs(&everything)], &page(50)).await.unwrap();
+                let read =
+                    runs.tasks(flow.tenant, &filter, &[of_runs(&everything)], &page(50)).await.unwrap();
                 assert_eq!(read.items.len(), expected, "{who} while it is {assignee:?}");
                 // The same of one run, which is read in another way.
                 let filter = TaskFilter { run: Some(of.id), ..filter };
-                let narrow = runs.tasks(flow.tenant, &filter, &[of_runs(&everything)], &page(50)).await.unwrap();
+                let narrow =
+                    runs.tasks(flow.tenant, &filter, &[of_runs(&everything)], &page(50)).await.unwrap();
                 assert_eq!(narrow.items, read.items, "{who} while it is {assignee:?}");
             }
         }
@@ -271,7 +287,10 @@ async fn a_page_of_tasks_is_bounded_by_bytes_and_has_one_at_least() {
         let (mut seen, mut pages) = (Vec::new(), Vec::new());
         loop {
             let everything = AccessFilter::everything();
-            let read = runs.tasks(flow.tenant, &TaskFilter::default(), &[of_runs(&everything)], &page).await.unwrap();
+            let read = runs
+                .tasks(flow.tenant, &TaskFilter::default(), &[of_runs(&everything)], &page)
+                .await
+                .unwrap();
             pages.push(read.items.len());
             seen.extend(read.items.into_iter().map(|task| task.id));
             let Some(next) = read.next else { break };

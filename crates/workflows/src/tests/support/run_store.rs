@@ -157,12 +157,7 @@ impl RunStore for Memory {
         Err(StoreError::Unavailable("no stream over all runs in memory".to_owned()))
     }
 
-    async fn events(
-        &self,
-        key: &InstanceKey,
-        after: u64,
-        limit: i64,
-    ) -> Result<Vec<EventSlice>, StoreError> {
+    async fn events(&self, key: &InstanceKey, after: u64, limit: i64) -> Result<Vec<EventSlice>, StoreError> {
         let tables = self.0.lock();
         let is_there = tables.runs.get(&key.id()).is_some_and(|run| run.key() == *key);
         let slices = tables.slices.get(&key.id()).filter(|_| is_there).into_iter().flatten();
@@ -175,7 +170,8 @@ impl RunStore for Memory {
         let called = |run: &Run| {
             let parent = run.trigger.parent.as_ref().filter(|parent| parent.run == caller)?;
             let node_id = parent.node_id.clone();
-            let called = CalledRun { kind: run.kind, id: run.id, workflow: run.workflow, node_id, state: run.state };
+            let called =
+                CalledRun { kind: run.kind, id: run.id, workflow: run.workflow, node_id, state: run.state };
             (run.tenant == tenant).then_some(called)
         };
         Ok(tables.runs.values().filter_map(called).collect())

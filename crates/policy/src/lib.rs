@@ -42,6 +42,6 @@ pub use filter::{AccessFilter, Extent};
 pub use listing::{ListedAction, Listing, ListingPlace, Scope, UnknownPlace};
 pub use ownership::{OWN, Ownership, Person};
 pub use permission::{Action, Permission, ResourceType};
-pub use resource::{Key, PlaceOf, Resource, Within};
+pub use resource::{InstanceFilter, InstanceKey, Key, PlaceOf, Resource, Within};
 pub use rule_id::{RuleId, StoredSelector};
 pub use snapshot::Snapshot;

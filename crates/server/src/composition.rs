@@ -19,7 +19,7 @@ use heddle_usecase::Compute;
 use heddle_workflows::background::Background;
 use heddle_workflows::definitions::Definitions;
 use heddle_workflows::models::CompiledVersions;
-use heddle_workflows::ports::{RunStore, SourceQuota, WorkflowStore};
+use heddle_workflows::ports::{Kinds, RunStore, SourceQuota, WorkflowStore};
 use heddle_workflows::quotas::QuotaSource;
 use heddle_workflows::runs::{RunPorts, Runs};
 use tokio::sync::watch;
@@ -205,13 +205,13 @@ struct Parts {
     stop: watch::Receiver<bool>,
 }
 
-/// The ports of runs.
+/// The ports of runs, with the store of workflows and their compiled versions.
 fn run_ports(
     config: &Config,
     parts: &Parts,
     quotas: &Arc<dyn QuotaSource>,
     hub: &Arc<EventNotifier>,
-) -> RunPorts {
+) -> (RunPorts, Arc<dyn WorkflowStore>, Arc<CompiledVersions>) {
     let (db, threads): (&Db, Arc<dyn Compute>) = (&parts.db, parts.compute.clone());
     let workflows =
         SqlWorkflowStore::new(db.clone()).with_quotas(Arc::clone(quotas)).with_compute(Arc::clone(&threads));
@@ -220,18 +220,17 @@ fn run_ports(
         SqlRunStore::new(db.clone()).with_quotas(Arc::clone(quotas)).with_compute(Arc::clone(&threads)),
     );
     let runs: Arc<dyn RunStore> = runs_and_jobs.clone();
-    let models = CompiledVersions::new(Arc::clone(&workflows)).with_compute(Arc::clone(&threads));
+    let models = Arc::new(CompiledVersions::new(Arc::clone(&workflows)).with_compute(Arc::clone(&threads)));
     let writers = if db.postgres().is_some() { 2 } else { 1 };
     let options = CommitOptions { writers, ..CommitOptions::default() };
-    RunPorts {
+    let ports = RunPorts {
         committer: Arc::new(GroupCommitter::start(Arc::clone(&runs), options)),
         runs,
         jobs: runs_and_jobs,
         work: Arc::new(SqlWorkStore::new(db.clone()).with_quotas(Arc::clone(quotas))),
         limits: licensed::rates(config, &parts.identity),
         hub: hub.clone(),
-        workflows,
-        models: Arc::new(models),
+        versions: Kinds::workflows(models.clone()),
         ids: Arc::new(RandomIds),
         compute: threads,
         clock: parts.clock.clone(),
@@ -239,18 +238,18 @@ fn run_ports(
             identity: Arc::new(stores::identity(db.clone())),
             clock: parts.clock.clone(),
         }),
-    }
+    };
+    (ports, workflows, models)
 }
 
 fn compose(config: Config, parts: Parts) -> Arc<App> {
     let quotas = licensed::quotas(&config, &parts.identity);
     let hub = Arc::new(EventNotifier::default());
-    let ports = run_ports(&config, &parts, &quotas, &hub);
+    let (ports, workflows, models) = run_ports(&config, &parts, &quotas, &hub);
     let Parts { db, denials, identity, audit, sign_ins, clock, compute, outside, stop } = parts;
     let shared = db.postgres().is_some();
-    let (workflows, store) = (Arc::clone(&ports.workflows), Arc::clone(&ports.runs));
-    let (ids, models, directory) =
-        (Arc::clone(&ports.ids), Arc::clone(&ports.models), Arc::clone(&ports.directory));
+    let store = Arc::clone(&ports.runs);
+    let (ids, directory) = (Arc::clone(&ports.ids), Arc::clone(&ports.directory));
     let permit: Arc<dyn Permit> = Arc::new(LicencePermit(Arc::clone(&identity)));
     let runs = Runs::new(ports.clone()).with_budget(config.budget).with_recent(RECENT_BYTES);
     let runs = runs.with_permit(Arc::clone(&permit));

@@ -1,6 +1,6 @@
 //! The literals of the tables: what a column of text may hold.
 
-use heddle_kernel::literals;
+use heddle_kernel::{DefinitionKind, literals};
 use heddle_store::word;
 use heddle_workflows::ports::Queue;
 use heddle_workflows::records::{
@@ -9,6 +9,7 @@ use heddle_workflows::records::{
 };
 
 word!(WorkflowStateWord of WorkflowState, "the state of a workflow");
+word!(InstanceKindWord of DefinitionKind, "the kind of an instance");
 word!(RunStateWord of RunState, "the state of a run");
 word!(TaskStateWord of TaskState, "the state of a task");
 word!(JobStateWord of JobState, "the state of a job");

@@ -9,9 +9,9 @@ use heddle_runtime::{EventNotifier, Permit, ServerClock, Worker, WorkerOptions};
 use heddle_usecase::StoreError;
 use heddle_workflows::background;
 use heddle_workflows::limits::Limits;
-use heddle_workflows::models::CompiledVersions;
 use heddle_workflows::ports::{
-    MockCommitter, MockRunStore, MockWorkStore, MockWorkflowStore, Notifier as _, Queue, RunStore, WorkStore,
+    Kinds, MockCommitter, MockRunStore, MockVersions, MockWorkStore, Notifier as _, Queue, RunStore,
+    WorkStore,
 };
 use heddle_workflows::records::{DueTimer, PendingWork, Tries, Work};
 use heddle_workflows::runs::{RunPorts, Runs};
@@ -77,7 +77,6 @@ impl Background {
         runs.expect_sweep().returning(|_| Ok(0));
         let (store, work): (Arc<dyn RunStore>, Arc<dyn WorkStore>) = (Arc::new(runs), Arc::new(work));
         let (hub, clock) = (Arc::new(EventNotifier::default()), Arc::new(ServerClock::default()));
-        let workflows = Arc::new(MockWorkflowStore::new());
         let ports = RunPorts {
             compute: Arc::new(heddle_usecase::InPlace),
             runs: Arc::clone(&store),
@@ -86,8 +85,7 @@ impl Background {
             limits: Arc::new(Limits::default()),
             committer: Arc::new(MockCommitter::new()),
             hub: hub.clone(),
-            workflows: workflows.clone(),
-            models: Arc::new(CompiledVersions::new(workflows)),
+            versions: Kinds::workflows(Arc::new(MockVersions::new())),
             ids: Arc::new(SequentialIds::default()),
             clock: clock.clone(),
             directory: Arc::new(heddle_workflows::ports::MockDirectory::new()),

@@ -270,7 +270,7 @@ fn outcome(run: &Run, names: Option<&[String]>) -> Result<JsonObject, Failure> {
             }
             Ok(output)
         }
-        RunState::Failed | RunState::Cancelled => {
+        RunState::Failed | RunState::Cancelled | RunState::Closed => {
             let message = format!("The process instance {key} ended without completing.");
             Err(Failure::because(ErrorCode::StateConflict, "notCompleted", message))
         }

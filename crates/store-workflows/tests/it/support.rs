@@ -6,9 +6,10 @@ use diesel::sql_types::BigInt;
 use diesel_async::RunQueryDsl;
 use heddle_engine::State;
 use heddle_kernel::{
-    EventId, IdSource, PageRequest, Patch, Revision, RunId, SequentialIds, TaskId, TenantId, Timestamp,
-    UserId, WorkflowId,
+    DefinitionKind, EventId, IdSource, PageRequest, Patch, Revision, RunId, SequentialIds, TaskId, TenantId,
+    Timestamp, UserId, WorkflowId,
 };
+use heddle_policy::{AccessFilter, InstanceFilter, resource};
 use heddle_store::{Db, read, write_tx};
 use heddle_store_workflows::{SqlRunStore, SqlWorkStore, SqlWorkflowStore};
 use heddle_usecase::{Actor, ActorKind, AuditEntry, IdempotencyRecord, Journal, Outcome};
@@ -140,6 +141,7 @@ pub(crate) fn state(nodes: &[&str]) -> State {
 pub(crate) fn run(of: &Workflow) -> Run {
     Run {
         tenant: of.tenant,
+        kind: DefinitionKind::Workflow,
         id: id(RunId),
         workflow: of.id,
         version: 1,
@@ -220,6 +222,11 @@ pub(crate) async fn commit(
     answers.remove(0)
 }
 
+/// A filter of runs as lists take it.
+pub(crate) fn of_runs(access: &AccessFilter<resource::Run>) -> InstanceFilter {
+    access.into()
+}
+
 /// Begins a run.
 pub(crate) async fn begun(store: &impl RunStore, run: Run) -> Run {
     commit(store, unit_of(begin(run.clone()))).await.unwrap();
@@ -244,6 +251,7 @@ pub(crate) fn task(run: &Run) -> HumanTask {
     HumanTask {
         tenant: run.tenant,
         id: id(TaskId),
+        instance_kind: run.kind,
         run: run.id,
         workflow: run.workflow,
         node_id: "approve".to_owned(),
@@ -277,6 +285,7 @@ pub(crate) fn event(tenant: TenantId, key: &str) -> InboxEvent {
         received_by: Some(id(UserId)),
         state: InboxState::Buffered,
         run_ids: Vec::new(),
+        case_ids: Vec::new(),
         expires_at: Some(at(100)),
         hops: 3,
     }
@@ -285,6 +294,7 @@ pub(crate) fn event(tenant: TenantId, key: &str) -> InboxEvent {
 pub(crate) fn binding(of: &Workflow, kind: BindingKind, name: &str) -> StartBinding {
     StartBinding {
         tenant: of.tenant,
+        definition_kind: DefinitionKind::Workflow,
         workflow: of.id,
         version: 1,
         process_id: "main".to_owned(),

@@ -9,13 +9,13 @@ use heddle_bpmn::model::WorkflowDefinition;
 use heddle_bpmn_graph::{self as graph, Edition, Graph, Meaning, TimerDefinition, TimerKind};
 use heddle_bpmn_validate::{self as validate, Profile, Soundness, constraints};
 use heddle_engine::Budget;
-use heddle_kernel::{Revision, Timestamp};
+use heddle_kernel::{DefinitionKind, Revision, Timestamp};
 use heddle_policy::capability::{WorkflowPublish, WorkflowValidate};
 use heddle_policy::{Authorized, RequestContext};
 
 use super::{Definitions, is_error, people, problem};
 use crate::decisions;
-use crate::models::{CompiledVersion, typed};
+use crate::models::{compiled, typed};
 use crate::ports::PublishWrite;
 use crate::records::{BindingKind, StartBinding, Version, Workflow, WorkflowState, WorkflowView};
 use crate::{JournalFor, Problem, UseCaseError, schema};
@@ -169,7 +169,7 @@ impl Definitions {
         view.workflow.state = WorkflowState::Published;
         view.workflow.published_version = Some(version.number);
         view.workflow.published_hash = Some(hash);
-        let processes = CompiledVersion::new(&definition, Meaning::NOW).processes;
+        let processes = compiled(&definition, Meaning::NOW).processes;
         let bindings = bindings(&view.workflow, version.number, &processes, context.now());
         let published = Published { view, version, diagnostics };
         let journal = record(&published).changing(Some(&whole), Some(&published.view.workflow));
@@ -381,6 +381,7 @@ pub(super) fn bindings(
             let schedule = start.timer.and_then(|timer| timer.schedule(now, &serde_json::Map::new()).ok());
             bindings.push(StartBinding {
                 tenant: workflow.tenant,
+                definition_kind: DefinitionKind::Workflow,
                 workflow: workflow.id,
                 version,
                 process_id: process.id.to_string(),

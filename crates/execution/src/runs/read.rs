@@ -270,6 +270,13 @@ impl Runs {
         versions.known(run.tenant, run.workflow, run.version)?.process(&run.process_id).cloned()
     }
 
+    /// The compiled model of an instance whose model was just used.
+    #[must_use]
+    pub fn plan_now(&self, run: &Run) -> Option<Plan> {
+        let versions = self.ports.versions.of(run.kind).ok()?;
+        versions.known(run.tenant, run.workflow, run.version)?.plan(&run.process_id)
+    }
+
     /// A run of the workflow that the caller may start runs of: for the repeat of the call that started it.
     ///
     /// # Errors

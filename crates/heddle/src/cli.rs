@@ -2,6 +2,7 @@
 
 mod access;
 mod audit;
+mod case;
 mod connection;
 mod group;
 mod people;
@@ -18,6 +19,7 @@ use clap_complete::Shell;
 
 pub(crate) use access::{AccessCommand, ExplainAccess};
 pub(crate) use audit::{AuditCommand, VerifyAudit};
+pub(crate) use case::{CaseCommand, CaseEvents, CaseFile, ListCases, MoveCase, OneCase, StartCase};
 pub(crate) use connection::{
     ConnectionCommand, ForgetKey, KeyCommand, ListConnections, RotateKey, TestConnection,
 };
@@ -107,6 +109,7 @@ impl Cli {
             | Command::Licence { .. }
             | Command::Workflow { .. }
             | Command::Run { .. }
+            | Command::Case { .. }
             | Command::Task { .. }
             | Command::Job { .. }
             | Command::Event { .. }
@@ -180,6 +183,11 @@ pub(crate) enum Command {
     Run {
         #[command(subcommand)]
         command: RunCommand,
+    },
+    /// Cases.
+    Case {
+        #[command(subcommand)]
+        command: CaseCommand,
     },
     /// Human tasks.
     Task {

@@ -1,6 +1,6 @@
 //! From what a caller asks for to the engine's commands.
 
-use heddle_cmmn::plan::{CasePlan, FileEvent, ItemEvent, PLAN_MODEL};
+use heddle_cmmn::plan::{CasePlan, FileEvent, FileItem, FileIx, ItemEvent, Multiplicity, PLAN_MODEL};
 use heddle_engine::{Command, ItemTarget};
 use heddle_execution::records::Run;
 use serde_json::Value;
@@ -182,7 +182,8 @@ impl From<FileTransition> for FileEvent {
 pub struct FileChange {
     /// Id of the case file item, or its name.
     pub item: String,
-    /// Change that is meant; none is told by what is there: `create` where there is no value, `delete` for null, else `update`.
+    /// Change that is meant; none is told by what is there: `create` where there is no value, `delete` for null, else
+    /// `replace`.
     pub transition: Option<FileTransition>,
     /// Numbers of the instances, from 0, where there may be several.
     pub at: Vec<u32>,
@@ -205,20 +206,47 @@ impl FileChange {
                 return Err(UseCaseError::invalid("value", "notAllowed", message));
             }
             Some(transition) => FileEvent::from(transition),
+            None if self.at.is_empty() && may_be_several(item) => {
+                let message = "There may be several of it: say which one by its number, or `create` to add one.";
+                return Err(UseCaseError::invalid("at", "required", message));
+            }
             None => {
-                let present = case.snapshot.case_file_value(plan, *id, &self.at);
-                match (present, self.value.is_null()) {
+                let file = case.snapshot.case_file().unwrap_or(&Value::Null);
+                match (present(plan, file, *id, &self.at), self.value.is_null()) {
                     (None, true) => return Ok(None),
                     (Some(_), true) => FileEvent::Delete,
                     (None, false) => FileEvent::Create,
                     (Some(present), false) if *present == self.value => return Ok(None),
-                    (Some(_), false) => FileEvent::Update,
+                    (Some(_), false) => FileEvent::Replace,
                 }
             }
         };
         let (item, at, value) = (item.id.to_string(), self.at.clone(), self.value.clone());
         Ok(Some(Command::SetFile { item, event, at, value }))
     }
+}
+
+/// Whether there may be several instances of a case file item.
+const fn may_be_several(item: &FileItem) -> bool {
+    matches!(item.multiplicity, Multiplicity::ZeroOrMore | Multiplicity::OneOrMore)
+}
+
+/// Present value of a case file item; none where there is none.
+fn present<'v>(plan: &CasePlan, file: &'v Value, id: FileIx, at: &[u32]) -> Option<&'v Value> {
+    let item = |id: FileIx| plan.file.get(id as usize);
+    let mut chain: Vec<&FileItem> =
+        std::iter::successors(item(id), |own| own.parent.and_then(item)).collect();
+    chain.reverse();
+    let mut numbers = at.iter();
+    let mut place = file;
+    for own in chain {
+        place = place.get(&*own.name)?;
+        let number = if may_be_several(own) { numbers.next() } else { None };
+        if let Some(number) = number {
+            place = place.get(usize::try_from(*number).ok()?)?;
+        }
+    }
+    Some(place).filter(|value| !value.is_null())
 }
 
 /// Whether the plan's own item is meant, which the transitions of the case are for.
@@ -273,6 +301,29 @@ mod tests {
         let either = ItemChange { item: "n9".to_owned(), ..change(ItemTransition::Disable) };
         assert!(matches!(either.command(&plan), Err(UseCaseError::Conflict(_))));
         assert!(is_plan_model(&plan, "plan") && !is_plan_model(&plan, "n9"));
+    }
+
+    #[test]
+    fn a_value_is_found_by_its_names_and_numbers() {
+        let item = |name: &str, parent, multiplicity| FileItem {
+            id: name.into(),
+            name: name.into(),
+            parent,
+            children: Vec::new(),
+            targets: Vec::new(),
+            multiplicity,
+            properties: Vec::new(),
+        };
+        let file = vec![
+            item("claim", None, Multiplicity::ExactlyOne),
+            item("document", Some(0), Multiplicity::ZeroOrMore),
+        ];
+        let plan = CasePlan { file, ..plan() };
+        let values = json!({"claim": {"document": [{"page": 1}, {"page": 2}]}});
+        assert_eq!(present(&plan, &values, 1, &[1]), Some(&json!({"page": 2})));
+        assert_eq!(present(&plan, &values, 1, &[2]), None);
+        assert_eq!(present(&plan, &values, 0, &[]), values.get("claim"));
+        assert_eq!(present(&plan, &json!({"claim": null}), 0, &[]), None);
     }
 
     #[test]

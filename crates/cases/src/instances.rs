@@ -20,6 +20,9 @@ use serde_json::{Map, Value};
 use crate::commands::{CaseTransition, FileChange, ItemChange, is_plan_model};
 use crate::{JournalFor, Problem, UseCaseError};
 
+/// Member of a start's input with the values of the case file.
+const CASE_FILE: &str = "caseFile";
+
 /// Lifecycle state of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CaseState {
@@ -75,8 +78,10 @@ pub struct StartCase {
     pub business_key: Option<String>,
     /// Correlation key by which case events find it.
     pub correlation_key: Option<String>,
-    /// Values of case file items, by their names or ids; other members become variables.
-    pub file: Map<String, Value>,
+    /// Values of case file items, by their names or ids.
+    pub file: Option<Map<String, Value>>,
+    /// Values of input parameters, by their names; they become variables.
+    pub input: Map<String, Value>,
 }
 
 /// A case with the plan that it follows.
@@ -188,8 +193,11 @@ impl Cases {
             kind: DefinitionKind::Case,
             definition: case_type.into(),
         };
+        let mut input = start.input;
+        input.remove(CASE_FILE);
+        input.extend(start.file.map(|file| (CASE_FILE.to_owned(), Value::Object(file))));
         let request = StartRun {
-            input: start.file,
+            input,
             version: start.version,
             process_id: start.definition_id,
             business_key: start.business_key,

@@ -193,7 +193,7 @@ response! {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
         plan_items: Option<Vec<PlanItem>>,
-        /// Discretionary items that may be planned now; not in lists.
+        /// Discretionary items in the planning tables of what is active; not in lists.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
         planning: Option<Vec<PlannableItem>>,
@@ -230,14 +230,16 @@ response! {
         r#type: String,
         /// Lifecycle state.
         state: PlanItemState,
-        /// The instance of the stage that it is in; null for the case plan model.
+        /// The instance of the stage that it is in; null where that is the case itself.
         #[schema(required = true)]
         parent_id: Option<String>,
         /// Whether its stage cannot complete without it.
         required: bool,
-        /// Number among the instances of the item, from 0.
-        #[schema(minimum = 0)]
-        iteration: i64,
+        /// Number among the instances of the item in its stage, from 1.
+        #[schema(minimum = 1)]
+        number: u32,
+        /// Whether somebody planned it: it is a discretionary item.
+        planned: bool,
         /// Since when it is in its state.
         #[schema(value_type = Instant)]
         since: Timestamp,
@@ -289,8 +291,13 @@ response! {
         r#type: String,
         /// The instance of the stage or human task that it is planned into.
         host_id: String,
-        /// Case roles of each of which the planner needs one; empty is everyone who may work on the case.
+        /// Lists of case roles, of each of which the planner fills one; empty is everyone who may work on the case.
         roles: Vec<Vec<String>>,
+        /// Whether it may be planned now, by whoever fills the roles.
+        applicable: bool,
+        /// Reason for which it may not; null where it may.
+        #[schema(required = true)]
+        reason: Option<String>,
     }
 
     /// Something that happened in a case: the history is the event log itself.
@@ -337,9 +344,12 @@ request! {
         /// Correlation key by which case events find it.
         #[schema(nullable = false, min_length = 1, max_length = 200)]
         correlation_key: Option<String>,
-        /// Values of case file items, by their names or ids; other members become variables.
+        /// Values of case file items, by their names or ids.
         #[schema(value_type = Object, nullable = false, required = false)]
         file: Option<JsonObject>,
+        /// Values of the case's input parameters, by their names; they become variables.
+        #[schema(value_type = Object, nullable = false, required = false)]
+        input: Option<JsonObject>,
     }
 
     /// Details of a transition of a plan item.
@@ -373,7 +383,8 @@ request! {
         /// The value; null deletes it. Of `addChild` and `removeChild` the child, of references the reference.
         #[schema(value_type = AnyJson)]
         value: Value,
-        /// Change that is meant. Absent is `create` where there is no value, else `update`, and `delete` for null.
+        /// Change that is meant. Absent is `create` where there is no value, else `replace`, and `delete` for null. `update`
+        /// lets members stay that the new value does not have.
         #[schema(nullable = false)]
         transition: Option<CaseFileTransition>,
         /// Numbers of the instances, from 0, where there may be several: of those around it, outermost first, and its own.

@@ -5,7 +5,7 @@ use heddle_api::wire;
 use heddle_cases::{
     CaseFilter, CaseTransition, CaseView, FileChange, FileTransition, ItemChange, ItemTransition, StartCase,
 };
-use heddle_kernel::CaseTypeId;
+use heddle_kernel::{CaseTypeId, Timestamp};
 use heddle_workflows::runs::EventFilter;
 use serde_json::json;
 
@@ -52,10 +52,11 @@ pub(crate) async fn start(call: Call<ops::StartCase>) -> HandlerResult {
         definition_id: body.definition_id.clone(),
         business_key: body.business_key.clone(),
         correlation_key: body.correlation_key.clone(),
-        file: body.file.clone().unwrap_or_default(),
+        file: body.file.clone(),
+        input: body.input.clone().unwrap_or_default(),
     };
     let answer = |made: &CaseView| {
-        Ok(whole(201, made)?.with("location", format!("/api/cases/{}", made.id())))
+        Ok(whole(201, made, call.context.now())?.with("location", format!("/api/cases/{}", made.id())))
     };
     let record = |made: &CaseView| {
         let about = About::from(&made.id().to_string()).and("case-type", made.case_type());
@@ -77,7 +78,7 @@ fn unknown_type(error: heddle_usecase::UseCaseError) -> Failure {
 
 /// GET /api/cases/{caseId}
 pub(crate) async fn get(call: Call<ops::GetCase>) -> HandlerResult {
-    whole(200, &call.app.cases.get(&call.authorized).await?)
+    whole(200, &call.app.cases.get(&call.authorized).await?, call.context.now())
 }
 
 /// GET /api/cases/{caseId}/events
@@ -105,10 +106,10 @@ pub(crate) async fn change_item(call: Call<ops::ChangePlanItem>) -> HandlerResul
     let seen = call.seen(body.revision)?;
     let details = json!({ "planItemId": path.plan_item_id, "transition": path.transition });
     let record = |made: &CaseView| {
-        call.journal_with(&made.id().to_string(), details.clone(), || whole(200, made))
+        call.journal_with(&made.id().to_string(), details.clone(), || whole(200, made, call.context.now()))
     };
     let (cases, context) = (&call.app.cases, &call.context);
-    whole(200, &cases.change_item(&call.authorized, context, seen, &change, &record).await?)
+    whole(200, &cases.change_item(&call.authorized, context, seen, &change, &record).await?, context.now())
 }
 
 /// POST /api/cases/{caseId}/{transition}
@@ -128,10 +129,10 @@ pub(crate) async fn change(call: Call<ops::ChangeCase>) -> HandlerResult {
     let seen = call.seen(body.revision)?;
     let details = json!({ "transition": word, "reason": body.reason });
     let record = |made: &CaseView| {
-        call.journal_with(&made.id().to_string(), details.clone(), || whole(200, made))
+        call.journal_with(&made.id().to_string(), details.clone(), || whole(200, made, call.context.now()))
     };
     let (cases, context) = (&call.app.cases, &call.context);
-    whole(200, &cases.change(&call.authorized, context, seen, &transition, &record).await?)
+    whole(200, &cases.change(&call.authorized, context, seen, &transition, &record).await?, context.now())
 }
 
 /// PUT /api/cases/{caseId}/file/{itemId}
@@ -146,14 +147,14 @@ pub(crate) async fn put_file_item(call: Call<ops::PutCaseFileItem>) -> HandlerRe
     let seen = call.seen(body.revision)?;
     let details = json!({ "itemId": change.item, "transition": body.transition });
     let record = |made: &CaseView| {
-        call.journal_with(&made.id().to_string(), details.clone(), || whole(200, made))
+        call.journal_with(&made.id().to_string(), details.clone(), || whole(200, made, call.context.now()))
     };
     let (cases, context) = (&call.app.cases, &call.context);
-    whole(200, &cases.change_file(&call.authorized, context, seen, &change, &record).await?)
+    whole(200, &cases.change_file(&call.authorized, context, seen, &change, &record).await?, context.now())
 }
 
-fn whole(status: u16, view: &CaseView) -> HandlerResult {
-    Ok(Response::data(status, case_view::whole(view)?)?.tagged(view.case.revision))
+fn whole(status: u16, view: &CaseView, now: Timestamp) -> HandlerResult {
+    Ok(Response::data(status, case_view::whole(view, now)?)?.tagged(view.case.revision))
 }
 
 const fn item_transition_of(word: wire::cases::PlanItemTransition) -> ItemTransition {

@@ -130,7 +130,7 @@ pub(crate) fn child(of: CalledRun) -> wire::runs::RunChild {
 }
 
 /// An incident; what can be decided is what the node tells that it stopped, if it stopped one.
-fn incident(incident: Incident, nodes: &[ActiveNode]) -> wire::runs::Incident {
+pub(super) fn incident(incident: Incident, nodes: &[ActiveNode]) -> wire::runs::Incident {
     let mut waits = nodes.iter().filter_map(|node| node.waiting_for.as_ref());
     let told = waits.find(|wait| wait.incident_id == Some(incident.id)).map(|wait| wait.options.clone());
     let code = serde_json::to_value(incident.code).ok().and_then(|code| code.as_str().map(str::to_owned));

@@ -52,7 +52,7 @@ fn completed(app: &App, task: &HumanTask, run: &Run) -> HandlerResult {
             wire::tasks::CompletedTask { task, run: Some(run), case: None }
         }
         DefinitionKind::Case => {
-            let case = case_view::whole(&app.cases.now(run.clone()))?;
+            let case = case_view::whole(&app.cases.now(run.clone()), app.now())?;
             wire::tasks::CompletedTask { task, run: None, case: Some(case) }
         }
     };

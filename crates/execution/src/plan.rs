@@ -2,7 +2,7 @@
 //! Timers, subscriptions and open tasks are projections of the state, so that they are found by comparing the state
 //! before with the state after: they can't drift from it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::Hash;
 use std::sync::Arc;
 
@@ -72,6 +72,8 @@ pub struct StartRun {
     pub correlation_key: Option<String>,
     /// Start event to begin at.
     pub start_node_id: Option<String>,
+    /// Users who fill the roles of a case from its start on, by the ids of the roles.
+    pub people: BTreeMap<String, Vec<String>>,
 }
 
 /// Instance that is to be started by a caller.
@@ -534,7 +536,18 @@ fn for_others(kind: &EventKind) -> Option<ForOthers<'_>> {
         | EventKind::ChoreographyViolated(_)
         | EventKind::DecisionTaken { .. }
         | EventKind::IncidentRaised { .. }
-        | EventKind::IncidentResolved { .. } => None,
+        | EventKind::IncidentResolved { .. }
+        | EventKind::CaseOpened { .. }
+        | EventKind::CaseReactivated { .. }
+        | EventKind::CaseClosed { .. }
+        | EventKind::ItemCreated(_)
+        | EventKind::ItemTransitioned { .. }
+        | EventKind::SentrySatisfied { .. }
+        | EventKind::SentryReset { .. }
+        | EventKind::OnPartOccurred { .. }
+        | EventKind::CaseFileChanged { .. }
+        // Told with the call itself, which is of the same step.
+        | EventKind::CallDetached { .. } => None,
     }
 }
 
@@ -566,7 +579,7 @@ fn outgoing(run: &Run, step: &Step, happening: &StepContext<'_>) -> Vec<Outgoing
             }
             Some(ForOthers::Call(called)) => all.push(Outgoing {
                 id: call_of(called.run_id),
-                ..sent(ThrownKind::Call, &called.called, CallRequest::of(event, called).json())
+                ..sent(ThrownKind::Call, &called.called, CallRequest::of(event, called, step).json())
             }),
             Some(ForOthers::CallCancel(called)) => {
                 let notice = CallNotice { called, caller: run.id };
@@ -627,13 +640,18 @@ pub(crate) struct CallRequest {
     pub node_id: String,
     /// Node instance of the call activity.
     pub node_instance_id: String,
+    /// Whether nothing waits for what is called: it is started all the same.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_detached: bool,
     /// The call.
     pub call: RunCalled,
 }
 
 impl CallRequest {
-    fn of(event: &Event, called: &RunCalled) -> Self {
+    fn of(event: &Event, called: &RunCalled, step: &Step) -> Self {
+        let detaches = |other: &Event| matches!(&other.kind, EventKind::CallDetached { run_id } if *run_id == called.run_id);
         Self {
+            is_detached: step.events.iter().any(detaches),
             node_id: event.node_id.as_deref().unwrap_or_default().to_owned(),
             node_instance_id: event.node_instance_id.map(|id| id.to_string()).unwrap_or_default(),
             call: called.clone(),

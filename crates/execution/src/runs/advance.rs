@@ -287,6 +287,7 @@ pub(super) fn run_context(run: &Run, model: &CompiledVersion, by: Initiator, bud
         remark: None,
         stores: BTreeMap::new(),
         roles: Vec::new(),
+        people: BTreeMap::new(),
     }
 }
 
@@ -327,6 +328,13 @@ pub(super) fn refused(refusal: Rejection) -> UseCaseError {
             UseCaseError::Invalid(vec![Problem::new("limitExceeded", message)])
         }
         Rejection::CannotSkip(_) => UseCaseError::conflict("cannotSkip", message),
+        Rejection::UnknownItem(_) | Rejection::UnknownFileItem(_) => UseCaseError::NotFound,
+        Rejection::WrongTransition { .. } => UseCaseError::conflict("wrongTransition", message),
+        Rejection::NotCompletable { .. } => UseCaseError::conflict("notCompletable", message),
+        Rejection::NotPlannable { .. } => UseCaseError::conflict("notPlannable", message),
+        Rejection::OtherKind(_) => UseCaseError::conflict("otherKind", message),
+        Rejection::NotAllowed { .. } => UseCaseError::Forbidden(Problem::new("roleMissing", message)),
+        Rejection::WrongFileChange { .. } => invalid("value", "wrongFileChange", message),
         Rejection::NotStarted | Rejection::AlreadyStarted | Rejection::WrongGraph(_) => {
             UseCaseError::Internal(message)
         }

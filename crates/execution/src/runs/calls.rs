@@ -118,7 +118,7 @@ impl Runs {
         let request: CallRequest = read(thrown)?;
         let called = request.call.run_id;
         let caller = match self.ports.runs.load_any(thrown.tenant, thrown.run).await {
-            Ok(run) if run.snapshot.waits_for(called) => run,
+            Ok(run) if request.is_detached || run.snapshot.waits_for(called) => run,
             // Whoever called it does not wait for it any more.
             Ok(_) | Err(StoreError::NotFound) => return self.forget_thrown(thrown).await,
             Err(error) => return Err(error.into()),
@@ -273,7 +273,7 @@ impl Runs {
         target: Target,
         by: Initiator,
     ) -> Result<RunWrite, UseCaseError> {
-        let CallRequest { node_id, node_instance_id, call } = request;
+        let CallRequest { node_id, node_instance_id, call, .. } = request;
         let parent = Caller {
             run: caller.id,
             node_id,
@@ -469,7 +469,10 @@ fn ending(run: &Run) -> Command {
     let (run_id, state) = (run.id, &run.snapshot);
     let output = state.variables().cloned().unwrap_or_default();
     match (state.status(), state.error()) {
-        (Status::Completed, _) => Command::CompleteCall { run_id, output },
+        // What a case gives back is what it says; of a run it is the variables of its process.
+        (Status::Completed, _) => {
+            Command::CompleteCall { run_id, output: state.output().cloned().unwrap_or_default() }
+        }
         (_, Some(error)) => Command::FailCall {
             run_id,
             code: Some(error.code.to_string()),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use heddle_engine::{Command, Trigger};
+use heddle_engine::{Command, RunContext, Trigger};
 use heddle_kernel::{DefinitionKind, RunId};
 use heddle_policy::capability::WorkflowRun;
 use heddle_policy::{Authorized, RequestContext};
@@ -137,7 +137,8 @@ impl Runs {
             input.extend(names.map(|name| (name.to_string(), user.to_string().into())));
         }
         let command = Command::Start { trigger: beginning.trigger, input };
-        let context = run_context(&run, &compiled, by, self.budget);
+        let people = beginning.request.people;
+        let context = RunContext { people, ..run_context(&run, &compiled, by, self.budget) };
         let written = Vec::new();
         self.stepped(PlannedStep { run, is_new: true, version: compiled, command, context, by, written })
             .await

@@ -230,6 +230,7 @@ pub(crate) async fn create(call: Call<ops::CreateProcessInstance>) -> HandlerRes
         business_key: body.business_id.clone(),
         correlation_key: None,
         start_node_id: start.map(|start| start.element_id.clone()),
+        ..StartRun::default()
     };
     let workflow = call.authorized.id().to_string();
     let record = |run: &Run| {

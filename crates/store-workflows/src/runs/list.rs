@@ -279,11 +279,10 @@ async fn chunk_of(
                 .select((RunHead::as_select(), octet_length(runs::snapshot), small))
                 .into_boxed();
             narrow!(query, filter);
-            query = if filter.workflow.is_some() || !access.all() {
-                // What is listed is found by its id, or by the index of its definition: the kind is only checked.
-                query.filter(kind_apart().eq(access.kind().as_str()))
-            } else {
-                query.filter(runs::kind.eq(InstanceKindWord(access.kind())))
+            query = match filter.workflow {
+                // The index is that of the definition, whose instances are of one kind: it is only checked.
+                Some(_) => query.filter(kind_apart().eq(access.kind().as_str())),
+                None => query.filter(runs::kind.eq(InstanceKindWord(access.kind()))),
             };
             let query = within!(query, access.filter(), runs::id, runs::workflow_id);
             let query = match filter.sort {

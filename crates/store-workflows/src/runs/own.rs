@@ -173,8 +173,7 @@ impl Wanted<'_> {
             }
             Stream::Every | Stream::Meant(..) => {}
         }
-        let is_apart = self.filter.workflow.is_some() || matches!(stream, Stream::Listed(_));
-        self.of_kind(out, is_apart);
+        self.of_kind(out);
         self.filtered(out, created);
         self.reached(out);
         let (behind, order) = if self.is_descending() { ("<", " DESC") } else { (">", "") };
@@ -184,9 +183,9 @@ impl Wanted<'_> {
         out.words(&format!(" ORDER BY {created}{order}, {id}{order} LIMIT ")).number(self.limit);
     }
 
-    /// The condition on the kind, apart from every index of it where the runs are found by their ids or their definition.
-    fn of_kind(&self, out: &mut Statement, is_apart: bool) {
-        out.words(if is_apart { " AND r.kind || '' = " } else { " AND r.kind = " });
+    /// The condition on the kind, apart from every index of it where a definition is named, whose instances are of one kind.
+    fn of_kind(&self, out: &mut Statement) {
+        out.words(if self.filter.workflow.is_some() { " AND r.kind || '' = " } else { " AND r.kind = " });
         out.text(self.access.kind().as_str());
     }
 

@@ -216,8 +216,8 @@ impl Wanted<'_> {
     /// The condition on the kind of the instances, by the column that the stream's index has. Where a definition is named,
     /// the index is that of the definition, whose instances are of one kind: it is only checked.
     fn of_kind(&self, out: &mut Statement, column: &str) {
-        let apart = if self.filter.workflow.is_some() { " || ''" } else { "" };
-        out.words(&format!(" AND {column}{apart} = ")).text(self.reach.kind.as_str());
+        let column = if self.filter.workflow.is_some() { "t.instance_kind || ''" } else { column };
+        out.words(&format!(" AND {column} = ")).text(self.reach.kind.as_str());
     }
 
     /// The condition on the workflow, by the column that the stream's index has.

@@ -26,14 +26,14 @@ mod work;
 pub use apply::apply;
 pub use budget::{Budget, Inline};
 pub use cases::{
-    CaseView, CriterionView, FileView, ItemView, MissingPart, PartSource, PlanningView, TRANSITIONS, To,
-    Transitions, case_view, transition,
+    CaseView, CriterionView, FileView, ItemView, LifeCycle, MissingPart, PartSource, PlanningView,
+    TRANSITIONS, To, Transitions, case_view, transition,
 };
 pub use command::{Actor, Command, ItemTarget, Rejection, RejectionKind, Remark, RunContext, SkipTarget};
 pub use event::{
-    BodyKind, CalledVersion, CancelReason, ChoreographyViolated, CompensationStep, Event, EventKind,
-    IncidentCode, ItemCreated, ItemState, ItemType, JobCreated, JobKind, OutcomeValues, Phase, Resolution,
-    RunCalled, RunError, RunStarted, SubscriptionKind, TaskCreated, Trigger,
+    BodyKind, CalledVersion, CancelReason, ChoreographyViolated, CompensationStep, DecisionEvaluated, Event,
+    EventKind, IncidentCode, ItemCreated, ItemState, ItemType, JobCreated, JobKind, OutcomeValues, Phase,
+    Resolution, RunCalled, RunError, RunStarted, SubscriptionKind, TaskCreated, Trigger,
 };
 pub use id::{LocalId, LocalIdError};
 pub use run::{Attempt, Model, Step, step, step_inline, step_until};

@@ -2,10 +2,10 @@
 
 use super::CaseMachine;
 use super::items::Creation;
+use crate::core::StepFault;
 use crate::core::compute::{Computed, Scopes, json_of};
 use crate::core::jobs::Failure;
 use crate::core::tasks::Named;
-use crate::core::{StepFault, expression};
 use crate::event::{EventKind, IncidentCode, ItemState, JobKind, Phase, Resolution};
 use crate::state::{IncidentState, JobState};
 use crate::{LocalId, Rejection};

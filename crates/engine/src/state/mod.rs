@@ -12,7 +12,7 @@ mod waits;
 
 pub(crate) use crate::stage::Stage;
 pub(crate) use calls::CallState;
-pub(crate) use case::{CaseState, ItemInstance, Owner, at_path};
+pub(crate) use case::{CaseState, ItemInstance, at_path};
 pub(crate) use compensation::{Cancelling, CompensationState, Record};
 pub(crate) use flow::{BodyState, Flow, NodeInstance, Token};
 pub(crate) use incidents::IncidentState;

@@ -9,7 +9,7 @@ use crate::state::Stage;
 use crate::{LocalId, Rejection};
 use heddle_bpmn_graph::{Listener, ListenerPlace, ListenerWork, NodeIx, Schedule};
 use heddle_feel::{Context, Expression};
-use serde_json::{Map, Value};
+use serde_json::Map;
 use std::sync::Arc;
 
 impl Machine<'_> {

@@ -8,5 +8,7 @@ mod finding;
 pub mod model;
 pub mod plan;
 mod remedy;
+pub mod validate;
 
-pub use compile::{Compiled, compile};
+pub use compile::{Compiled, Meaning, compile, compile_with};
+pub use validate::{examine, validate};

@@ -97,8 +97,9 @@ impl<'m> Builder<'m> {
                     // An item without an entry criterion comes again when it ends.
                     Some("" | "complete" | "occur") => {}
                     _ => {
-                        let message =
-                            format!("{member}: an item comes again on `complete` and `occur` alone");
+                        let message = format!(
+                            "{member}: an item comes again on `complete` and `occur` alone, not on {value}"
+                        );
                         self.error(at, ("unsupportedSetting", "5.4.11"), message);
                     }
                 },

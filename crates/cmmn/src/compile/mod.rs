@@ -10,6 +10,8 @@ mod parameters;
 mod planning;
 mod sentries;
 mod settings;
+#[cfg(test)]
+mod tests;
 
 mod work;
 

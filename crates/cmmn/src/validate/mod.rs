@@ -3,6 +3,8 @@
 mod ends;
 mod reach;
 mod structure;
+#[cfg(test)]
+mod tests;
 mod usage;
 
 use crate::compile::{self, Compiled, Meaning};

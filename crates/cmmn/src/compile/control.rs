@@ -16,14 +16,21 @@ impl<'m> Builder<'m> {
         at: At<'_>,
         defined: &str,
     ) -> Control {
-        match (node.control, definition.default_control.as_ref()) {
-            (Some(own), _) => self.rules_of(own, at, "itemControl"),
-            (None, Some(own)) => {
-                let at = At { id: node.definition_ref, path: defined };
-                self.rules_of(own, at, "defaultControl")
-            }
-            (None, None) => Control::default(),
+        let (written, at, member) = match (node.control, definition.default_control.as_ref()) {
+            (Some(own), _) => (Some(own), at, "itemControl"),
+            (None, Some(own)) => (Some(own), At { id: node.definition_ref, path: defined }, "defaultControl"),
+            (None, None) => (None, at, ""),
+        };
+        let mut found = written.map(|own| self.rules_of(own, at, member)).unwrap_or_default();
+        let is_silent = written.is_none_or(|own| own.manual_activation_rule.is_none());
+        let begins = definition
+            .r#type
+            .as_deref()
+            .is_some_and(|kind| kind == "stage" || kind.to_lowercase().ends_with("task"));
+        if self.meaning.manual_by_default && is_silent && begins {
+            found.manual = Rule::Yes;
         }
+        found
     }
 
     fn rules_of(&mut self, control: &'m ItemControl, at: At<'_>, member: &str) -> Control {
@@ -90,8 +97,9 @@ impl<'m> Builder<'m> {
                     // An item without an entry criterion comes again when it ends.
                     Some("" | "complete" | "occur") => {}
                     _ => {
-                        let message =
-                            format!("{member}: an item comes again on `complete` and `occur` alone");
+                        let message = format!(
+                            "{member}: an item comes again on `complete` and `occur` alone, not on {value}"
+                        );
                         self.error(at, ("unsupportedSetting", "5.4.11"), message);
                     }
                 },

@@ -19,10 +19,10 @@ impl<'m> Builder<'m> {
         for (ix, (item, _)) in found.iter().enumerate() {
             let ix = ix as FileIx;
             // Names are a second way to an item, where nothing has them as its id and only one item is called so.
-            let name = item.name.as_deref().filter(|name| !name.is_empty());
-            if let Some(name) =
-                name.filter(|name| found.iter().all(|(own, _)| own.id.as_deref() != Some(name)))
-            {
+            let Some(name) = item.name.as_deref().filter(|name| !name.is_empty()) else { continue };
+            let same = |(own, _): &&(&model::CaseFileItem, String)| own.name.as_deref() == Some(name);
+            let is_id = found.iter().any(|(own, _)| own.id.as_deref() == Some(name));
+            if !is_id && found.iter().filter(same).count() == 1 {
                 self.plan.file_ids.entry(name.into()).or_insert(ix);
             }
         }

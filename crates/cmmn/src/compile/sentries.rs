@@ -92,8 +92,9 @@ impl<'m> Builder<'m> {
         let id = written.id.as_deref().filter(|id| !id.is_empty());
         let at = At { id: id.unwrap_or_default(), path };
         let ix = self.plan.criteria.len() as CriterionIx;
-        if let Some(settings) = written.configuration.as_ref() {
-            self.criterion_settings(item, is_exit, settings, at);
+        match written.configuration.as_ref() {
+            Some(settings) => self.criterion_settings(item, is_exit, settings, at),
+            None => self.criterion_settings(item, is_exit, &Map::new(), at),
         }
         let name: Arc<str> = match (id, self.raws.get(item as usize)) {
             (Some(id), _) => id.into(),

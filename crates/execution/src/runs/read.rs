@@ -16,6 +16,7 @@ use serde_json::value::RawValue;
 use super::Runs;
 use super::advance::lost;
 use crate::UseCaseError;
+use crate::compiled::Plan;
 use crate::ports::RunFilter;
 use crate::records::{CalledRun, Run};
 

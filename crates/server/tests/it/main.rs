@@ -18,6 +18,7 @@ mod asvs_rights;
 mod audit_chain;
 mod audit_trail;
 mod calls;
+mod cases;
 mod camunda7;
 mod camunda8;
 mod check_access;

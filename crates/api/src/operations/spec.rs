@@ -145,11 +145,11 @@ impl Area {
             Self::Authorization => {
                 "Questions about rights: single decisions, batches, and all that somebody may do."
             }
-            Self::Work => "The work list over runs, and signals.",
+            Self::Work => "The work list over runs and cases, and signals.",
             Self::Jobs => "Jobs for external workers: taken, completed, failed.",
             Self::Operations => "Background work that was set aside.",
-            Self::Connections => "Connections to services outside, and webhooks to receivers there.",
-            Self::Cases => "Cases and the status of case events.",
+            Self::Connections => "Connections to services outside, webhooks to receivers there, and hooks for their calls.",
+            Self::Cases => "Cases, their plan items and file, the status of case events, and calls at hooks.",
             Self::Platform => "The documents and the test clock.",
             Self::Camunda7 => "Workers written for the external tasks of Camunda 7.",
             Self::Camunda8 => "Workers and callers written for the REST interface of Camunda 8.",

@@ -207,7 +207,8 @@ impl FileChange {
             }
             Some(transition) => FileEvent::from(transition),
             None if self.at.is_empty() && may_be_several(item) => {
-                let message = "There may be several of it: say which one by its number, or `create` to add one.";
+                let message =
+                    "There may be several of it: say which one by its number, or `create` to add one.";
                 return Err(UseCaseError::invalid("at", "required", message));
             }
             None => {

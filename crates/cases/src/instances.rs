@@ -188,11 +188,8 @@ impl Cases {
         record: &JournalFor<'_, CaseView>,
     ) -> Result<CaseView, UseCaseError> {
         may_start(context, case_type)?;
-        let of = StartOf {
-            tenant: authorized.tenant(),
-            kind: DefinitionKind::Case,
-            definition: case_type.into(),
-        };
+        let of =
+            StartOf { tenant: authorized.tenant(), kind: DefinitionKind::Case, definition: case_type.into() };
         let mut input = start.input;
         input.remove(CASE_FILE);
         input.extend(start.file.map(|file| (CASE_FILE.to_owned(), Value::Object(file))));
@@ -328,7 +325,9 @@ impl Cases {
         let case = self.runs.instance(key).await?;
         match self.runs.model_of(&case).await? {
             Plan::Case(plan) => Ok(plan),
-            Plan::Process(_) => Err(UseCaseError::Internal(format!("the case {} follows a process", case.id))),
+            Plan::Process(_) => {
+                Err(UseCaseError::Internal(format!("the case {} follows a process", case.id)))
+            }
         }
     }
 }

@@ -479,7 +479,9 @@ fn unlearned() -> DenialError {
 /// Things that a caller may do `C` to; nothing where they may do it to none and what names them may still be as good.
 fn reach<C: Capability>(caller: &Authenticated, names: bool) -> Result<AccessFilter<C::On>, DenialError> {
     match caller.snapshot.authorize_some::<C>() {
-        Err(denial) if names && denial.reason == Reason::ResourceActionNotGranted => Ok(AccessFilter::default()),
+        Err(denial) if names && denial.reason == Reason::ResourceActionNotGranted => {
+            Ok(AccessFilter::default())
+        }
         other => other,
     }
 }

@@ -5,9 +5,9 @@ use heddle_api::operations::{OperationId, ops};
 
 use crate::bind::{Handler, bind};
 use crate::handlers::{
-    accounts, audit, authorization, camunda7, camunda8, case_events, cases, conformance, connections, dead_letters,
-    decisions, directory, groups, hooks, jobs, licence, platform, roles, runs, sessions, sign_ins, tasks, transform,
-    webhooks, workflows,
+    accounts, audit, authorization, camunda7, camunda8, case_events, cases, conformance, connections,
+    dead_letters, decisions, directory, groups, hooks, jobs, licence, platform, roles, runs, sessions,
+    sign_ins, tasks, transform, webhooks, workflows,
 };
 use crate::{organization_stream, stream};
 

@@ -59,11 +59,8 @@ impl SqlHookStore {
                 .select(HookSecretRow::as_select())
                 .load(conn)
                 .await?;
-            let now: i64 = hooks::table
-                .find((row.organization_id, row.id))
-                .select(hooks::revision)
-                .first(conn)
-                .await?;
+            let now: i64 =
+                hooks::table.find((row.organization_id, row.id)).select(hooks::revision).first(conn).await?;
             if now != row.revision {
                 return Ok(None);
             }

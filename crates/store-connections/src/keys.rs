@@ -13,9 +13,7 @@ use heddle_store::{At, Id, StoreError, lock, read, write_tx};
 
 use crate::SqlConnectionStore;
 use crate::known;
-use crate::schema::{
-    HookSecretRow, KeyRow, SecretRow, connection_keys, connection_secrets, hook_secrets,
-};
+use crate::schema::{HookSecretRow, KeyRow, SecretRow, connection_keys, connection_secrets, hook_secrets};
 
 fn of_check(check: &KeyCheck, at: Timestamp) -> KeyRow {
     KeyRow {
@@ -55,10 +53,7 @@ macro_rules! rewrap {
     ($conn:expr, $table:ident, $key:expr, $before:expr, $sealed:expr) => {{
         let row = $table::table.find($key).filter($table::sealed.eq($before.text.as_str()));
         diesel::update(row)
-            .set((
-                $table::key_id.eq($sealed.key.as_str()),
-                $table::sealed.eq($sealed.text.as_str()),
-            ))
+            .set(($table::key_id.eq($sealed.key.as_str()), $table::sealed.eq($sealed.text.as_str())))
             .execute($conn)
             .await?
     }};

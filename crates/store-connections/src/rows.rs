@@ -1,7 +1,7 @@
 //! Conversions of rows to and from records.
 
-use heddle_connections::ports::SealedRow;
 use heddle_connections::Hook;
+use heddle_connections::ports::SealedRow;
 use heddle_connections::records::{Connection, Delivery, Webhook};
 use heddle_connections::secret::{SealedSecret, SecretPlace};
 use heddle_kernel::{Revision, TenantId, WebhookId};

@@ -47,7 +47,7 @@ const GUARDED: &[Guarded] = &[
         by: "of_the_installation",
         callers: &[(
             "crates/server/src/acting.rs",
-            "the demo and commands of the operator, where nobody calls",
+            "the demo, commands of the operator and calls at hooks, where nobody is signed in",
         )],
     },
     Guarded {

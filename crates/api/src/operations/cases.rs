@@ -39,7 +39,7 @@ macro_rules! case_rows {
                 Platform Cases Preview "Move a plan item through its life cycle, or plan a discretionary item"
                 security(CaseUpdate loaded "caseId") entitlement(Workflow) role(Workflow)
                 audit("case.plan_item_changed")
-                idempotent(no) remediation(no) ifmatch(no)
+                idempotent(no) remediation(no) ifmatch(yes)
                 path(cases::PlanItemPath) query(NoQuery) body(OptionalJson JSON_LIMIT cases::ChangePlanItem)
                 output(Data cases::Case)
                 success[200] errors[400 401 402 403 404 409 423 500 503];
@@ -47,7 +47,7 @@ macro_rules! case_rows {
                 Platform Cases Preview "Suspend, resume, reactivate, close or terminate a case"
                 security(CaseUpdate loaded "caseId") entitlement(Workflow) role(Workflow)
                 audit("case.changed")
-                idempotent(no) remediation(no) ifmatch(no)
+                idempotent(no) remediation(no) ifmatch(yes)
                 path(cases::CaseTransitionPath) query(NoQuery) body(OptionalJson JSON_LIMIT cases::ChangeCase)
                 output(Data cases::Case)
                 success[200] errors[400 401 402 403 404 409 423 500 503];
@@ -55,7 +55,7 @@ macro_rules! case_rows {
                 Platform Cases Preview "Create, update or replace a case file item, or delete it by null"
                 security(CaseUpdate loaded "caseId") entitlement(Workflow) role(Workflow)
                 audit("case.file_changed")
-                idempotent(yes) remediation(no) ifmatch(no)
+                idempotent(yes) remediation(no) ifmatch(yes)
                 path(cases::CaseFilePath) query(NoQuery) body(Json COMPLETION_LIMIT cases::PutCaseFileItem)
                 output(Data cases::Case)
                 success[200] errors[400 401 402 403 404 409 413 415 423 500 503];

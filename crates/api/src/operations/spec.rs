@@ -148,7 +148,9 @@ impl Area {
             Self::Work => "The work list over runs and cases, and signals.",
             Self::Jobs => "Jobs for external workers: taken, completed, failed.",
             Self::Operations => "Background work that was set aside.",
-            Self::Connections => "Connections to services outside, webhooks to receivers there, and hooks for their calls.",
+            Self::Connections => {
+                "Connections to services outside, webhooks to receivers there, and hooks for their calls."
+            }
             Self::Cases => "Cases, their plan items and file, the status of case events, and calls at hooks.",
             Self::Platform => "The documents and the test clock.",
             Self::Camunda7 => "Workers written for the external tasks of Camunda 7.",

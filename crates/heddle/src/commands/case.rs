@@ -159,13 +159,18 @@ fn show(case: &Value) {
     given("correlation", "/correlationKey");
     given("created", "/createdAt");
     given("ended", "/endedAt");
-    let members = |of: &Value, name: &str| of.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+    let members =
+        |of: &Value, name: &str| of.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
     for item in members(case, "planItems") {
         let name = item.get("name").and_then(Value::as_str).unwrap_or_else(|| text(&item, "/planItemId"));
-        row("item", &format!("{}  {}  {name} ({})", text(&item, "/id"), text(&item, "/state"), text(&item, "/type")));
+        row(
+            "item",
+            &format!("{}  {}  {name} ({})", text(&item, "/id"), text(&item, "/state"), text(&item, "/type")),
+        );
         for criterion in members(&item, "missing") {
             let parts = members(&criterion, "onParts");
-            let parts = parts.iter().map(|part| format!("{} {}", text(part, "/source"), text(part, "/event")));
+            let parts =
+                parts.iter().map(|part| format!("{} {}", text(part, "/source"), text(part, "/event")));
             let condition = criterion.pointer("/ifPart/text").and_then(Value::as_str).map(str::to_owned);
             let missing: Vec<String> = parts.chain(condition).collect();
             row("", &format!("  waits for {}", missing.join(" and ")));

@@ -6,21 +6,22 @@ use heddle_connections::ports::HookFilter;
 use heddle_connections::records::SecretState;
 use heddle_connections::secret::Secret;
 use heddle_connections::{
-    Hook, HookCall, HookEvent, HookMapping, HookPatch, HookRefusal, HookSignature, Hooked, NewHook, NewSignature,
-    SignatureFault,
+    Hook, HookCall, HookEvent, HookMapping, HookPatch, HookRefusal, HookSignature, Hooked, NewHook,
+    NewSignature, SignatureFault,
 };
 use heddle_egress::Url;
 use heddle_identity::token::{HOOK_PREFIX, Token};
-use heddle_kernel::{IdSource as _, Patch, SessionId};
+use heddle_kernel::Patch;
+use heddle_policy::OwnReason;
 use heddle_policy::capability::CaseEventCreate;
 use heddle_policy::licence::Entitlement;
-use heddle_policy::{OwnReason, RequestContext};
 use heddle_usecase::{Actor, AuditEntry, Journal};
 use heddle_workflows::records::InboxEvent;
 use heddle_workflows::runs::CaseEvent;
 use serde_json::json;
 
 use super::literals::{signature_scheme, signature_scheme_of};
+use crate::acting::own_context_of;
 use crate::app::App;
 use crate::audit::{self, About};
 use crate::call::{Call, PublicCall, page};
@@ -131,10 +132,8 @@ pub(crate) async fn receive(call: PublicCall<ops::ReceiveHook>) -> HandlerResult
 /// Takes the event that a call became, in the name of whoever made the hook.
 async fn take(call: &PublicCall<ops::ReceiveHook>, event: HookEvent) -> HandlerResult {
     let (app, spec) = (&call.app, ops::ReceiveHook::ID.spec());
-    let session = SessionId(app.ids.next(call.facts.now));
     let reason = OwnReason("a call at a hook");
-    let context =
-        RequestContext::of_the_installation(reason, event.tenant, event.owner, session, call.facts.clone());
+    let context = own_context_of(reason, event.tenant, event.owner, call.facts.clone());
     let authorized = context.snapshot().authorize_kind::<CaseEventCreate>();
     let authorized = authorized.map_err(|_| Failure::internal("the installation may not take an event"))?;
     let hook = event.hook;

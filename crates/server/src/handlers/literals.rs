@@ -3,8 +3,8 @@
 
 use heddle_api::wire;
 use heddle_cases::CaseState;
-use heddle_connections::{ConnectionKind, SignatureScheme};
 use heddle_connections::records::{PauseReason, Phase};
+use heddle_connections::{ConnectionKind, SignatureScheme};
 use heddle_identity::records::{SecondFactor, UserKind, UserState};
 use heddle_policy::Effect;
 use heddle_workflows::records::{

@@ -53,7 +53,8 @@ async fn a_call_with_a_good_signature_becomes_an_event_once() {
         assert!(states(&now).contains(&("settled".to_owned(), "completed".to_owned())));
 
         let other = json!({ "id": 8, "kind": "opened" });
-        let ignored = call(&stranger, &path, &other, &signed(&serde_json::to_vec(&other).unwrap(), SECRET)).await;
+        let ignored =
+            call(&stranger, &path, &other, &signed(&serde_json::to_vec(&other).unwrap(), SECRET)).await;
         assert_eq!(ignored.expect(202).data(), json!({ "state": "ignored", "eventId": null }));
         let _ = call(&stranger, &path, &other, &good).await.refused(400, "signatureWrong");
         let unsigned = stranger.post(&path, paid.clone()).await;
@@ -86,7 +87,8 @@ async fn an_address_of_nobody_is_told_alike_and_a_secret_is_never_shown() {
         let _ = admin.patch(&at, other).await.refused(400, "required");
         let wrong = json!({ "correlationKey": "1 +" });
         let _ = admin.patch(&at, wrong).await.refused(400, "notAnExpression");
-        let open = json!({ "signature": null, "when": null, "idempotencyKey": null, "correlationKey": "query.key" });
+        let open =
+            json!({ "signature": null, "when": null, "idempotencyKey": null, "correlationKey": "query.key" });
         let changed = admin.patch(&at, open).await.expect(200).data();
         assert_eq!(changed["signature"], json!(null));
         let taken = stranger.post(&format!("{path}?key=k-1"), json!({})).await.expect(202).data();

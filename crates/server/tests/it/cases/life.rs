@@ -30,7 +30,10 @@ async fn a_case_goes_on_by_tasks_file_and_events_and_tells_what_it_waits_for() {
         assert_eq!(item(&case, "decide")["state"], "active");
 
         let held = admin.post(&format!("{path}/suspend"), json!({})).await.expect(200).data();
-        assert_eq!((&held["state"], &item(&held, "decide")["state"]), (&json!("suspended"), &json!("suspended")));
+        assert_eq!(
+            (&held["state"], &item(&held, "decide")["state"]),
+            (&json!("suspended"), &json!("suspended"))
+        );
         let _ = admin.post(&format!("{path}/suspend"), json!({})).await.expect(409);
         let case = admin.post(&format!("{path}/resume"), json!({})).await.expect(200).data();
         let _ = complete(&admin, &case, "decide", json!({})).await;
@@ -47,7 +50,10 @@ async fn a_case_goes_on_by_tasks_file_and_events_and_tells_what_it_waits_for() {
         let _ = admin.post(&format!("{path}/reactivate"), json!({})).await.expect(409);
         let events = admin.get(&format!("{path}/events?limit=200")).await.expect(200).data();
         let kinds: Vec<_> = events.as_array().unwrap().iter().map(|event| event["type"].clone()).collect();
-        assert!(kinds.contains(&json!("caseFile.changed")) && kinds.contains(&json!("case.closed")), "{kinds:?}");
+        assert!(
+            kinds.contains(&json!("caseFile.changed")) && kinds.contains(&json!("case.closed")),
+            "{kinds:?}"
+        );
         app.stop().await;
     });
 }
@@ -61,7 +67,8 @@ async fn a_put_says_what_it_changes_or_the_file_does() {
         let case = start(&admin, &case_type, json!({})).await;
         let at = |item: &str| format!("/api/cases/{}/file/{item}", id(&case));
         let made = admin.put(&at("claimed"), json!({ "value": { "a": 1, "b": 2 } })).await.expect(200).data();
-        let again = admin.put(&at("claimed"), json!({ "value": { "a": 1, "b": 2 } })).await.expect(200).data();
+        let again =
+            admin.put(&at("claimed"), json!({ "value": { "a": 1, "b": 2 } })).await.expect(200).data();
         assert_eq!(made["revision"], again["revision"], "what is there already changes nothing");
         let merged = json!({ "value": { "b": 3 }, "transition": "update" });
         let merged = admin.put(&at("claimed"), merged).await.expect(200).data();

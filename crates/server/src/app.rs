@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use heddle_cases::definitions::CaseTypes;
 use heddle_connections::rotation::Keys;
 use heddle_connections::{Connections, Webhooks};
 use heddle_egress::Egress;
@@ -33,6 +34,8 @@ pub struct App {
     pub(crate) sign_ins: SignIns,
     /// Workflow definitions.
     pub definitions: Definitions,
+    /// Case types.
+    pub case_types: CaseTypes,
     /// Connections to services outside.
     pub connections: Connections,
     /// Webhooks.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use heddle_cases::definitions::CaseTypes;
+use heddle_cases::versions::CompiledCaseTypes;
 use heddle_identity::audit_chain::AuditChain;
 use heddle_identity::ports::InstallationStore;
 use heddle_identity::{Identity, InstallationKey};
@@ -226,6 +227,7 @@ fn run_ports(
     );
     let runs: Arc<dyn RunStore> = runs_and_jobs.clone();
     let models = Arc::new(CompiledVersions::new(Arc::clone(&workflows)).with_compute(Arc::clone(&threads)));
+    let case_types = CompiledCaseTypes::new(definitions.clone()).with_compute(Arc::clone(&threads));
     let writers = if db.postgres().is_some() { 2 } else { 1 };
     let options = CommitOptions { writers, ..CommitOptions::default() };
     let ports = RunPorts {
@@ -235,7 +237,7 @@ fn run_ports(
         work: Arc::new(SqlWorkStore::new(db.clone()).with_quotas(Arc::clone(quotas))),
         limits: licensed::rates(config, &parts.identity),
         hub: hub.clone(),
-        versions: Kinds::workflows(models.clone()),
+        versions: Kinds::workflows(models.clone()).with_cases(Arc::new(case_types)),
         ids: Arc::new(RandomIds),
         compute: threads,
         clock: parts.clock.clone(),

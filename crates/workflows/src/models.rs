@@ -9,7 +9,7 @@ use heddle_bpmn::diagnostic::Diagnostic;
 use heddle_bpmn::model::WorkflowDefinition;
 use heddle_bpmn_graph::{self as graph, Edition, Lanes, Meaning};
 use heddle_dmn::Model;
-use heddle_kernel::{Cursor, PageRequest, Revision, TenantId, Timestamp, UserId, WorkflowId};
+use heddle_kernel::{Revision, TenantId, Timestamp, UserId, WorkflowId};
 use heddle_usecase::{Admission, Compute, InPlace, StoreError, computed};
 use serde_json::Value;
 
@@ -192,10 +192,7 @@ impl Versions for CompiledVersions {
         definition: WorkflowId,
         number: i32,
     ) -> Result<Timestamp, StoreError> {
-        let page = PageRequest { limit: 1, cursor: Some(Cursor::after(&number.saturating_add(1))) };
-        let found = self.store.versions(tenant, definition, &page).await?;
-        let version = found.items.first().filter(|version| version.number == number);
-        version.map(|version| version.published_at).ok_or(StoreError::NotFound)
+        self.store.published_at(tenant, definition, number).await
     }
 
     async fn version_at(
@@ -204,17 +201,7 @@ impl Versions for CompiledVersions {
         definition: WorkflowId,
         at: Timestamp,
     ) -> Result<Option<i32>, StoreError> {
-        let mut page = PageRequest { limit: 100, cursor: None };
-        loop {
-            let found = self.store.versions(tenant, definition, &page).await?;
-            if let Some(version) = found.items.iter().find(|version| version.published_at <= at) {
-                return Ok(Some(version.number));
-            }
-            match found.next {
-                Some(next) => page.cursor = Some(next),
-                None => return Ok(None),
-            }
-        }
+        self.store.version_at(tenant, definition, at).await
     }
 
     async fn draft_decisions(

@@ -21,7 +21,10 @@ const EDITION: i32 = 1;
 pub struct CaseTypeKind;
 
 /// The typed view of a stored definition.
-fn typed(document: &Value) -> Result<CaseDefinition, UseCaseError> {
+///
+/// # Errors
+/// `Internal`: what is stored was checked before.
+pub(crate) fn typed(document: &Value) -> Result<CaseDefinition, UseCaseError> {
     CaseDefinition::deserialize(document)
         .map_err(|error| UseCaseError::Internal(format!("a stored case definition does not read: {error}")))
 }
@@ -118,8 +121,8 @@ impl Kind for CaseTypeKind {
     fn import(&self, bytes: &[u8]) -> Result<Imported, UseCaseError> {
         let read = read(bytes)?;
         let name = name(&read.definition).map(str::to_owned);
-        let document =
-            serde_json::to_value(&read.definition).map_err(|error| UseCaseError::Internal(error.to_string()))?;
+        let document = serde_json::to_value(&read.definition)
+            .map_err(|error| UseCaseError::Internal(error.to_string()))?;
         Ok(Imported { document, name, diagnostics: read.diagnostics })
     }
 
@@ -167,7 +170,8 @@ mod tests {
     fn a_case_is_called_by_its_id_and_started_once_by_an_event() {
         let entries = CaseTypeKind.entries(&claim(), &version(EDITION), Timestamp::from_micros(0)).unwrap();
         assert_eq!(entries.callable, ["claim"]);
-        let told: Vec<_> = entries.starts.iter().map(|start| (&*start.entry, start.kind, &*start.name)).collect();
+        let told: Vec<_> =
+            entries.starts.iter().map(|start| (&*start.entry, start.kind, &*start.name)).collect();
         assert_eq!(told, [("claim", StartKind::Message, "claim.made")]);
         assert!(!CaseTypeKind.has_changed_meaning(&claim(), &version(EDITION), &[]).unwrap());
         assert!(CaseTypeKind.has_changed_meaning(&claim(), &version(EDITION + 1), &[]).unwrap());

@@ -8,6 +8,7 @@ pub use heddle_definitions::{
     NewDefinition as NewCaseType, PublishRequest, Published, SavedDraft, ValidationReport,
 };
 pub use kind::CaseTypeKind;
+pub(crate) use kind::typed;
 
 use std::sync::Arc;
 
@@ -18,8 +19,8 @@ use heddle_definitions::records::{DefinitionView, ShownDefinition, Version, Vers
 use heddle_definitions::{Alarm, DefinitionKey, Definitions, Suggested};
 use heddle_kernel::{DefinitionKind, Diagnostic, IdSource, Page, PageRequest, Revision};
 use heddle_policy::capability::{
-    CaseTypeCreate, CaseTypeDelete, CaseTypeExport, CaseTypeImport, CaseTypeList, CaseTypePublish, CaseTypeRead,
-    CaseTypeUpdate, CaseTypeValidate,
+    CaseTypeCreate, CaseTypeDelete, CaseTypeExport, CaseTypeImport, CaseTypeList, CaseTypePublish,
+    CaseTypeRead, CaseTypeUpdate, CaseTypeValidate,
 };
 use heddle_policy::{Authorized, AuthorizedKind, AuthorizedList, RequestContext};
 use heddle_usecase::{Compute, Journal, JournalFor, UseCaseError};

@@ -167,6 +167,7 @@ const LAYERS: &[Layer] = &[
             "heddle-policy",
             "heddle-usecase",
             "heddle-store",
+            "heddle-definitions",
             "heddle-workflows",
             "heddle-bpmn",
             "heddle-engine",

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use heddle_bpmn_graph::{Graph, ROOT};
 use heddle_cmmn::plan::CasePlan;
-use heddle_dmn::Model as Decisions;
+pub use heddle_dmn::Model as Decisions;
 use heddle_engine::{Model, Trigger};
 use heddle_kernel::DefinitionKind;
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use heddle_cases::Cases;
+use heddle_cases::definitions::CaseTypes;
 use heddle_connections::rotation::Keys;
 use heddle_connections::{Connections, Hooks, Webhooks};
 use heddle_egress::Egress;
@@ -34,6 +35,8 @@ pub struct App {
     pub(crate) sign_ins: SignIns,
     /// Workflow definitions.
     pub definitions: Definitions,
+    /// Case types.
+    pub case_types: CaseTypes,
     /// Connections to services outside.
     pub connections: Connections,
     /// Webhooks.

@@ -5,9 +5,9 @@ use heddle_api::operations::{OperationId, ops};
 
 use crate::bind::{Handler, bind};
 use crate::handlers::{
-    accounts, audit, authorization, camunda7, camunda8, case_events, cases, conformance, connections,
-    dead_letters, decisions, directory, groups, hooks, jobs, licence, platform, roles, runs, sessions,
-    sign_ins, tasks, transform, webhooks, workflows,
+    accounts, audit, authorization, camunda7, camunda8, case_events, case_types, cases, conformance,
+    connections, dead_letters, decisions, directory, groups, hooks, jobs, licence, platform, roles, runs,
+    sessions, sign_ins, tasks, transform, webhooks, workflows,
 };
 use crate::{organization_stream, stream};
 
@@ -49,6 +49,20 @@ pub(crate) fn handler(id: OperationId) -> Handler {
         Id::SaveDecisionLogic => bind::<ops::SaveDecisionLogic>(decisions::save_logic),
         Id::ExportDmn => bind::<ops::ExportDmn>(transform::export_dmn),
         Id::GetImportSource => bind::<ops::GetImportSource>(transform::import_source),
+
+        Id::ListCaseTypes => bind::<ops::ListCaseTypes>(case_types::list),
+        Id::CreateCaseType => bind::<ops::CreateCaseType>(case_types::create),
+        Id::GetCmmnConformance => bind::<ops::GetCmmnConformance>(conformance::cmmn),
+        Id::ImportCaseType => bind::<ops::ImportCaseType>(case_types::import),
+        Id::PreviewCaseTypeImport => bind::<ops::PreviewCaseTypeImport>(case_types::preview),
+        Id::DeleteCaseType => bind::<ops::DeleteCaseType>(case_types::delete),
+        Id::GetCaseType => bind::<ops::GetCaseType>(case_types::get),
+        Id::UpdateCaseType => bind::<ops::UpdateCaseType>(case_types::patch),
+        Id::SaveCaseTypeDraft => bind::<ops::SaveCaseTypeDraft>(case_types::save_draft),
+        Id::ExportCmmn => bind::<ops::ExportCmmn>(case_types::export),
+        Id::PublishCaseType => bind::<ops::PublishCaseType>(case_types::publish),
+        Id::ValidateCaseType => bind::<ops::ValidateCaseType>(case_types::validate),
+        Id::ListCaseTypeVersions => bind::<ops::ListCaseTypeVersions>(case_types::versions),
 
         Id::ListRuns => bind::<ops::ListRuns>(runs::list),
         Id::StartRun => bind::<ops::StartRun>(runs::start),

@@ -1,6 +1,6 @@
 //! Columns of workflows and runs that name a thing, by which access filters narrow lists.
 
-use heddle_policy::resource::{DeadLetter, Definition, Instance, Workflow};
+use heddle_policy::resource::{CaseType, DeadLetter, Definition, Instance, Workflow};
 use heddle_store::filter::Names;
 
 use crate::schema::{dead_letters, human_tasks, runs, workflows};
@@ -12,6 +12,7 @@ impl Names<Workflow> for dead_letters::workflow_id {}
 impl Names<Definition> for runs::workflow_id {}
 impl Names<Definition> for human_tasks::workflow_id {}
 impl Names<Workflow> for workflows::id {}
+impl Names<CaseType> for workflows::id {}
 
 #[cfg(test)]
 mod tests {

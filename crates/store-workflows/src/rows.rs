@@ -16,7 +16,7 @@ use crate::schema::{
     SubscriptionDbRow, TaskDbRow, TimerDbRow,
 };
 use crate::words::{
-    InboxStateWord, InstanceKindWord, JobKindWord, JobOutcomeWord, JobStateWord, KindWord, ReasonWord,
+    DefinitionKindWord, InboxStateWord, JobKindWord, JobOutcomeWord, JobStateWord, KindWord, ReasonWord,
     RunStateWord, TaskStateWord, ThrownWord, WorkKindWord,
 };
 
@@ -61,7 +61,7 @@ impl RunDbRow {
             bytes: sequence(stored.saturating_add(run.snapshot.event_bytes())),
             organization_id: run.tenant.into(),
             id: run.id.into(),
-            kind: InstanceKindWord(run.kind),
+            kind: DefinitionKindWord(run.kind),
             workflow_id: run.workflow.into(),
             version: run.version,
             process_id: run.process_id,
@@ -182,7 +182,7 @@ impl TaskDbRow {
         Ok(Self {
             organization_id: task.tenant.into(),
             id: task.id.into(),
-            instance_kind: InstanceKindWord(task.instance_kind),
+            instance_kind: DefinitionKindWord(task.instance_kind),
             run_id: task.run.into(),
             workflow_id: task.workflow.into(),
             node_id: task.node_id,
@@ -247,7 +247,7 @@ impl JobDbRow {
             number: job.number(),
             organization_id: job.tenant.into(),
             id: job.id.into(),
-            instance_kind: InstanceKindWord(job.instance_kind),
+            instance_kind: DefinitionKindWord(job.instance_kind),
             run_id: job.run.into(),
             workflow_id: job.workflow.into(),
             version: job.version,
@@ -307,7 +307,7 @@ impl EndingDbRow {
             organization_id: ending.tenant.into(),
             id: ending.id.into(),
             job_type: ending.job_type,
-            instance_kind: InstanceKindWord(ending.instance_kind),
+            instance_kind: DefinitionKindWord(ending.instance_kind),
             run_id: ending.run.into(),
             workflow_id: ending.workflow.into(),
             node_id: ending.node_id,
@@ -432,7 +432,7 @@ impl BindingDbRow {
     pub(crate) fn of(binding: &StartBinding) -> Result<Self, Error> {
         Ok(Self {
             organization_id: binding.tenant.into(),
-            instance_kind: InstanceKindWord(binding.definition_kind),
+            instance_kind: DefinitionKindWord(binding.definition_kind),
             workflow_id: binding.workflow.into(),
             version: binding.version,
             process_id: binding.process_id.clone(),
@@ -472,7 +472,7 @@ impl LetterDbRow {
             message: letter.message,
             attempts: count(letter.tries.attempts),
             crashes: count(letter.tries.crashes),
-            instance_kind: InstanceKindWord(letter.instance_kind),
+            instance_kind: DefinitionKindWord(letter.instance_kind),
             workflow_id: letter.workflow.map_or(NOWHERE, Id::from),
             run_id: letter.run.map(Id::from),
             work: encode(&letter.work)?,

@@ -8,8 +8,8 @@ use heddle_workflows::records::{
     WorkKind, WorkflowState,
 };
 
+word!(DefinitionKindWord of DefinitionKind, "the kind of a definition");
 word!(WorkflowStateWord of WorkflowState, "the state of a workflow");
-word!(InstanceKindWord of DefinitionKind, "the kind of an instance");
 word!(RunStateWord of RunState, "the state of a run");
 word!(TaskStateWord of TaskState, "the state of a task");
 word!(JobStateWord of JobState, "the state of a job");

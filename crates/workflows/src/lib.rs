@@ -9,7 +9,6 @@ pub mod definitions;
 pub mod models;
 pub mod ports;
 pub mod records;
-mod told;
 
 pub use heddle_execution::{background, limits, plan, quotas, runs, schema};
 

@@ -9,13 +9,13 @@ use heddle_bpmn::diagnostic::Diagnostic;
 use heddle_bpmn::model::WorkflowDefinition;
 use heddle_bpmn_graph::{self as graph, Edition, Lanes, Meaning};
 use heddle_dmn::Model;
-use heddle_kernel::{Cursor, PageRequest, Revision, TenantId, Timestamp, UserId, WorkflowId};
+use heddle_kernel::{Revision, TenantId, Timestamp, UserId, WorkflowId};
 use heddle_usecase::{Admission, Compute, InPlace, StoreError, computed};
 use serde_json::Value;
 
 use crate::decisions;
 use crate::ports::{DefinitionNames, NamedDefinitions, Standing, Versions, WorkflowStore};
-use crate::records::WorkflowState;
+use crate::records::{Version, WorkflowState};
 use crate::schema::Checker;
 use crate::{Problem, UseCaseError};
 
@@ -85,6 +85,11 @@ impl CompiledVersions {
         Self { compute, ..self }
     }
 
+    /// The threads on which versions are compiled.
+    pub(crate) fn compute(&self) -> Arc<dyn Compute> {
+        Arc::clone(&self.compute)
+    }
+
     /// A version's processes.
     ///
     /// # Errors
@@ -100,8 +105,7 @@ impl CompiledVersions {
             return Ok(found);
         }
         let (version, definition) = self.store.version(tenant, workflow, number).await?;
-        let lanes = if version.lane_groups { Lanes::Groups } else { Lanes::Drawn };
-        let meaning = Meaning { lanes, edition: Edition::of(version.edition) };
+        let meaning = meaning_of(&version);
         let compile = move || typed(&definition).map(|definition| compiled(&definition, meaning));
         let found = Arc::new(computed(&*self.compute, tenant, Admission::Take, compile).await??);
         self.cache.insert(key, Arc::clone(&found));
@@ -159,7 +163,7 @@ impl Versions for CompiledVersions {
 
     async fn names(&self, tenant: TenantId, definition: WorkflowId) -> Result<DefinitionNames, StoreError> {
         // What is the reader's own in it is not asked for.
-        let found = self.store.get(tenant, definition, UserId(uuid::Uuid::nil())).await?.workflow;
+        let found = self.store.get(tenant, definition, UserId(uuid::Uuid::nil())).await?.definition;
         Ok(DefinitionNames { id: found.id, slug: found.slug, display_name: found.display_name })
     }
 
@@ -188,10 +192,7 @@ impl Versions for CompiledVersions {
         definition: WorkflowId,
         number: i32,
     ) -> Result<Timestamp, StoreError> {
-        let page = PageRequest { limit: 1, cursor: Some(Cursor::after(&number.saturating_add(1))) };
-        let found = self.store.versions(tenant, definition, &page).await?;
-        let version = found.items.first().filter(|version| version.number == number);
-        version.map(|version| version.published_at).ok_or(StoreError::NotFound)
+        self.store.published_at(tenant, definition, number).await
     }
 
     async fn version_at(
@@ -200,17 +201,7 @@ impl Versions for CompiledVersions {
         definition: WorkflowId,
         at: Timestamp,
     ) -> Result<Option<i32>, StoreError> {
-        let mut page = PageRequest { limit: 100, cursor: None };
-        loop {
-            let found = self.store.versions(tenant, definition, &page).await?;
-            if let Some(version) = found.items.iter().find(|version| version.published_at <= at) {
-                return Ok(Some(version.number));
-            }
-            match found.next {
-                Some(next) => page.cursor = Some(next),
-                None => return Ok(None),
-            }
-        }
+        self.store.version_at(tenant, definition, at).await
     }
 
     async fn draft_decisions(
@@ -219,7 +210,7 @@ impl Versions for CompiledVersions {
         definition: WorkflowId,
         user: UserId,
     ) -> Result<Option<Model>, UseCaseError> {
-        let revision = self.store.get(tenant, definition, user).await?.workflow.draft_revision;
+        let revision = self.store.get(tenant, definition, user).await?.definition.draft_revision;
         self.decisions_of_draft(tenant, definition, revision).await
     }
 }
@@ -253,6 +244,12 @@ pub fn version_tags(definition: &Value) -> Vec<String> {
     found.dedup();
     found.retain(|tag| !tag.is_empty());
     found
+}
+
+/// Meaning of what has not always had the same, as a version was published.
+pub(crate) const fn meaning_of(version: &Version) -> Meaning {
+    let lanes = if version.lane_groups { Lanes::Groups } else { Lanes::Drawn };
+    Meaning { lanes, edition: Edition::of(version.edition) }
 }
 
 /// The typed view of a stored definition.

@@ -78,6 +78,14 @@ const GUARDED: &[Guarded] = &[
             ),
         ],
     },
+    Guarded {
+        of: "DefinitionKey",
+        by: "of_stored",
+        callers: &[
+            ("crates/definitions/src/records.rs", "a definition that was loaded"),
+            ("crates/workflows/src/ports/workflows.rs", "a workflow that a run, a call or a rule names"),
+        ],
+    },
     Guarded { of: "AccessFilter", by: "everything", callers: &[] },
     Guarded { of: "AccessFilter", by: "only", callers: &[] },
     Guarded {

@@ -56,6 +56,8 @@ pub enum Area {
     Workflows,
     /// Events from outside.
     CaseEvents,
+    /// Case types.
+    CaseTypes,
     /// Set-up, sign-in, sessions, tokens.
     Authentication,
     /// The licence and its remediation.
@@ -92,6 +94,7 @@ impl Area {
             Self::Health => "health",
             Self::Workflows => "workflows",
             Self::CaseEvents => "case-events",
+            Self::CaseTypes => "case-types",
             Self::Authentication => "authentication",
             Self::Licence => "licence",
             Self::Administration => "administration",
@@ -117,6 +120,7 @@ impl Area {
             Self::Health
             | Self::Workflows
             | Self::CaseEvents
+            | Self::CaseTypes
             | Self::Authentication
             | Self::Licence
             | Self::Administration
@@ -138,6 +142,7 @@ impl Area {
             Self::Health => "Liveness and readiness.",
             Self::Workflows => "Workflow definitions, versions, runs, run events and human tasks.",
             Self::CaseEvents => "Events from outside, correlated to cases and workflow runs.",
+            Self::CaseTypes => "Case types: drafts, versions, and CMMN files in and out.",
             Self::Authentication => "Set-up, sign-in, sessions and API tokens.",
             Self::Licence => "The licence; open while the installation is restricted.",
             Self::Administration => "Organisations, users, members, roles and grants.",

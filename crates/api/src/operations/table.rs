@@ -241,7 +241,7 @@ macro_rules! operations {
         /// Every operation as a type.
         pub mod ops {
             use super::{NoBody, NoPath, NoQuery, Nothing, Operation, OperationId, capability};
-            use crate::wire::{access, audit, authorization, camunda7, camunda8, case_events, cases, conformance, connections, dead_letters, decisions, definition, directory, envelope, health, hooks, jobs, licence, runs, sessions, tasks, transform, webhooks, workflows};
+            use crate::wire::{access, audit, authorization, camunda7, camunda8, case_events, case_types, cases, conformance, connections, dead_letters, decisions, definition, directory, envelope, health, hooks, jobs, licence, runs, sessions, tasks, transform, webhooks, workflows};
             $(
                 #[doc = concat!("`", stringify!($method), " ", $path, "`: ", $summary)]
                 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -261,4 +261,4 @@ macro_rules! operations {
 }
 
 // Each file of rows adds its own to those it is given and hands them to the next.
-health_rows! { workflow_rows authentication_rows administration_rows job_rows dead_letter_rows connection_rows platform_rows case_rows authorization_rows compatibility_rows operations ; }
+health_rows! { workflow_rows case_type_rows authentication_rows administration_rows job_rows dead_letter_rows connection_rows platform_rows case_rows authorization_rows compatibility_rows operations ; }

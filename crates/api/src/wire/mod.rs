@@ -5,12 +5,15 @@
 
 #[macro_use]
 mod shape;
+#[macro_use]
+mod drafted;
 pub mod access;
 pub mod audit;
 pub mod authorization;
 pub mod camunda7;
 pub mod camunda8;
 pub mod case_events;
+pub mod case_types;
 pub mod cases;
 pub mod conformance;
 pub mod connections;

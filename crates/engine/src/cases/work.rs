@@ -11,7 +11,7 @@ use crate::state::{IncidentState, JobState};
 use crate::{LocalId, Rejection};
 use heddle_cmmn::plan::{Item, ItemEvent, Work};
 use heddle_feel::{Context, size_of_json};
-use heddle_kernel::{JobId, RunId, TaskId, shortened};
+use heddle_kernel::{DefinitionKind, JobId, RunId, TaskId, shortened};
 use heddle_settings::{CallTask, JobTask, Setting, UserTask};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -172,6 +172,9 @@ impl CaseMachine<'_> {
     fn open_call(&mut self, id: LocalId, item: &Item, call: &CallTask) -> Result<(), StepFault> {
         let scope = self.inner(id);
         let mut called = self.planned_call(id, call, scope)?;
+        if let Work::Case { .. } = &item.work {
+            called.kind = DefinitionKind::Case;
+        }
         self.number(&mut called);
         let run_id = called.run_id;
         let spot = self.spot(id);

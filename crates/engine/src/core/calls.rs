@@ -3,6 +3,7 @@
 use super::{Core, StepFault, expression};
 use crate::event::{CalledVersion, RunCalled};
 use crate::{LocalId, size};
+use heddle_kernel::DefinitionKind;
 use heddle_settings::{CallTask, CallVersion, Setting, version_number};
 use serde_json::{Map, Value};
 
@@ -43,6 +44,7 @@ impl Core<'_> {
         Ok(RunCalled {
             run_id,
             number,
+            kind: DefinitionKind::Workflow,
             called: called.into(),
             version,
             input,

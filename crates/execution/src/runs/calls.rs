@@ -317,20 +317,14 @@ impl Runs {
                 return self.own_target(caller, own, name, version).await;
             }
         }
-        let (definition, is_part) = self.published(tenant, kind, name).await?;
-        let word = Definition::word(kind);
-        let unknown = || {
-            missing(format!(
-                "No published {word} has the id, a {} or the slug `{name}`.",
-                Definition::part(kind)
-            ))
-        };
-        let latest = match self.ports.versions.of(kind)?.standing(tenant, definition.id).await {
+        let (definition, is_part) = self.published(caller, kind, name).await?;
+        let latest = match self.ports.versions.of(definition.kind)?.standing(tenant, definition.id).await {
             Ok(Standing { is_archived: true, .. }) => {
+                let word = Definition::word(definition.kind);
                 return Err(missing(format!("The {word} that `{name}` names is archived.")));
             }
             Ok(Standing { latest: Some(latest), .. }) => latest,
-            Ok(Standing { latest: None, .. }) | Err(StoreError::NotFound) => return Err(unknown()),
+            Ok(Standing { latest: None, .. }) | Err(StoreError::NotFound) => return Err(unknown(kind, name)),
             Err(error) => return Err(error.into()),
         };
         let number = match version {
@@ -411,29 +405,54 @@ impl Runs {
         Ok(Target { definition, version: number, model: Model { compiled, plan } })
     }
 
-    /// The definition that a name means, and whether it is the name of a process or case of it.
+    /// The definition that a name means, and whether it is the name of a process or case of it. A run that calls means a
+    /// workflow, and where there is none of the name, a case type; a case says which.
     async fn published(
+        &self,
+        caller: &Run,
+        kind: DefinitionKind,
+        name: &str,
+    ) -> Result<(Definition, bool), NoTarget> {
+        if let Some(found) = self.named_definition(caller.tenant, kind, name).await? {
+            return Ok(found);
+        }
+        let (run, case) = (DefinitionKind::Workflow, DefinitionKind::Case);
+        if (caller.kind, kind) == (run, run)
+            && let Some(found) = self.named_definition(caller.tenant, case, name).await?
+        {
+            return Ok(found);
+        }
+        Err(unknown(kind, name))
+    }
+
+    /// The definition of a kind that a name means; none when there is none.
+    async fn named_definition(
         &self,
         tenant: TenantId,
         kind: DefinitionKind,
         name: &str,
-    ) -> Result<(Definition, bool), NoTarget> {
+    ) -> Result<Option<(Definition, bool)>, NoTarget> {
         let of = |id: WorkflowId| Definition { tenant, kind, id };
+        let Ok(versions) = self.ports.versions.of(kind) else { return Ok(None) };
         if let Ok(id) = name.parse::<WorkflowId>() {
-            return Ok((of(id), false));
+            return match versions.standing(tenant, id).await {
+                Ok(_) => Ok(Some((of(id), false))),
+                Err(StoreError::NotFound) => Ok(None),
+                Err(error) => Err(error.into()),
+            };
         }
-        let (word, part) = (Definition::word(kind), Definition::part(kind));
-        let found = self.ports.versions.of(kind)?.callable(tenant, name).await?;
+        let found = versions.callable(tenant, name).await?;
         match (found.processes.as_slice(), found.slug) {
-            ([only], _) => Ok((of(*only), true)),
-            ([], Some(slug)) => Ok((of(slug), false)),
-            ([], None) => {
-                Err(missing(format!("No published {word} has the id, a {part} or the slug `{name}`.")))
+            ([only], _) => Ok(Some((of(*only), true))),
+            ([], Some(slug)) => Ok(Some((of(slug), false))),
+            ([], None) => Ok(None),
+            (several, _) => {
+                let (word, part) = (Definition::word(kind), Definition::part(kind));
+                Err(missing(format!(
+                    "{} published {word}s have a {part} `{name}`: name the {word} by its id or slug.",
+                    several.len()
+                )))
             }
-            (several, _) => Err(missing(format!(
-                "{} published {word}s have a {part} `{name}`: name the {word} by its id or slug.",
-                several.len()
-            ))),
         }
     }
 
@@ -446,6 +465,12 @@ impl Runs {
             missing(format!("None of the last {MOST_VERSIONS} versions of the {word} has the tag `{tag}`."))
         })
     }
+}
+
+/// Nothing of a kind has a name.
+fn unknown(kind: DefinitionKind, name: &str) -> NoTarget {
+    let (word, part) = (Definition::word(kind), Definition::part(kind));
+    missing(format!("No published {word} has the id, a {part} or the slug `{name}`."))
 }
 
 /// Key of the piece of work that starts a called run.

@@ -42,6 +42,7 @@ async fn things(app: &TestApp) -> Things {
         ("jobType", job["type"].as_str().unwrap().to_owned()),
         ("jobRunId", job["runId"].as_str().unwrap().to_owned()),
         ("workflowId", workflow),
+        ("caseTypeId", crate::samples::case_type(&app.admin, "cases").await),
         ("runId", run["id"].as_str().unwrap().to_owned()),
         ("nodeId", "work".to_owned()),
         ("taskId", run["humanTasks"][0]["id"].as_str().unwrap().to_owned()),

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use crate::schema::{
     NewEvents, NewRuns, RunChange, RunDbRow, RunSteps, TaskAssigned, TaskEnded, TimersGone, human_tasks, runs,
 };
-use crate::words::{InstanceKindWord, RunStateWord, TaskStateWord};
+use crate::words::{DefinitionKindWord, RunStateWord, TaskStateWord};
 
 const ID: Id = Id(Uuid::nil());
 const AT: At = At(Timestamp::from_micros(0));
@@ -21,7 +21,7 @@ fn run() -> RunDbRow {
     RunDbRow {
         organization_id: ID,
         id: ID,
-        kind: InstanceKindWord(DefinitionKind::Workflow),
+        kind: DefinitionKindWord(DefinitionKind::Workflow),
         workflow_id: ID,
         version: 1,
         process_id: "p".to_owned(),

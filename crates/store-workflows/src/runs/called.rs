@@ -1,7 +1,7 @@
 //! Runs that a run has called.
 
 use crate::schema::runs;
-use crate::words::{InstanceKindWord, RunStateWord};
+use crate::words::{DefinitionKindWord, RunStateWord};
 use diesel::{ExpressionMethods, QueryDsl};
 use diesel_async::RunQueryDsl;
 use heddle_policy::InstanceKey;
@@ -11,7 +11,7 @@ use heddle_usecase::StoreError;
 use heddle_workflows::records::{CalledRun, TriggerRecord};
 
 /// A called instance: kind, id, definition, state and trigger.
-type Row = (InstanceKindWord, Id, Id, RunStateWord, Vec<u8>);
+type Row = (DefinitionKindWord, Id, Id, RunStateWord, Vec<u8>);
 
 /// The instances that an instance has called, the first ones first.
 pub(crate) async fn by(db: &Db, caller: &InstanceKey, limit: i64) -> Result<Vec<CalledRun>, StoreError> {

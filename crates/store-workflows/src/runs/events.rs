@@ -11,7 +11,7 @@ use heddle_workflows::ports::EventSlice;
 use super::octet_length;
 use crate::rows::{counted, sequence};
 use crate::schema::{run_events, runs};
-use crate::words::InstanceKindWord;
+use crate::words::DefinitionKindWord;
 
 /// Most bytes of a slice that is read together with others.
 const SMALL: i32 = 16 * 1024;
@@ -27,7 +27,7 @@ pub(crate) async fn behind(
         let (tenant, run) = (Id::from(key.tenant()), Id::from(key.id()));
         let there = runs::table
             .find((&tenant, &run))
-            .filter(runs::kind.eq(InstanceKindWord(key.kind())))
+            .filter(runs::kind.eq(DefinitionKindWord(key.kind())))
             .filter(runs::workflow_id.eq(Id::from(key.within())))
             .select(runs::id);
         if there.first::<Id>(conn).await.optional()?.is_none() {

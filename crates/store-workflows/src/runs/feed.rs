@@ -22,7 +22,7 @@ use uuid::Uuid;
 use super::{octet_length, own};
 use crate::rows::{counted, sequence};
 use crate::schema::{run_commits, run_feed, runs};
-use crate::words::InstanceKindWord;
+use crate::words::DefinitionKindWord;
 
 /// Most slices that one look reads, whether they are let through or not.
 const WINDOW: i64 = 128;
@@ -125,7 +125,7 @@ struct Window {
     last: i64,
     rows: Vec<Row>,
     /// Kinds and definitions of the rows' runs.
-    workflows: HashMap<Id, (InstanceKindWord, Id)>,
+    workflows: HashMap<Id, (DefinitionKindWord, Id)>,
     /// Those of the rows' runs that are the reader's own; none where their filter does not ask.
     own: Option<HashSet<Id>>,
 }
@@ -239,7 +239,7 @@ async fn window(db: &Db, look: &Look<'_>) -> Result<Window, StoreError> {
             theirs = Some(found);
         }
         if !ids.is_empty() {
-            let found: Vec<(Id, InstanceKindWord, Id)> = runs::table
+            let found: Vec<(Id, DefinitionKindWord, Id)> = runs::table
                 .filter(runs::organization_id.eq(tenant))
                 .filter(runs::id.eq_any(ids))
                 .select((runs::id, runs::kind, runs::workflow_id))

@@ -17,7 +17,7 @@ use heddle_workflows::records::{Run, RunState};
 
 use super::{octet_length, own};
 use crate::schema::RunHead;
-use crate::words::{InstanceKindWord, RunStateWord};
+use crate::words::{DefinitionKindWord, RunStateWord};
 
 /// The place of a run in the list: its creation in microseconds, then its id.
 type Key = (i64, RunId);
@@ -75,6 +75,7 @@ pub(crate) async fn list(
     read!(db, |conn| {
         Ok(workflows::table
             .find((Id::from(tenant), Id::from(workflow)))
+            .filter(workflows::kind.eq(DefinitionKindWord(access.kind())))
             .select(workflows::id)
             .first::<Id>(conn)
             .await?)
@@ -282,7 +283,7 @@ async fn chunk_of(
             query = match filter.workflow {
                 // The index is that of the definition, whose instances are of one kind: it is only checked.
                 Some(_) => query.filter(kind_apart().eq(access.kind().as_str())),
-                None => query.filter(runs::kind.eq(InstanceKindWord(access.kind()))),
+                None => query.filter(runs::kind.eq(DefinitionKindWord(access.kind()))),
             };
             let query = within!(query, access.filter(), runs::id, runs::workflow_id);
             let query = match filter.sort {

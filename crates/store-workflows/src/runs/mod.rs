@@ -40,7 +40,7 @@ use serde_json::Value;
 
 use crate::quotas::Guard;
 use crate::schema::{DataStoreRow, RunDbRow, data_stores};
-use crate::words::InstanceKindWord;
+use crate::words::DefinitionKindWord;
 use crate::{commit, tomb};
 
 diesel::define_sql_function! {
@@ -123,7 +123,7 @@ impl RunStore for SqlRunStore {
         let row = read!(&self.db, |conn| {
             let row: RunDbRow = runs::table
                 .find((Id::from(key.tenant()), Id::from(key.id())))
-                .filter(runs::kind.eq(InstanceKindWord(key.kind())))
+                .filter(runs::kind.eq(DefinitionKindWord(key.kind())))
                 .filter(runs::workflow_id.eq(Id::from(key.within())))
                 .select(RunDbRow::as_select())
                 .first(conn)
@@ -172,7 +172,7 @@ impl RunStore for SqlRunStore {
         let row = read!(&self.db, |conn| {
             let row: RunDbRow = runs::table
                 .find((Id::from(tenant), Id::from(run)))
-                .filter(runs::kind.eq(InstanceKindWord(kind)))
+                .filter(runs::kind.eq(DefinitionKindWord(kind)))
                 .select(RunDbRow::as_select())
                 .first(conn)
                 .await?;

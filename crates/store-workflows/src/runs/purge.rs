@@ -9,7 +9,7 @@ use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 
 use crate::kept::{Written, writing_to};
-use crate::words::InstanceKindWord;
+use crate::words::DefinitionKindWord;
 use crate::{named, tomb};
 
 /// Removes what belongs to the runs of a filter on `runs`, and the runs; each leaves a tombstone. Messages
@@ -78,7 +78,7 @@ pub(crate) async fn purge(db: &Db, key: &InstanceKey, unit: &Journal) -> Result<
     let purged = write_tx!(db, |conn| {
         let (workflow, ended_at, updated_at): (Id, Option<At>, At) = runs::table
             .find((tenant, run))
-            .filter(runs::kind.eq(InstanceKindWord(key.kind())))
+            .filter(runs::kind.eq(DefinitionKindWord(key.kind())))
             .filter(runs::workflow_id.eq(Id::from(key.within())))
             .select((runs::workflow_id, runs::ended_at, runs::updated_at))
             .first(conn)

@@ -16,7 +16,7 @@ use heddle_workflows::records::HumanTask;
 use super::work_list::{Place, Reach, Wanted};
 use crate::rows::NEVER_DUE;
 use crate::schema::TaskDbRow;
-use crate::words::InstanceKindWord;
+use crate::words::DefinitionKindWord;
 
 /// Most bytes of forms, candidates and outcomes on a page; one task is on it whatever its size.
 const PAGE_BYTES: i64 = 4 * 1024 * 1024;
@@ -42,7 +42,7 @@ pub(crate) async fn one(db: &Db, tenant: TenantId, task: TaskId) -> Result<Human
 
 /// The run of a task.
 pub(crate) async fn run_of(db: &Db, tenant: TenantId, task: TaskId) -> Result<InstanceKey, StoreError> {
-    let (kind, run, workflow): (InstanceKindWord, Id, Id) = read!(db, |conn| {
+    let (kind, run, workflow): (DefinitionKindWord, Id, Id) = read!(db, |conn| {
         let found = tasks::table.find((Id::from(tenant), Id::from(task)));
         Ok(found.select((tasks::instance_kind, tasks::run_id, tasks::workflow_id)).first(conn).await?)
     })?;

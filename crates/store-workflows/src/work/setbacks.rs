@@ -3,7 +3,7 @@
 use crate::schema::{
     LetterDbRow, case_events, dead_letters, outbox, run_subscriptions, run_timers, runs, start_bindings,
 };
-use crate::words::{InboxStateWord, InstanceKindWord, KindWord};
+use crate::words::{DefinitionKindWord, InboxStateWord, KindWord};
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, insert_into};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::Timestamp;
@@ -112,7 +112,7 @@ async fn aside<C: AsConn>(conn: &mut C, letter: &DeadLetter) -> Result<(), Error
     let (mut workflow, mut instance_kind) = (letter.workflow.map(Id::from), letter.instance_kind);
     if let (Some(run), None) = (run, workflow) {
         let row = runs::table.find((tenant, run)).select((runs::workflow_id, runs::kind));
-        let found: Option<(Id, InstanceKindWord)> =
+        let found: Option<(Id, DefinitionKindWord)> =
             on_conn!(conn, |conn| row.first(conn).await.optional()?);
         if let Some((of, kind)) = found {
             (workflow, instance_kind) = (Some(of), kind.0);

@@ -3,7 +3,7 @@
 use heddle_kernel::{DefinitionKind, Revision};
 use heddle_testkit::on_both;
 use heddle_usecase::{Journal, StoreError};
-use heddle_workflows::ports::{Callable, PublishWrite, RunStore, RunWrite, Transaction, WorkflowStore};
+use heddle_workflows::ports::{Callable, DefinitionStore, PublishWrite, RunStore, RunWrite, Transaction};
 use heddle_workflows::records::{
     CalledRun, Caller, Outgoing, Run, RunState, ThrownKind, TriggerKind, TriggerRecord, Workflow,
     WorkflowState,
@@ -98,7 +98,10 @@ async fn workflows_are_called_by_their_processes_and_slugs() {
         let mut flow = workflow(tenant(), "billing");
         workflows.insert(write(&flow, None), &Journal::default()).await.unwrap();
         let t = flow.tenant;
-        assert_eq!(workflows.callable(t, "billing").await.unwrap(), Callable::default());
+        assert_eq!(
+            workflows.callable(t, DefinitionKind::Workflow, "billing").await.unwrap(),
+            Callable::default()
+        );
         for (number, process) in [(1, "old"), (2, "invoice")] {
             let expected = flow.revision;
             flow = Workflow {
@@ -112,11 +115,12 @@ async fn workflows_are_called_by_their_processes_and_slugs() {
                 { "id": process, "nodes": [{ "id": "n" }] }, { "id": "drawn", "executable": false, "nodes": [{}] }
             ] } });
             let publish = PublishWrite {
-                workflow: &flow,
+                definition: &flow,
                 expected,
                 version: &version(number),
-                definition: &definition,
-                bindings: &[],
+                document: &definition,
+                starts: &[],
+                callable: &heddle_workflows::models::process_ids(&definition),
             };
             workflows.publish(publish, &Journal::default()).await.unwrap();
         }
@@ -128,16 +132,23 @@ async fn workflows_are_called_by_their_processes_and_slugs() {
             ("old", &Callable::default()),
             ("drawn", &Callable::default()),
         ] {
-            assert_eq!(&workflows.callable(t, name).await.unwrap(), expected, "{name}");
+            assert_eq!(
+                &workflows.callable(t, DefinitionKind::Workflow, name).await.unwrap(),
+                expected,
+                "{name}"
+            );
         }
         // One of before has no rows until somebody looks for a name.
         execute(&db, "DELETE FROM callable_processes").await;
         let (workflows, _) = stores(&db);
-        assert_eq!(workflows.callable(t, "invoice").await.unwrap(), by_process);
+        assert_eq!(workflows.callable(t, DefinitionKind::Workflow, "invoice").await.unwrap(), by_process);
         let archived =
             Workflow { state: WorkflowState::Archived, revision: flow.revision.next(), ..flow.clone() };
         workflows.update(write(&archived, None), &Journal::default()).await.unwrap();
-        assert_eq!(workflows.callable(t, "invoice").await.unwrap(), Callable::default());
+        assert_eq!(
+            workflows.callable(t, DefinitionKind::Workflow, "invoice").await.unwrap(),
+            Callable::default()
+        );
     });
 }
 
@@ -162,11 +173,12 @@ async fn versions_are_found_by_the_numbers_of_their_processes_and_by_their_tags(
                 "extensionXml": [format!("<zeebe:versionTag value=\"{tag}\"/>")] }] }, "nodes": [], "edges": [] });
             assert_eq!(heddle_workflows::models::version_tags(&definition), [tag]);
             let publish = PublishWrite {
-                workflow: &flow,
+                definition: &flow,
                 expected,
                 version: &version(number),
-                definition: &definition,
-                bindings: &[],
+                document: &definition,
+                starts: &[],
+                callable: &heddle_workflows::models::process_ids(&definition),
             };
             workflows.publish(publish, &Journal::default()).await.unwrap();
         }
@@ -185,7 +197,7 @@ async fn versions_are_found_by_the_numbers_of_their_processes_and_by_their_tags(
                 (1..=4, "none", None),
                 (1..=4, "", None),
             ] {
-                let found = workflows.tagged(t, of, versions.clone(), tag).await.unwrap();
+                let found = workflows.tagged(key(t, of), versions.clone(), tag).await.unwrap();
                 assert_eq!(found, expected, "{tag} in {versions:?}, {before}");
             }
             for version in 1..=4 {

@@ -11,7 +11,7 @@ use heddle_testkit::on_both;
 use heddle_usecase::errand::{ErrandKind, ErrandStore as _, Lane, NewErrand};
 use heddle_usecase::{Journal, StoreError};
 use heddle_workflows::ports::{
-    InboxWrite, RunStore, RunWrite, TaskChange, Transaction, WorkStore, WorkflowStore,
+    DefinitionStore, InboxWrite, RunStore, RunWrite, TaskChange, Transaction, WorkStore,
 };
 use heddle_workflows::quotas::Quotas;
 use heddle_workflows::records::{
@@ -189,10 +189,10 @@ async fn numbers_are_those_that_counting_gives_after_everything_that_changes_the
             let now = RunStore::load_any(&runs, t, left.id).await.unwrap();
             commit(&runs, unit_of(ends(&now, RunState::Completed))).await.unwrap();
         }
-        workflows.delete(t, second.id, None, &Journal::default()).await.unwrap();
+        workflows.delete(key(t, second.id), None, &Journal::default()).await.unwrap();
         holds(&db, "without a workflow").await;
-        let view = workflows.get(t, first.id, id(UserId)).await.unwrap();
-        assert_eq!((view.run_counts.active, view.run_counts.incidents, view.run_counts.failed), (2, 1, 1));
+        let view = workflows.get(key(t, first.id), id(UserId)).await.unwrap();
+        assert_eq!((view.counts.active, view.counts.incidents, view.counts.failed), (2, 1, 1));
     });
 }
 

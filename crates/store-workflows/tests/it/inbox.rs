@@ -4,7 +4,7 @@ use heddle_kernel::{EventId, TenantId};
 use heddle_testkit::on_both;
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{
-    InboxWrite, Queue, RunStore, RunWrite, SourceQuota, Transaction, WorkflowStore,
+    DefinitionStore, InboxWrite, Queue, RunStore, RunWrite, SourceQuota, Transaction,
 };
 use heddle_workflows::records::{BindingKind, ImportSource, InboxEvent, InboxState, Receivers, WorkKey};
 

@@ -1,20 +1,34 @@
 //! Instances of two kinds in one table: none is found by the rights on the other.
 
-use heddle_kernel::{CaseId, DefinitionKind};
+use heddle_kernel::{CaseId, DefinitionKind, TenantId};
 use heddle_policy::{AccessFilter, InstanceFilter, InstanceKey, resource};
 use heddle_testkit::on_both;
 use heddle_usecase::{Journal, StoreError};
 use heddle_workflows::ports::{
-    BindingAdvance, FeedPosition, InboxWrite, RunFilter, RunSort, RunStore, TaskChange, TaskFilter,
-    Transaction,
+    BindingAdvance, DefinitionStore, FeedPosition, InboxWrite, RunFilter, RunSort, RunStore, RunWrite,
+    TaskChange, TaskFilter, Transaction,
 };
-use heddle_workflows::records::{BindingKind, HumanTask, Receivers, Run, RunState, StartBinding, TaskState};
+use heddle_workflows::records::{
+    BindingKind, HumanTask, Receivers, Run, RunState, TaskState, Workflow, WorkflowState,
+};
 
 use crate::support::*;
 
 /// A case of the definition, which for the store differs from a run by its kind alone.
-fn case(of: &heddle_workflows::records::Workflow) -> Run {
+fn case(of: &Workflow) -> Run {
     Run { kind: DefinitionKind::Case, process_id: "case".to_owned(), ..run(of) }
+}
+
+/// Writes a published case type of this name.
+async fn case_type(store: &impl DefinitionStore, tenant: TenantId, slug: &str) -> Workflow {
+    let new = Workflow {
+        kind: DefinitionKind::Case,
+        state: WorkflowState::Published,
+        published_version: Some(1),
+        ..workflow(tenant, slug)
+    };
+    store.insert(write(&new, None), &Journal::default()).await.unwrap();
+    new
 }
 
 fn of_cases() -> InstanceFilter {
@@ -54,7 +68,7 @@ async fn a_list_of_one_kind_leaves_the_other_out() {
     on_both!(|db| {
         let (workflows, runs) = stores(&db);
         let t = tenant();
-        let (of_run, of_case) = (published(&workflows, t, "a").await, published(&workflows, t, "b").await);
+        let (of_run, of_case) = (published(&workflows, t, "a").await, case_type(&workflows, t, "a").await);
         let plain = begun(&runs, run(&of_run)).await;
         let open = begun(&runs, case(&of_case)).await;
         let none = RunFilter::default;
@@ -74,6 +88,16 @@ async fn a_list_of_one_kind_leaves_the_other_out() {
         let of_other = RunFilter { workflow: Some(of_case.id), ..none() };
         let read = runs.list_all(plain.tenant, &of_other, &all_runs(), &page(9)).await.unwrap();
         assert!(read.items.is_empty(), "a definition that is named lets no other kind in");
+        for (definition, access, expected) in [
+            (of_run.id, all_runs(), Ok(vec![plain.id])),
+            (of_run.id, of_cases(), Err(StoreError::NotFound)),
+            (of_case.id, of_cases(), Ok(vec![open.id])),
+            (of_case.id, all_runs(), Err(StoreError::NotFound)),
+        ] {
+            let read = runs.list(t, definition, &none(), &access, &page(9)).await;
+            let found = read.map(|read| read.items.iter().map(|run| run.id).collect::<Vec<_>>());
+            assert_eq!(found, expected, "{:?}", access.kind());
+        }
         let start = FeedPosition { commit: 1, run: heddle_kernel::RunId(uuid::Uuid::nil()), sequence: 0 };
         for (access, expected) in [(all_runs(), plain.id), (of_cases(), open.id)] {
             let read = runs.feed(plain.tenant, None, &access, start, 1 << 20).await.unwrap();
@@ -93,9 +117,7 @@ async fn the_work_list_shows_the_tasks_of_the_kinds_that_are_asked_for() {
         let second = HumanTask { assignee: Some("ada".to_owned()), due_at: Some(at(6)), ..task(&plain) };
         for (of, task) in [(&plain, &second), (&open, &first)] {
             let tasks = vec![TaskChange::Open(Box::new(task.clone()))];
-            commit(&runs, unit_of(heddle_workflows::ports::RunWrite { tasks, ..begin(of.clone()) }))
-                .await
-                .unwrap();
+            commit(&runs, unit_of(RunWrite { tasks, ..begin(of.clone()) })).await.unwrap();
         }
         let named = |names: &[&str]| Some(names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>());
         let none = TaskFilter::default;
@@ -158,11 +180,9 @@ async fn an_event_keeps_the_cases_that_took_it_apart_from_the_runs() {
 async fn a_start_binding_says_of_which_kind_its_definition_is() {
     on_both!(|db| {
         let (workflows, runs) = stores(&db);
-        let flow = published(&workflows, tenant(), "a").await;
-        let bound = StartBinding {
-            definition_kind: DefinitionKind::Case,
-            ..binding(&flow, BindingKind::Message, "m")
-        };
+        let flow = case_type(&workflows, tenant(), "a").await;
+        let bound = binding(&flow, BindingKind::Message, "m");
+        assert_eq!(bound.definition_kind, DefinitionKind::Case);
         bind(&workflows, &flow, std::slice::from_ref(&bound)).await;
         let found = runs.matching_starts(flow.tenant, BindingKind::Message, "m").await.unwrap();
         assert_eq!(found, [bound.clone()]);

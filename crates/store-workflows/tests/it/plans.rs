@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
 use diesel::sql_types::Text;
 use diesel_async::RunQueryDsl;
+use heddle_definitions::DefinitionAccess;
 use heddle_kernel::{JobId, PageRequest, RunId, UserId, WorkflowId};
 use heddle_policy::{AccessFilter, Person};
 use heddle_store::{Db, read};
@@ -13,8 +14,8 @@ use heddle_store_workflows::{SqlErrandStore, SqlWorkStore};
 use heddle_testkit::db::TestDb;
 use heddle_usecase::errand::{ErrandKind, ErrandStore};
 use heddle_workflows::ports::{
-    FeedPosition, JobFilter, JobStore, LetterFilter, Queue, RunFilter, RunSort, RunStore, TaskFilter,
-    WorkStore, WorkflowFilter, WorkflowSort, WorkflowStore,
+    DefinitionStore, FeedPosition, JobFilter, JobStore, LetterFilter, Queue, RunFilter, RunSort, RunStore,
+    TaskFilter, WorkStore, WorkflowFilter, WorkflowSort,
 };
 use heddle_workflows::records::{BindingKind, JobState, RunState, TaskState, WorkKind};
 
@@ -120,7 +121,7 @@ async fn every_list_is_read_by_an_index_in_its_order() {
     let behind_run = Some(heddle_kernel::Cursor::after(&(5_i64, id(RunId))));
     let behind_task = Some(heddle_kernel::Cursor::after(&(Some(5_i64), 5_i64, id(RunId))));
 
-    read_of!("workflow", workflows.get(t, of, user));
+    read_of!("workflow", workflows.get(key(t, of), user));
     for sort in [
         WorkflowSort::CreatedDescending,
         WorkflowSort::CreatedAscending,
@@ -132,10 +133,16 @@ async fn every_list_is_read_by_an_index_in_its_order() {
         let filter = WorkflowFilter { sort, ..WorkflowFilter::default() };
         read_of!(
             format!("workflows {sort:?}"),
-            workflows.list(t, user, &filter, &AccessFilter::everything(), &page(None))
+            workflows.list(
+                t,
+                user,
+                &filter,
+                DefinitionAccess::Workflows(&AccessFilter::everything()),
+                &page(None)
+            )
         );
     }
-    read_of!("versions", workflows.versions(t, of, &page(None)));
+    read_of!("versions", workflows.versions(key(t, of), &page(None)));
     read_of!("run", RunStore::load_any(&runs, t, id(RunId)));
     read_of!("events", runs.events(&run(&flow).key(), 1_000, 64));
 

@@ -9,7 +9,7 @@ use heddle_testkit::on_both;
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{
-    FeedSlice, Queue, RunStore, RunWrite, StoreWrite, TaskChange, WorkStore, WorkflowStore, WorkflowWrite,
+    DefinitionStore, FeedSlice, Queue, RunStore, RunWrite, StoreWrite, TaskChange, WorkStore, WorkflowWrite,
 };
 use heddle_workflows::records::{BindingKind, HumanTask, Run, Work, Workflow, WorkflowState};
 use serde_json::json;
@@ -194,9 +194,10 @@ async fn starts_match_while_the_workflow_is_published() {
         assert_eq!(count(&db, "start_bindings").await, 0);
         flow.state = WorkflowState::Published;
         flow.revision = flow.revision.next();
-        let back = WorkflowWrite { bindings: Some(&wanted[..1]), ..write(&flow, None) };
+        let first = starts(&wanted[..1]);
+        let back = WorkflowWrite { starts: Some(&first), ..write(&flow, None) };
         let theirs = Workflow { tenant: tenant(), ..flow.clone() };
-        let lost = WorkflowWrite { workflow: &theirs, ..back.clone() };
+        let lost = WorkflowWrite { definition: &theirs, ..back.clone() };
         assert_eq!(workflows.update(lost, &Journal::default()).await, Err(StoreError::NotFound));
         workflows.update(back, &Journal::default()).await.unwrap();
         assert_eq!(runs.matching_starts(flow.tenant, BindingKind::Message, "order").await.unwrap().len(), 1);
@@ -209,11 +210,11 @@ async fn a_workflow_comes_back_from_the_archive_with_its_starts_or_not_at_all() 
         let (workflows, runs) = stores(&db);
         let flow = published(&workflows, tenant(), "a").await;
         let start = binding(&flow, BindingKind::Message, "order");
-        let starts = || runs.matching_starts(flow.tenant, BindingKind::Message, "order");
+        let listening = || runs.matching_starts(flow.tenant, BindingKind::Message, "order");
         let bound = bind(&workflows, &flow, std::slice::from_ref(&start)).await;
         let archived = Workflow { state: WorkflowState::Archived, revision: bound.revision.next(), ..bound };
         workflows.update(write(&archived, None), &Journal::default()).await.unwrap();
-        assert_eq!(starts().await.unwrap(), []);
+        assert_eq!(listening().await.unwrap(), []);
 
         // The second binding cannot be written: it is the first one again. Nothing else may be written then.
         let back = Workflow {
@@ -221,20 +222,20 @@ async fn a_workflow_comes_back_from_the_archive_with_its_starts_or_not_at_all() 
             revision: archived.revision.next(),
             ..archived.clone()
         };
-        let twice = [start.clone(), start.clone()];
-        let failing = WorkflowWrite { bindings: Some(&twice), ..write(&back, None) };
+        let twice = starts(&[start.clone(), start.clone()]);
+        let failing = WorkflowWrite { starts: Some(&twice), ..write(&back, None) };
         let refused = workflows.update(failing, &unit(flow.tenant, at(1))).await;
         assert!(matches!(refused, Err(StoreError::Duplicate(_))), "{refused:?}");
-        let view = workflows.get(flow.tenant, flow.id, id(UserId)).await.unwrap();
-        assert_eq!(view.workflow, archived, "it is still in the archive");
-        assert_eq!((starts().await.unwrap(), count(&db, "audit_events").await), (vec![], 0));
+        let view = workflows.get(key(flow.tenant, flow.id), id(UserId)).await.unwrap();
+        assert_eq!(view.definition, archived, "it is still in the archive");
+        assert_eq!((listening().await.unwrap(), count(&db, "audit_events").await), (vec![], 0));
 
-        let whole = WorkflowWrite { bindings: Some(&twice[..1]), ..write(&back, None) };
+        let whole = WorkflowWrite { starts: Some(&twice[..1]), ..write(&back, None) };
         workflows.update(whole, &unit(flow.tenant, at(1))).await.unwrap();
-        assert_eq!(starts().await.unwrap(), [start]);
+        assert_eq!(listening().await.unwrap(), [start]);
         let later = Workflow { revision: back.revision.next(), ..back };
         workflows.update(write(&later, None), &Journal::default()).await.unwrap();
-        assert_eq!(starts().await.unwrap().len(), 1, "another change leaves them");
+        assert_eq!(listening().await.unwrap().len(), 1, "another change leaves them");
     });
 }
 
@@ -244,10 +245,10 @@ async fn a_run_in_an_unknown_state_is_not_left_out_of_the_counts() {
         let (workflows, runs) = stores(&db);
         let flow = published(&workflows, tenant(), "a").await;
         begun(&runs, run(&flow)).await;
-        assert_eq!(workflows.get(flow.tenant, flow.id, id(UserId)).await.unwrap().run_counts.active, 1);
+        assert_eq!(workflows.get(key(flow.tenant, flow.id), id(UserId)).await.unwrap().counts.active, 1);
         execute(&db, "UPDATE runs SET state = 'dreaming'").await;
         // What is not known to have ended is active.
-        assert_eq!(workflows.get(flow.tenant, flow.id, id(UserId)).await.unwrap().run_counts.active, 1);
+        assert_eq!(workflows.get(key(flow.tenant, flow.id), id(UserId)).await.unwrap().counts.active, 1);
     });
 }
 

@@ -228,7 +228,7 @@ impl World {
             clock: clock.clone(),
             directory: Arc::new(People),
         };
-        let definitions = Definitions::new(memory.clone(), ids, models, notices.clone(), Arc::new(People));
+        let definitions = Definitions::new(memory.clone(), ids, &models, notices.clone(), Arc::new(People));
         let runs = Arc::new(Runs::new(ports.clone()));
         let background = Background::new(Arc::clone(&runs), ports, uuid(77));
         Self { memory, notices, clock, definitions, runs, background }
@@ -270,10 +270,9 @@ impl World {
             description: String::new(),
             folder_id: Patch::Absent,
             draft: Draft::Value(definition.clone()),
-            definition: Some(serde_json::from_value(definition.clone()).unwrap()),
         };
         let may = of_kind::<WorkflowCreate>(&context);
-        self.definitions.create(&may, &context, new, &unrecorded).await.unwrap().workflow.id
+        self.definitions.create(&may, &context, new, &unrecorded).await.unwrap().definition.id
     }
 
     /// Publishes the draft.

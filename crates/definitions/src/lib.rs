@@ -18,7 +18,7 @@ mod transform;
 pub use change::{DefinitionPatch, NewDefinition, SavedDraft, claims};
 pub use findings::{is_error, problem};
 pub use key::{Defines, DefinitionAccess, DefinitionKey};
-pub use publish::{Extent, PublishRequest, Published, ValidationReport};
+pub use publish::{PublishRequest, Published, ValidationReport};
 pub use transform::{Exported, ImportRequest, ImportedDefinition, Suggested};
 
 use std::sync::Arc;

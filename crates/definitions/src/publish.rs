@@ -5,19 +5,10 @@ use heddle_policy::RequestContext;
 use heddle_usecase::{JournalFor, Problem, UseCaseError, canonical_sha256, check_revision};
 use serde_json::Value;
 
+use crate::kind::Examination;
 use crate::ports::PublishWrite;
 use crate::records::{DefinitionState, DefinitionView, Version};
 use crate::{DefinitionKey, Definitions, Words, is_error, problem};
-
-/// Extent of a validation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Extent {
-    /// References, ids, places.
-    Structural,
-    /// Also whether this engine can execute it.
-    #[default]
-    Executable,
-}
 
 /// Result of a validation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +51,6 @@ impl Definitions {
         key: DefinitionKey,
         context: &RequestContext,
         document: Option<Value>,
-        extent: Extent,
     ) -> Result<ValidationReport, UseCaseError> {
         self.store.get(key, context.user_id()).await?;
         let document = match document {
@@ -72,13 +62,9 @@ impl Definitions {
                 Diagnostic::new(Severity::Error, "definitionMissing", "The draft has no definition.");
             return Ok(ValidationReport { valid: false, executable: false, diagnostics: vec![nothing] });
         };
-        let examined = self.kind.examine(key.tenant(), &document).await?;
-        let diagnostics = match extent {
-            Extent::Structural => self.kind.structure(&document)?,
-            Extent::Executable => examined.diagnostics,
-        };
+        let Examination { diagnostics, executable } = self.kind.examine(key.tenant(), &document).await?;
         let valid = !diagnostics.iter().any(is_error);
-        Ok(ValidationReport { valid, executable: examined.executable, diagnostics })
+        Ok(ValidationReport { valid, executable, diagnostics })
     }
 
     /// Publishes the draft as a new version, or answers with the active one when nothing changed: neither the text nor

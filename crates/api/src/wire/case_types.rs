@@ -52,16 +52,6 @@ impl ToSchema for CaseModel {
     }
 }
 
-words! {
-    /// Rules that a validation of a case definition applies.
-    enum CaseProfile {
-        /// The shape and the references.
-        Structural = "structural",
-        /// All that publishing asks for.
-        Executable = "executable",
-    }
-}
-
 path_params! {
     /// Path of a case type.
     CaseTypePath { case_type_id "caseTypeId": CaseTypeId }
@@ -177,15 +167,12 @@ drafted! {
 }
 
 request! {
-    /// Case definition to validate, and the rules to apply.
+    /// Case definition to validate.
     #[schema(examples(json!({})))]
     struct ValidateCaseType {
         /// The definition; the draft when absent.
         #[schema(nullable = false)]
         definition: Option<CaseModel>,
-        /// Rules to apply; those that publishing asks for when absent.
-        #[schema(nullable = false)]
-        profile: Option<CaseProfile>,
     }
 
     /// A CMMN file; what is not said of the case type comes from the file.

@@ -4,11 +4,11 @@ use std::collections::{BTreeSet, HashSet};
 
 use async_trait::async_trait;
 use heddle_cmmn::model::CaseDefinition;
-use heddle_cmmn::{compile, validate, xml};
+use heddle_cmmn::{Compiled, Meaning, examine, xml};
 use heddle_definitions::is_error;
 use heddle_definitions::kind::{Entries, Examination, Imported, Kind, Written};
 use heddle_definitions::records::{Start, StartKind, Version};
-use heddle_kernel::{DefinitionKind, Diagnostic, Severity, TenantId, Timestamp};
+use heddle_kernel::{DefinitionKind, Diagnostic, TenantId, Timestamp};
 use heddle_usecase::{Problem, UseCaseError};
 use serde::Deserialize as _;
 use serde_json::Value;
@@ -56,16 +56,9 @@ pub(super) fn merged(mut found: Vec<Diagnostic>, more: Vec<Diagnostic>) -> Vec<D
 
 /// All findings, the errors first, and whether a case could be started.
 pub(super) fn examined(definition: &CaseDefinition) -> (Vec<Diagnostic>, bool) {
-    let compiled = compile(definition);
-    let mut diagnostics = merged(validate(definition), compiled.diagnostics);
-    if compiled.cases.is_empty() && !diagnostics.iter().any(is_error) {
-        let message = "The definition has no case that can be executed.";
-        let remedy = "Add a case with a case plan model.";
-        let nothing = Diagnostic::new(Severity::Error, "noExecutableCase", message);
-        diagnostics.push(nothing.with_clause("5.2").with_remedy(remedy));
-    }
+    let Compiled { cases, mut diagnostics } = examine(definition, Meaning::default());
     diagnostics.sort_by_key(|found| std::cmp::Reverse(found.severity));
-    let executable = !diagnostics.iter().any(is_error);
+    let executable = !cases.is_empty() && !diagnostics.iter().any(is_error);
     (diagnostics, executable)
 }
 
@@ -80,7 +73,7 @@ impl Kind for CaseTypeKind {
     }
 
     fn structure(&self, document: &Value) -> Result<Vec<Diagnostic>, UseCaseError> {
-        Ok(validate(&typed(document)?))
+        Ok(examined(&typed(document)?).0)
     }
 
     async fn examine(&self, _: TenantId, document: &Value) -> Result<Examination, UseCaseError> {
@@ -89,7 +82,7 @@ impl Kind for CaseTypeKind {
     }
 
     fn entries(&self, document: &Value, _: &Version, _: Timestamp) -> Result<Entries, UseCaseError> {
-        let compiled = compile(&typed(document)?);
+        let compiled = examine(&typed(document)?, Meaning::default());
         let mut entries = Entries::default();
         for plan in &compiled.cases {
             // Two starts by the same event would start one case.
@@ -181,7 +174,7 @@ mod tests {
     fn a_definition_without_a_case_cannot_be_published_and_says_so() {
         let (found, executable) = examined(&typed(&json!({ "cases": [] })).unwrap());
         assert!(!executable);
-        assert!(found.iter().any(|one| one.code == "noExecutableCase" && one.remedy.is_some()), "{found:?}");
+        assert!(found.iter().any(is_error), "{found:?}");
         assert!(matches!(typed(&json!({ "nodes": [] })), Err(UseCaseError::Internal(_))));
     }
 

@@ -4,7 +4,7 @@
 mod kind;
 
 pub use heddle_definitions::{
-    DefinitionPatch as CaseTypePatch, Exported, Extent, ImportRequest, ImportedDefinition,
+    DefinitionPatch as CaseTypePatch, Exported, ImportRequest, ImportedDefinition,
     NewDefinition as NewCaseType, PublishRequest, Published, SavedDraft, ValidationReport,
 };
 pub use kind::CaseTypeKind;
@@ -191,9 +191,8 @@ impl CaseTypes {
         authorized: &Authorized<CaseTypeValidate>,
         context: &RequestContext,
         definition: Option<Value>,
-        extent: Extent,
     ) -> Result<ValidationReport, UseCaseError> {
-        self.shared.validate(DefinitionKey::of(authorized.key()), context, definition, extent).await
+        self.shared.validate(DefinitionKey::of(authorized.key()), context, definition).await
     }
 
     /// Publishes the draft as a new version, or answers with the active one when nothing changed.

@@ -5,7 +5,8 @@ use super::Feature;
 /// Planning tables and what stands in them.
 const PLANNING: &str = "No other engine executes planning tables: Flowable has no class for them, Camunda 7 reads them as plan items.";
 /// Case files.
-const FILES: &str = "No other engine executes case files: Flowable and Camunda 7 have variables in their place.";
+const FILES: &str =
+    "No other engine executes case files: Flowable and Camunda 7 have variables in their place.";
 /// Roles that authorize.
 const ROLES: &str = "No other engine authorizes by case roles when it executes a case.";
 /// Exits told by their criterion.

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use heddle_cmmn::model::CaseDefinition;
-use heddle_cmmn::{compile, validate, xml};
+use heddle_cmmn::{validate, xml};
 use serde::Serialize;
 
 use crate::Deviation;
@@ -107,17 +107,18 @@ fn tried(feature: &Feature) -> CmmnClaim {
     let written = definition.and_then(|definition| xml::write(definition).ok());
     let again = written.as_ref().and_then(|written| xml::read(written.xml.as_bytes()).ok());
     let exported = match (definition, again.as_ref(), written.as_ref()) {
-        (Some(own), Some(again), Some(written)) => *own == again.definition && written.xml.contains(feature.name),
+        (Some(own), Some(again), Some(written)) => {
+            *own == again.definition && written.xml.contains(feature.name)
+        }
         (Some(_), _, _) | (None, _, _) => false,
     };
     let errors = |definition: &CaseDefinition| -> Vec<String> {
-        let compiled = compile(definition);
-        let found = validate(definition).into_iter().chain(compiled.diagnostics);
+        let found = validate(definition).into_iter();
         found.filter(heddle_kernel::Diagnostic::is_error).map(|one| one.message).collect()
     };
     let own = definition.map(errors);
     let others = xml::read(document.replace(text, broken).as_bytes()).ok();
-    let validated = others.is_none_or(|others| !errors(&others.definition).is_empty());
+    let validated = others.as_ref().is_none_or(|others| !errors(&others.definition).is_empty());
     let notes = own.as_ref().and_then(|own| own.first().cloned());
     CmmnClaim {
         name: feature.name,

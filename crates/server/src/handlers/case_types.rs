@@ -134,12 +134,8 @@ pub(crate) async fn save_draft(call: Call<ops::SaveCaseTypeDraft>) -> HandlerRes
 
 /// POST /api/case-types/{caseTypeId}/validate
 pub(crate) async fn validate(call: Call<ops::ValidateCaseType>) -> HandlerResult {
-    let extent = match call.body.profile {
-        Some(wire::case_types::CaseProfile::Structural) => Extent::Structural,
-        None | Some(wire::case_types::CaseProfile::Executable) => Extent::Executable,
-    };
     let definition = call.body.definition.map(|definition| definition.json);
-    let report = call.app.case_types.validate(&call.authorized, &call.context, definition, extent).await?;
+    let report = call.app.case_types.validate(&call.authorized, &call.context, definition).await?;
     Response::data(
         200,
         wire::case_types::CaseValidation {

@@ -215,7 +215,7 @@ impl<R: Resource> AccessFilter<R> {
 }
 
 impl<R: Resource> AccessFilter<R> {
-    /// The same filter over rows of both kinds of instances, for [`crate::resource::InstanceFilter`], which keeps the kind.
+    /// The same filter over rows of both kinds of instances, for [`crate::InstanceFilter`], which keeps the kind.
     pub(crate) fn of_instances(&self) -> AccessFilter<Instance> {
         let mut extent = self.extent.clone();
         for (kind, _) in &mut extent.denied_within {

@@ -2,7 +2,7 @@
 
 mod instance;
 
-pub use instance::{Definition, Instance, InstanceFilter, InstanceKey};
+pub use instance::{Definition, Instance, InstanceKey};
 
 use std::fmt;
 use std::sync::Arc;

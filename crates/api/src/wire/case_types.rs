@@ -59,7 +59,7 @@ path_params! {
 
 response! {
     /// Number of a case type's cases by state.
-    struct CaseCounts {
+    struct CaseTypeCounts {
         /// Active, suspended, or not closed yet.
         #[schema(minimum = 0)]
         active: i64,
@@ -132,7 +132,7 @@ drafted! {
         /// A case type.
     ] CaseType {} {
         /// Number of its cases by state.
-        case_counts: CaseCounts,
+        case_counts: CaseTypeCounts,
     }
     saved [
         /// A saved draft of a case type.

@@ -191,7 +191,7 @@ fn told_of(diagnostics: &[Diagnostic]) -> Vec<wire::definition::Diagnostic> {
 fn case_type(view: &DefinitionView, draft: &Draft) -> wire::case_types::CaseType {
     let counts = view.counts;
     told!(case_types::CaseType, view, draft, {
-        case_counts: wire::case_types::CaseCounts {
+        case_counts: wire::case_types::CaseTypeCounts {
             active: counts.active,
             incidents: counts.incidents,
             completed: counts.completed,

@@ -177,3 +177,23 @@ async fn the_claims_about_cmmn_are_told() {
         app.stop().await;
     });
 }
+
+#[tokio::test]
+async fn a_case_type_with_open_cases_stays() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let admin = app.admin.clone();
+        let id = samples::case_type(&admin, "open").await;
+        let path = format!("/api/case-types/{id}");
+        let _ = admin.post(&format!("{path}/publish"), json!({})).await.expect(200);
+        let case = admin.post("/api/cases", json!({ "caseTypeId": id })).await.expect(201).id();
+        let refused = admin.delete(&path).await.refused(409, "inUse");
+        assert_eq!(refused["details"][0]["usedBy"], json!([{ "type": "case", "count": 1 }]), "{refused}");
+        assert_eq!(admin.get(&path).await.expect(200).data()["caseCounts"]["active"], 1);
+        for transition in ["terminate", "close"] {
+            let _ = admin.post(&format!("/api/cases/{case}/{transition}"), json!({})).await.expect(200);
+        }
+        let _ = admin.delete(&path).await.expect(204);
+        app.stop().await;
+    });
+}

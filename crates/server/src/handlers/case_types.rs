@@ -2,9 +2,7 @@
 
 use heddle_api::operations::ops;
 use heddle_api::wire;
-use heddle_cases::definitions::{
-    Extent, ImportRequest, ImportedDefinition, PublishRequest, Published, SavedDraft,
-};
+use heddle_cases::definitions::{ImportRequest, ImportedDefinition, PublishRequest, Published, SavedDraft};
 use heddle_definitions::records::{DefinitionView, Draft, Version};
 use heddle_kernel::Diagnostic;
 use serde_json::json;

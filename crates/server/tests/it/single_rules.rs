@@ -33,7 +33,7 @@ async fn things(app: &TestApp) -> Things {
         ("id", connection),
         ("webhookId", webhook),
         ("hookId", hook),
-        ("caseTypeId", case_type),
+        ("caseCaseTypeId", case_type),
         ("caseId", case),
         ("planItemId", "collect".to_owned()),
         ("itemId", "claimed".to_owned()),
@@ -80,7 +80,7 @@ fn subject<'a>(spec: &OperationSpec, things: &'a Things) -> Option<(Option<Thing
         }
         (_, Selector::Tenant(name)) => Some((one(name), None)),
         (_, Selector::Loaded("deadLetterId")) => Some((one("deadLetterId"), above("deadLetterWorkflowId"))),
-        (_, Selector::Loaded("caseId")) => Some((one("caseId"), above("caseTypeId"))),
+        (_, Selector::Loaded("caseId")) => Some((one("caseId"), above("caseCaseTypeId"))),
         // A job is named by its type, and stands within a run.
         (_, Selector::Loaded("jobType")) => Some((one("jobType"), above("jobRunId"))),
         (_, Selector::Loaded(member)) => Some((one(member), above("workflowId"))),

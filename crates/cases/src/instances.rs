@@ -199,7 +199,7 @@ impl Cases {
             process_id: start.definition_id,
             business_key: start.business_key,
             correlation_key: start.correlation_key,
-            start_node_id: None,
+            ..StartRun::default()
         };
         let told = |case: &Run| record(&self.now(case.clone()));
         let case = self.runs.start_instance(of, context, request, &told).await?;

@@ -124,7 +124,7 @@ macro_rules! locate_tasks {
             const NAMES: bool = $names;
 
             async fn locate(app: &App, tenant: TenantId, path: &Self::Path) -> Result<InstanceKey, UseCaseError> {
-                app.runs.task_run(tenant, path.task_id).await
+                app.runs.task_instance(tenant, path.task_id).await
             }
 
             async fn names(app: &App, caller: &Authenticated, path: &Self::Path) -> Result<bool, UseCaseError> {

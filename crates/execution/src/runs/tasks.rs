@@ -313,14 +313,6 @@ impl Runs {
         Ok(self.ports.runs.task_run(tenant, task).await?)
     }
 
-    /// The run of a task: what is asked for before anything is done to the task. That of a case is not there.
-    ///
-    /// # Errors
-    /// `NotFound`, `Unavailable`.
-    pub async fn task_run(&self, tenant: TenantId, task: TaskId) -> Result<Key<resource::Run>, UseCaseError> {
-        self.task_instance(tenant, task).await?.run().ok_or(UseCaseError::NotFound)
-    }
-
     /// Claims, releases or delegates an open task; the assignee is kept by id, whatever names them.
     ///
     /// # Errors

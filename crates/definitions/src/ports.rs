@@ -4,7 +4,9 @@
 use std::ops::RangeInclusive;
 
 use async_trait::async_trait;
-use heddle_kernel::{DefinitionKind, Page, PageRequest, Revision, TenantId, Timestamp, UserId, WorkflowId};
+use heddle_kernel::{
+    Cursor, DefinitionKind, Page, PageRequest, Revision, TenantId, Timestamp, UserId, WorkflowId,
+};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 use serde_json::Value;
@@ -176,6 +178,27 @@ pub trait DefinitionStore: Send + Sync {
     ) -> Result<Option<i32>, StoreError>;
     /// Versions, newest first.
     async fn versions(&self, key: DefinitionKey, page: &PageRequest) -> Result<Page<Version>, StoreError>;
+    /// Instant at which a version was published.
+    async fn published_at(&self, key: DefinitionKey, number: i32) -> Result<Timestamp, StoreError> {
+        let page = PageRequest { limit: 1, cursor: Some(Cursor::after(&number.saturating_add(1))) };
+        let found = self.versions(key, &page).await?;
+        let version = found.items.first().filter(|version| version.number == number);
+        version.map(|version| version.published_at).ok_or(StoreError::NotFound)
+    }
+    /// Number of the version that was active at an instant; none before the first.
+    async fn version_at(&self, key: DefinitionKey, at: Timestamp) -> Result<Option<i32>, StoreError> {
+        let mut page = PageRequest { limit: 100, cursor: None };
+        loop {
+            let found = self.versions(key, &page).await?;
+            if let Some(version) = found.items.iter().find(|version| version.published_at <= at) {
+                return Ok(Some(version.number));
+            }
+            match found.next {
+                Some(next) => page.cursor = Some(next),
+                None => return Ok(None),
+            }
+        }
+    }
     /// One version with its text.
     async fn version(&self, key: DefinitionKey, number: i32) -> Result<(Version, Value), StoreError>;
     /// Sets or takes away a user's star; done twice is done once. Returns whether anything changed; the unit is

@@ -10,6 +10,8 @@ use serde_json::value::RawValue;
 
 use crate::DefinitionKey;
 
+pub use heddle_usecase::VersionChoice;
+
 literals! {
     /// Lifecycle state of a definition.
     pub enum DefinitionState {
@@ -94,18 +96,6 @@ pub struct DefinitionView {
     pub starred: bool,
     /// Numbers of its instances by state.
     pub counts: InstanceCounts,
-}
-
-/// Choice of a definition's text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum VersionChoice {
-    /// The draft.
-    #[default]
-    Draft,
-    /// The active version.
-    Published,
-    /// Version of this number.
-    Number(i32),
 }
 
 /// A definition as a reader sees it, with the chosen text.

@@ -2,6 +2,7 @@
 
 mod access;
 mod audit;
+mod case;
 mod case_type;
 mod connection;
 mod group;
@@ -19,6 +20,7 @@ use clap_complete::Shell;
 
 pub(crate) use access::{AccessCommand, ExplainAccess};
 pub(crate) use audit::{AuditCommand, VerifyAudit};
+pub(crate) use case::{CaseCommand, CaseEvents, CaseFile, ListCases, MoveCase, OneCase, StartCase};
 pub(crate) use case_type::{
     CaseTypeCommand, CaseTypeFormat, ExportCaseType, ImportCaseTypes, ValidateCaseTypes,
 };
@@ -111,6 +113,7 @@ impl Cli {
             | Command::Workflow { .. }
             | Command::CaseType { .. }
             | Command::Run { .. }
+            | Command::Case { .. }
             | Command::Task { .. }
             | Command::Job { .. }
             | Command::Event { .. }
@@ -189,6 +192,11 @@ pub(crate) enum Command {
     Run {
         #[command(subcommand)]
         command: RunCommand,
+    },
+    /// Cases.
+    Case {
+        #[command(subcommand)]
+        command: CaseCommand,
     },
     /// Human tasks.
     Task {

@@ -9,3 +9,11 @@ crate::literals! {
         Case = "case",
     }
 }
+
+impl DefinitionKind {
+    /// The kind of what was written before there were others.
+    #[must_use]
+    pub const fn workflow() -> Self {
+        Self::Workflow
+    }
+}

@@ -16,7 +16,8 @@ pub use diagnostic::{Diagnostic, ExpressionPosition, Severity};
 pub use duration::IsoDuration;
 pub use id::{
     CaseId, CaseTypeId, ConnectionId, EventId, GrantId, GroupId, HookId, IdError, IdSource, JobId, LicenceId,
-    RoleId, RunId, SequentialIds, SessionId, TaskId, TenantId, TokenId, UserId, WebhookId, WorkflowId, uuid_v7,
+    RoleId, RunId, SequentialIds, SessionId, TaskId, TenantId, TokenId, UserId, WebhookId, WorkflowId,
+    uuid_v7,
 };
 pub use kind::DefinitionKind;
 pub use literals::Stored;

@@ -1,5 +1,9 @@
 //! Kinds of things as types, so that the key of one can't stand where another's is meant.
 
+mod instance;
+
+pub use instance::{Definition, Instance, InstanceKey};
+
 use std::fmt;
 use std::sync::Arc;
 

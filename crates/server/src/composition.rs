@@ -4,7 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use heddle_cases::Cases;
 use heddle_cases::definitions::CaseTypes;
+use heddle_cases::versions::CompiledCaseTypes;
 use heddle_identity::audit_chain::AuditChain;
 use heddle_identity::ports::InstallationStore;
 use heddle_identity::{Identity, InstallationKey};
@@ -19,7 +21,7 @@ use heddle_usecase::Compute;
 use heddle_workflows::background::Background;
 use heddle_workflows::definitions::{Definitions, TimerBell};
 use heddle_workflows::models::CompiledVersions;
-use heddle_workflows::ports::{RunStore, SourceQuota, WorkflowStore};
+use heddle_workflows::ports::{Kinds, RunStore, SourceQuota, WorkflowStore};
 use heddle_workflows::quotas::QuotaSource;
 use heddle_workflows::runs::{RunPorts, Runs};
 use tokio::sync::watch;
@@ -211,32 +213,32 @@ fn definition_store(parts: &Parts, quotas: &Arc<dyn QuotaSource>) -> Arc<SqlWork
     Arc::new(store.with_compute(parts.compute.clone()))
 }
 
-/// The ports of runs.
+/// The ports of runs, with the compiled versions of workflows.
 fn run_ports(
     config: &Config,
     parts: &Parts,
     quotas: &Arc<dyn QuotaSource>,
     hub: &Arc<EventNotifier>,
     definitions: &Arc<SqlWorkflowStore>,
-) -> RunPorts {
+) -> (RunPorts, Arc<CompiledVersions>) {
     let (db, threads): (&Db, Arc<dyn Compute>) = (&parts.db, parts.compute.clone());
     let workflows: Arc<dyn WorkflowStore> = definitions.clone();
     let runs_and_jobs = Arc::new(
         SqlRunStore::new(db.clone()).with_quotas(Arc::clone(quotas)).with_compute(Arc::clone(&threads)),
     );
     let runs: Arc<dyn RunStore> = runs_and_jobs.clone();
-    let models = CompiledVersions::new(Arc::clone(&workflows)).with_compute(Arc::clone(&threads));
+    let models = Arc::new(CompiledVersions::new(Arc::clone(&workflows)).with_compute(Arc::clone(&threads)));
+    let case_types = CompiledCaseTypes::new(definitions.clone()).with_compute(Arc::clone(&threads));
     let writers = if db.postgres().is_some() { 2 } else { 1 };
     let options = CommitOptions { writers, ..CommitOptions::default() };
-    RunPorts {
+    let ports = RunPorts {
         committer: Arc::new(GroupCommitter::start(Arc::clone(&runs), options)),
         runs,
         jobs: runs_and_jobs,
         work: Arc::new(SqlWorkStore::new(db.clone()).with_quotas(Arc::clone(quotas))),
         limits: licensed::rates(config, &parts.identity),
         hub: hub.clone(),
-        workflows,
-        models: Arc::new(models),
+        versions: Kinds::workflows(models.clone()).with_cases(Arc::new(case_types)),
         ids: Arc::new(RandomIds),
         compute: threads,
         clock: parts.clock.clone(),
@@ -244,19 +246,19 @@ fn run_ports(
             identity: Arc::new(stores::identity(db.clone())),
             clock: parts.clock.clone(),
         }),
-    }
+    };
+    (ports, models)
 }
 
 fn compose(config: Config, parts: Parts) -> Arc<App> {
     let quotas = licensed::quotas(&config, &parts.identity);
     let hub = Arc::new(EventNotifier::default());
     let drafts = definition_store(&parts, &quotas);
-    let ports = run_ports(&config, &parts, &quotas, &hub, &drafts);
+    let (ports, models) = run_ports(&config, &parts, &quotas, &hub, &drafts);
     let Parts { db, denials, identity, audit, sign_ins, clock, compute, outside, stop } = parts;
     let shared = db.postgres().is_some();
     let store = Arc::clone(&ports.runs);
-    let (ids, models, directory) =
-        (Arc::clone(&ports.ids), Arc::clone(&ports.models), Arc::clone(&ports.directory));
+    let (ids, directory) = (Arc::clone(&ports.ids), Arc::clone(&ports.directory));
     let permit: Arc<dyn Permit> = Arc::new(LicencePermit(Arc::clone(&identity)));
     let runs = Runs::new(ports.clone()).with_budget(config.budget).with_recent(RECENT_BYTES);
     let runs = runs.with_permit(Arc::clone(&permit));
@@ -299,10 +301,12 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
         case_types,
         connections: outside.connections,
         webhooks: outside.webhooks,
+        hooks: outside.hooks,
         webhook_changes: deliveries.changes,
         egress: outside.egress,
         keyring: outside.keyring,
         keys: outside.keys,
+        cases: Cases::new(Arc::clone(&runs)),
         runs,
         hub,
         compute,

@@ -5,9 +5,9 @@ use heddle_api::operations::{OperationId, ops};
 
 use crate::bind::{Handler, bind};
 use crate::handlers::{
-    accounts, audit, authorization, camunda7, camunda8, case_events, case_types, conformance, connections,
-    dead_letters, decisions, directory, groups, jobs, licence, platform, roles, runs, sessions, sign_ins,
-    tasks, transform, webhooks, workflows,
+    accounts, audit, authorization, camunda7, camunda8, case_events, case_types, cases, conformance,
+    connections, dead_letters, decisions, directory, groups, hooks, jobs, licence, platform, roles, runs,
+    sessions, sign_ins, tasks, transform, webhooks, workflows,
 };
 use crate::{organization_stream, stream};
 
@@ -81,6 +81,14 @@ pub(crate) fn handler(id: OperationId) -> Handler {
         Id::AssignHumanTask => bind::<ops::AssignHumanTask>(tasks::assign),
         Id::SubmitCaseEvent => bind::<ops::SubmitCaseEvent>(case_events::submit),
         Id::GetCaseEvent => bind::<ops::GetCaseEvent>(case_events::get),
+        Id::ListCases => bind::<ops::ListCases>(cases::list),
+        Id::StartCase => bind::<ops::StartCase>(cases::start),
+        Id::GetCase => bind::<ops::GetCase>(cases::get),
+        Id::ListCaseEvents => bind::<ops::ListCaseEvents>(cases::events),
+        Id::ChangePlanItem => bind::<ops::ChangePlanItem>(cases::change_item),
+        Id::ChangeCase => bind::<ops::ChangeCase>(cases::change),
+        Id::PutCaseFileItem => bind::<ops::PutCaseFileItem>(cases::put_file_item),
+        Id::ReceiveHook => bind::<ops::ReceiveHook>(hooks::receive),
         Id::SendSignal => bind::<ops::SendSignal>(case_events::signal),
 
         Id::ListJobs => bind::<ops::ListJobs>(jobs::list),
@@ -107,6 +115,12 @@ pub(crate) fn handler(id: OperationId) -> Handler {
         Id::UpdateWebhook => bind::<ops::UpdateWebhook>(webhooks::patch),
         Id::DeleteWebhook => bind::<ops::DeleteWebhook>(webhooks::delete),
         Id::TestWebhook => bind::<ops::TestWebhook>(webhooks::test),
+
+        Id::ListHooks => bind::<ops::ListHooks>(hooks::list),
+        Id::CreateHook => bind::<ops::CreateHook>(hooks::create),
+        Id::GetHook => bind::<ops::GetHook>(hooks::get),
+        Id::UpdateHook => bind::<ops::UpdateHook>(hooks::patch),
+        Id::DeleteHook => bind::<ops::DeleteHook>(hooks::delete),
 
         Id::SetUpInstallation => bind::<ops::SetUpInstallation>(sessions::set_up),
         Id::SignIn => bind::<ops::SignIn>(sessions::sign_in),

@@ -47,29 +47,35 @@ const GUARDED: &[Guarded] = &[
         by: "of_the_installation",
         callers: &[(
             "crates/server/src/acting.rs",
-            "the demo and commands of the operator, where nobody calls",
+            "the demo, commands of the operator and calls at hooks, where nobody is signed in",
         )],
     },
     Guarded {
         of: "Key",
         by: "of_stored",
         callers: &[
-            ("crates/store-workflows/src/runs/feed.rs", "the run of an event, from its row"),
+            ("crates/policy/src/resource/instance.rs", "an instance, from its own key of a row"),
+            ("crates/execution/src/records/jobs.rs", "a job that was loaded"),
+            ("crates/execution/src/records/work.rs", "a dead letter that was loaded"),
+            ("crates/execution/src/runs/processes.rs", "a workflow that was found by its process"),
+        ],
+    },
+    Guarded {
+        of: "InstanceKey",
+        by: "of_stored",
+        callers: &[
+            ("crates/store-workflows/src/runs/feed.rs", "the instance of an event, from its row"),
+            ("crates/store-workflows/src/runs/tasks.rs", "a task's instance, from the task's row"),
+            ("crates/execution/src/records.rs", "an instance that was loaded"),
+            ("crates/execution/src/records/jobs.rs", "the instance of a job that was loaded"),
             (
-                "crates/workflows/src/runs/feed.rs",
-                "the run of an event, from its slice, to ask whether it may be read",
+                "crates/execution/src/runs/feed.rs",
+                "the instance of an event, from its slice, to ask whether it may be read",
             ),
-            ("crates/store-workflows/src/runs/tasks.rs", "a task's run, from the task's row"),
-            ("crates/workflows/src/records.rs", "a run that was loaded"),
-            ("crates/workflows/src/records/jobs.rs", "a job that was loaded"),
-            ("crates/workflows/src/records/work.rs", "a dead letter that was loaded"),
             (
-                "crates/workflows/src/runs/read.rs",
-                "a called run, from its row, to ask whether it may be read",
+                "crates/execution/src/runs/read.rs",
+                "a called instance, from its row, to ask whether it may be read",
             ),
-            ("crates/workflows/src/runs/processes.rs", "a workflow that was found by its process"),
-            ("crates/workflows/src/runs/jobs/lapse.rs", "the run of a job that was taken under its lock"),
-            ("crates/workflows/src/runs/jobs/settle.rs", "the run of a job that was authorized and loaded"),
         ],
     },
     Guarded {
@@ -78,6 +84,7 @@ const GUARDED: &[Guarded] = &[
         callers: &[
             ("crates/definitions/src/records.rs", "a definition that was loaded"),
             ("crates/workflows/src/ports/workflows.rs", "a workflow that a run, a call or a rule names"),
+            ("crates/cases/src/versions.rs", "a case type that a case, a call or a rule names"),
         ],
     },
     Guarded { of: "AccessFilter", by: "everything", callers: &[] },

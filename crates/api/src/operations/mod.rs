@@ -12,6 +12,8 @@ mod authorization;
 #[macro_use]
 mod case_types;
 #[macro_use]
+mod cases;
+#[macro_use]
 mod compatibility;
 #[macro_use]
 mod connections;

@@ -21,7 +21,10 @@ const EDITION: i32 = 1;
 pub struct CaseTypeKind;
 
 /// The typed view of a stored definition.
-fn typed(document: &Value) -> Result<CaseDefinition, UseCaseError> {
+///
+/// # Errors
+/// `Internal`: what is stored was checked before.
+pub(crate) fn typed(document: &Value) -> Result<CaseDefinition, UseCaseError> {
     CaseDefinition::deserialize(document)
         .map_err(|error| UseCaseError::Internal(format!("a stored case definition does not read: {error}")))
 }

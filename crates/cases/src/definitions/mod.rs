@@ -8,6 +8,7 @@ pub use heddle_definitions::{
     NewDefinition as NewCaseType, PublishRequest, Published, SavedDraft, ValidationReport,
 };
 pub use kind::CaseTypeKind;
+pub(crate) use kind::typed;
 
 use std::sync::Arc;
 

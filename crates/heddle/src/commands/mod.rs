@@ -3,6 +3,7 @@
 mod access;
 mod audit;
 pub(crate) mod backup;
+mod case;
 mod case_type;
 mod connection;
 pub(crate) mod decision;
@@ -33,7 +34,7 @@ use serde_json::{Map, Value, json};
 use tracing_subscriber::EnvFilter;
 
 use crate::cli::{
-    AccessCommand, AuditCommand, CaseTypeCommand, Cli, Command, ConnectionCommand, CreateUser,
+    AccessCommand, AuditCommand, CaseCommand, CaseTypeCommand, Cli, Command, ConnectionCommand, CreateUser,
     DeadLetterCommand, EventCommand, GroupCommand, JobCommand, KeyCommand, LicenceCommand, Place, RunCommand,
     TaskCommand, TokenCommand, UserCommand, VerifyAudit, WorkflowCommand,
 };
@@ -97,6 +98,7 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
         Command::Workflow { command } => block_on(workflows(config, command, json)),
         Command::CaseType { command } => block_on(case_types(config, command, json)),
         Command::Run { command } => block_on(runs(config, command, json)),
+        Command::Case { command } => block_on(cases(config, command, json)),
         Command::Task { command } => block_on(tasks(config, command, json)),
         Command::Job { command } => block_on(jobs(config, command, json)),
         Command::Event { command } => block_on(events(config, command, json)),
@@ -399,6 +401,31 @@ async fn runs(config: Config, command: RunCommand, json: bool) -> Result<()> {
         RunCommand::Cancel(options) => {
             with(config, &options.run.place, own, async |client| run::cancel(client, options, json).await)
                 .await
+        }
+    }
+}
+
+async fn cases(config: Config, command: CaseCommand, json: bool) -> Result<()> {
+    let own = Need::Account;
+    match &command {
+        CaseCommand::Start(options) => {
+            with(config, &options.place, own, async |client| case::start(client, options, json).await).await
+        }
+        CaseCommand::List(options) => {
+            with(config, &options.place, own, async |client| case::list(client, options, json).await).await
+        }
+        CaseCommand::Get(options) => {
+            with(config, &options.place, own, async |client| case::get(client, options, json).await).await
+        }
+        CaseCommand::Transition(options) => {
+            with(config, &options.place, own, async |client| case::transition(client, options, json).await)
+                .await
+        }
+        CaseCommand::File(options) => {
+            with(config, &options.place, own, async |client| case::file(client, options, json).await).await
+        }
+        CaseCommand::Events(options) => {
+            with(config, &options.place, own, async |client| case::events(client, options, json).await).await
         }
     }
 }

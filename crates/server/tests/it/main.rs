@@ -21,6 +21,7 @@ mod calls;
 mod camunda7;
 mod camunda8;
 mod case_types;
+mod cases;
 mod check_access;
 mod choreography;
 mod connections;

@@ -95,6 +95,10 @@ pub(crate) fn body(id: OperationId) -> Value {
             "name": "sample", "type": "http", "config": { "baseUrl": "https://example.com" },
         }),
         Id::UpdateConnection => json!({ "description": "Other" }),
+        Id::StartCase => json!({ "caseTypeId": NOBODY }),
+        Id::PutCaseFileItem => json!({ "value": 1 }),
+        Id::CreateHook => json!({ "name": "sample", "eventType": "e", "correlationKey": "body.key" }),
+        Id::UpdateHook => json!({ "requestsPerSecond": 10 }),
         Id::CreateWebhook => {
             json!({ "name": "sample", "connectionId": NOBODY, "eventTypes": ["*"] })
         }

@@ -1,6 +1,6 @@
 //! Called runs and their callers, and the names by which workflows are called.
 
-use heddle_kernel::{DefinitionKind, Revision, RunId};
+use heddle_kernel::{DefinitionKind, Revision};
 use heddle_testkit::on_both;
 use heddle_usecase::{Journal, StoreError};
 use heddle_workflows::ports::{Callable, DefinitionStore, PublishWrite, RunStore, RunWrite, Transaction};
@@ -48,19 +48,20 @@ async fn a_called_run_starts_once_with_its_call_and_is_found_by_its_caller() {
         // Another node, which had seen the row before: neither a second run nor a second start.
         let twice = runs.commit(vec![unit(begin(called(&caller, &flow)), Some(&call))]).await;
         assert_eq!(twice, [Err(StoreError::Stale)]);
-        let read = runs.load(flow.tenant, child.id).await.unwrap();
+        let read = runs.load_any(flow.tenant, child.id).await.unwrap();
         assert_eq!(
             (read.trigger.parent, read.trigger.kind),
             (child.trigger.parent.clone(), TriggerKind::Call)
         );
         let expected = CalledRun {
+            kind: DefinitionKind::Workflow,
             id: child.id,
             workflow: flow.id,
             node_id: "call".to_owned(),
             state: RunState::Waiting,
         };
-        assert_eq!(runs.called_by(flow.tenant, caller.id, 10).await.unwrap(), [expected]);
-        assert_eq!(runs.called_by(flow.tenant, id(RunId), 10).await.unwrap(), []);
+        assert_eq!(runs.called_by(&caller.key(), 10).await.unwrap(), [expected]);
+        assert_eq!(runs.called_by(&run(&flow).key(), 10).await.unwrap(), []);
     });
 }
 
@@ -85,7 +86,7 @@ async fn the_end_of_a_called_run_and_the_step_of_its_caller_are_one_unit() {
         let stale = Run { revision: Revision(9), ..caller.clone() };
         assert_eq!(runs.commit(vec![unit(step(&stale), Some(&end))]).await, [Err(StoreError::Stale)]);
         assert_eq!(runs.commit(vec![unit(step(&caller), Some(&end))]).await, [Ok(())]);
-        let moved = runs.load(flow.tenant, caller.id).await.unwrap();
+        let moved = runs.load_any(flow.tenant, caller.id).await.unwrap();
         assert_eq!(runs.commit(vec![unit(step(&moved), Some(&end))]).await, [Err(StoreError::Stale)]);
     });
 }

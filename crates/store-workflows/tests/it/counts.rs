@@ -137,7 +137,7 @@ async fn numbers_are_those_that_counting_gives_after_everything_that_changes_the
 
         // Tasks that end, with their runs and by themselves.
         let open = runs
-            .tasks(t, &Default::default(), &heddle_policy::AccessFilter::everything(), &page(50))
+            .tasks(t, &Default::default(), &[of_runs(&heddle_policy::AccessFilter::everything())], &page(50))
             .await
             .unwrap();
         let last = &begun_runs[5];
@@ -153,6 +153,7 @@ async fn numbers_are_those_that_counting_gives_after_everything_that_changes_the
 
         // What belongs to the organisation alone.
         let letter = DeadLetter {
+            instance_kind: heddle_kernel::DefinitionKind::Workflow,
             tenant: t,
             id: id(EventId),
             work: Work::Kept(event(t, "letter")),
@@ -185,7 +186,7 @@ async fn numbers_are_those_that_counting_gives_after_everything_that_changes_the
         runs.purge(t, begun_runs[0].id, &Journal::default()).await.unwrap();
         holds(&db, "after a purge").await;
         for left in [&begun_runs[1], &begun_runs[5]] {
-            let now = RunStore::load(&runs, t, left.id).await.unwrap();
+            let now = RunStore::load_any(&runs, t, left.id).await.unwrap();
             commit(&runs, unit_of(ends(&now, RunState::Completed))).await.unwrap();
         }
         workflows.delete(key(t, second.id), None, &Journal::default()).await.unwrap();
@@ -277,6 +278,7 @@ async fn work_waits_where_there_is_no_room_for_another_dead_letter_unless_it_end
         }
         let aside = |number: usize, reason| {
             Setback::Aside(Box::new(DeadLetter {
+                instance_kind: heddle_kernel::DefinitionKind::Workflow,
                 tenant: t,
                 id: id(EventId),
                 work: Work::Kept(events[number].clone()),

@@ -250,7 +250,7 @@ async fn pages_of_runs_stand_still_under_inserts() {
             let mut seen = Vec::new();
             loop {
                 let read = runs
-                    .list(flow.tenant, flow.id, &filter, &AccessFilter::everything(), &page)
+                    .list(flow.tenant, flow.id, &filter, &of_runs(&AccessFilter::everything()), &page)
                     .await
                     .unwrap();
                 seen.extend(read.items.into_iter().map(|run| run.id));
@@ -307,16 +307,16 @@ async fn runs_are_filtered_and_held_to_the_reach() {
             (none(), &parent, vec![]),
             (none(), &AccessFilter::default(), vec![]),
         ] {
-            let read = runs.list(flow.tenant, flow.id, &filter, reach, &page(50)).await.unwrap();
+            let read = runs.list(flow.tenant, flow.id, &filter, &of_runs(reach), &page(50)).await.unwrap();
             let found: BTreeSet<_> = read.items.iter().map(|run| run.id).collect();
             assert_eq!(found, expected.into_iter().collect(), "{filter:?} {reach:?}");
         }
         for (tenant, workflow) in [(flow.tenant, id(WorkflowId)), (tenant(), flow.id)] {
-            let lost = runs.list(tenant, workflow, &none(), &everything, &page(9)).await;
+            let lost = runs.list(tenant, workflow, &none(), &of_runs(&everything), &page(9)).await;
             assert_eq!(lost.unwrap_err(), StoreError::NotFound);
         }
         let page = PageRequest { limit: 2, cursor: Some(Cursor::after(&"x")) };
-        let refused = runs.list(flow.tenant, flow.id, &none(), &everything, &page).await;
+        let refused = runs.list(flow.tenant, flow.id, &none(), &of_runs(&everything), &page).await;
         assert_eq!(refused.unwrap_err(), StoreError::InvalidCursor);
     });
 }
@@ -345,8 +345,10 @@ async fn a_page_by_node_is_full_however_rare_the_node_is() {
         let mut page = PageRequest { limit: 2, cursor: None };
         let mut pages = Vec::new();
         loop {
-            let read =
-                runs.list(flow.tenant, flow.id, &filter, &AccessFilter::everything(), &page).await.unwrap();
+            let read = runs
+                .list(flow.tenant, flow.id, &filter, &of_runs(&AccessFilter::everything()), &page)
+                .await
+                .unwrap();
             pages.push(read.items.iter().map(|run| run.id).collect::<Vec<_>>());
             let Some(next) = read.next else { break };
             page.cursor = Some(next);
@@ -376,8 +378,10 @@ async fn a_page_of_runs_ends_when_their_states_are_large_and_leaves_out_none() {
         let filter = RunFilter::default();
         let (mut seen, mut sizes, mut page) = (Vec::new(), Vec::new(), page(200));
         loop {
-            let read =
-                runs.list(flow.tenant, flow.id, &filter, &AccessFilter::everything(), &page).await.unwrap();
+            let read = runs
+                .list(flow.tenant, flow.id, &filter, &of_runs(&AccessFilter::everything()), &page)
+                .await
+                .unwrap();
             sizes.push(read.items.len());
             seen.extend(read.items);
             let Some(next) = read.next else { break };

@@ -143,8 +143,8 @@ async fn every_list_is_read_by_an_index_in_its_order() {
         );
     }
     read_of!("versions", workflows.versions(key(t, of), &page(None)));
-    read_of!("run", RunStore::load(&runs, t, id(RunId)));
-    read_of!("events", runs.events(t, id(RunId), 1_000, 64));
+    read_of!("run", RunStore::load_any(&runs, t, id(RunId)));
+    read_of!("events", runs.events(&run(&flow).key(), 1_000, 64));
 
     let none = RunFilter::default;
     for (name, filter) in [
@@ -166,7 +166,10 @@ async fn every_list_is_read_by_an_index_in_its_order() {
     ] {
         for (place, cursor) in [("first", None), ("behind", behind_run.clone())] {
             let access = everything.clone();
-            read_of!(format!("runs {name}, {place}"), runs.list(t, of, &filter, &access, &page(cursor)));
+            read_of!(
+                format!("runs {name}, {place}"),
+                runs.list(t, of, &filter, &of_runs(&access), &page(cursor))
+            );
         }
     }
 
@@ -190,15 +193,18 @@ async fn every_list_is_read_by_an_index_in_its_order() {
         let behind = if filter.sort == RunSort::Incidents { &behind_part } else { &behind_run };
         for (place, cursor) in [("first", None), ("behind", behind.clone())] {
             let access = everything.clone();
-            read_of!(format!("all runs {name}, {place}"), runs.list_all(t, &filter, &access, &page(cursor)));
+            read_of!(
+                format!("all runs {name}, {place}"),
+                runs.list_all(t, &filter, &of_runs(&access), &page(cursor))
+            );
         }
     }
     let denied = AccessFilter::everything()
         .but([id(RunId)])
         .but_within::<heddle_policy::resource::Workflow>([id(WorkflowId)]);
-    read_of!("all runs but some", runs.list_all(t, &none(), &denied, &page(None)));
+    read_of!("all runs but some", runs.list_all(t, &none(), &of_runs(&denied), &page(None)));
     let after = FeedPosition { commit: 7, run: id(RunId), sequence: 3 };
-    read_of!("stream over all runs", runs.feed(t, None, &everything, after, 1_000));
+    read_of!("stream over all runs", runs.feed(t, None, &of_runs(&everything), after, 1_000));
     let person = Person::new(user, "u@x", &["g".to_owned()]);
     let own = AccessFilter::own_of(person.clone());
     let foreign = AccessFilter::everything().but_own_of(person.clone());
@@ -214,16 +220,16 @@ async fn every_list_is_read_by_an_index_in_its_order() {
         for (place, cursor) in [("first", None), ("behind", behind.clone())] {
             read_of!(
                 format!("own runs {name}, {place}"),
-                runs.list_all(t, &filter, &own, &page(cursor.clone()))
+                runs.list_all(t, &filter, &of_runs(&own), &page(cursor.clone()))
             );
             read_of!(
                 format!("runs of others {name}, {place}"),
-                runs.list_all(t, &filter, &foreign, &page(cursor))
+                runs.list_all(t, &filter, &of_runs(&foreign), &page(cursor))
             );
         }
     }
-    read_of!("own runs of a workflow", runs.list(t, of, &none(), &own, &page(behind_run.clone())));
-    read_of!("stream over own runs", runs.feed(t, None, &own, after, 1_000));
+    read_of!("own runs of a workflow", runs.list(t, of, &none(), &of_runs(&own), &page(behind_run.clone())));
+    read_of!("stream over own runs", runs.feed(t, None, &of_runs(&own), after, 1_000));
 
     let none = TaskFilter::default;
     let names = || vec!["u".to_owned(), "u@x".to_owned()];
@@ -245,7 +251,10 @@ async fn every_list_is_read_by_an_index_in_its_order() {
     ] {
         for (place, cursor) in [("first", None), ("behind", behind_task.clone())] {
             let access = everything.clone();
-            read_of!(format!("tasks {name}, {place}"), runs.tasks(t, &filter, &access, &page(cursor)));
+            read_of!(
+                format!("tasks {name}, {place}"),
+                runs.tasks(t, &filter, &[of_runs(&access)], &page(cursor))
+            );
         }
     }
     for (name, filter) in [
@@ -259,23 +268,26 @@ async fn every_list_is_read_by_an_index_in_its_order() {
         for (place, cursor) in [("first", None), ("behind", behind_task.clone())] {
             read_of!(
                 format!("own tasks {name}, {place}"),
-                runs.tasks(t, &filter, &own, &page(cursor.clone()))
+                runs.tasks(t, &filter, &[of_runs(&own)], &page(cursor.clone()))
             );
             read_of!(
                 format!("tasks of others {name}, {place}"),
-                runs.tasks(t, &filter, &foreign, &page(cursor))
+                runs.tasks(t, &filter, &[of_runs(&foreign)], &page(cursor))
             );
         }
     }
     let listed = AccessFilter::only([id(RunId), id(RunId)]);
     read_of!(
         "tasks of some runs",
-        runs.tasks(t, &TaskFilter { state: open, ..none() }, &listed, &page(None))
+        runs.tasks(t, &TaskFilter { state: open, ..none() }, &[of_runs(&listed)], &page(None))
     );
     let denied = AccessFilter::everything()
         .but([id(RunId)])
         .but_within::<heddle_policy::resource::Workflow>([id(WorkflowId)]);
-    read_of!("tasks but some", runs.tasks(t, &TaskFilter { state: open, ..none() }, &denied, &page(None)));
+    read_of!(
+        "tasks but some",
+        runs.tasks(t, &TaskFilter { state: open, ..none() }, &[of_runs(&denied)], &page(None))
+    );
 
     let none = LetterFilter::default;
     for (name, filter) in [

@@ -1,8 +1,8 @@
 //! Removal of runs, and what they wait for.
 
 use diesel_async::RunQueryDsl as _;
-use heddle_kernel::{UserId, WorkflowId};
-use heddle_policy::AccessFilter;
+use heddle_kernel::{TenantId, UserId, WorkflowId};
+use heddle_policy::{AccessFilter, InstanceKey};
 use heddle_store::PgDb;
 use heddle_store_workflows::SqlWorkStore;
 use heddle_testkit::on_both;
@@ -11,10 +11,15 @@ use heddle_usecase::StoreError;
 use heddle_workflows::ports::{
     DefinitionStore, FeedSlice, Queue, RunStore, RunWrite, StoreWrite, TaskChange, WorkStore, WorkflowWrite,
 };
-use heddle_workflows::records::{BindingKind, HumanTask, Work, Workflow, WorkflowState};
+use heddle_workflows::records::{BindingKind, HumanTask, Run, Work, Workflow, WorkflowState};
 use serde_json::json;
 
 use crate::support::*;
+
+/// Key of a run where it is not.
+fn elsewhere(run: &Run, tenant: TenantId, workflow: WorkflowId) -> InstanceKey {
+    Run { tenant, workflow, ..run.clone() }.key()
+}
 
 #[tokio::test]
 async fn a_purged_run_leaves_a_tombstone_alone() {
@@ -33,15 +38,15 @@ async fn a_purged_run_leaves_a_tombstone_alone() {
         let active = begun(&runs, run(&flow)).await;
 
         let unit = unit(flow.tenant, at(7));
-        assert_eq!(runs.purge(flow.tenant, active.id, &unit).await, Err(StoreError::Stale));
-        assert_eq!(runs.purge(tenant(), over.id, &unit).await, Err(StoreError::NotFound));
-        assert!(!runs.was_purged(flow.tenant, flow.id, over.id).await.unwrap());
-        runs.purge(flow.tenant, over.id, &unit).await.unwrap();
-        assert!(runs.was_purged(flow.tenant, flow.id, over.id).await.unwrap());
-        assert!(!runs.was_purged(tenant(), flow.id, over.id).await.unwrap());
-        assert!(!runs.was_purged(flow.tenant, id(WorkflowId), over.id).await.unwrap());
-        assert!(!runs.was_purged(flow.tenant, flow.id, active.id).await.unwrap());
-        assert_eq!(runs.purge(flow.tenant, over.id, &Journal::default()).await, Err(StoreError::NotFound));
+        assert_eq!(runs.purge(&active.key(), &unit).await, Err(StoreError::Stale));
+        assert_eq!(runs.purge(&elsewhere(&over, tenant(), flow.id), &unit).await, Err(StoreError::NotFound));
+        assert!(!runs.was_purged(&over.key()).await.unwrap());
+        runs.purge(&over.key(), &unit).await.unwrap();
+        assert!(runs.was_purged(&over.key()).await.unwrap());
+        assert!(!runs.was_purged(&elsewhere(&over, tenant(), flow.id)).await.unwrap());
+        assert!(!runs.was_purged(&elsewhere(&over, flow.tenant, id(WorkflowId))).await.unwrap());
+        assert!(!runs.was_purged(&active.key()).await.unwrap());
+        assert_eq!(runs.purge(&over.key(), &Journal::default()).await, Err(StoreError::NotFound));
         for (table, rows) in [
             ("runs", 1),
             ("run_events", 1),
@@ -72,7 +77,7 @@ async fn events_come_in_slices_behind_a_number() {
         for (after, limit, firsts) in
             [(0, 9, vec![1, 3, 4, 5]), (1, 2, vec![1, 3]), (2, 9, vec![3, 4, 5]), (5, 9, vec![])]
         {
-            let slices = runs.events(flow.tenant, last.id, after, limit).await.unwrap();
+            let slices = runs.events(&last.key(), after, limit).await.unwrap();
             let found: Vec<_> = slices.iter().map(|slice| slice.first_sequence).collect();
             assert_eq!(found, firsts, "after {after}");
         }
@@ -93,7 +98,7 @@ async fn a_large_slice_is_read_alone() {
         }
         // Slices: 1-2, 3, the large 4, 5, 6.
         for (after, firsts) in [(0, vec![1, 3]), (2, vec![3]), (3, vec![4]), (4, vec![5, 6])] {
-            let slices = runs.events(flow.tenant, last.id, after, 9).await.unwrap();
+            let slices = runs.events(&last.key(), after, 9).await.unwrap();
             let found: Vec<_> = slices.iter().map(|slice| slice.first_sequence).collect();
             assert_eq!(found, firsts, "after {after}");
             assert!(slices.iter().all(|slice| (slice.events.len() > 100_000) == (slice.first_sequence == 4)));
@@ -269,7 +274,8 @@ async fn what_was_committed_behind_an_open_transaction_is_there_already_for_who_
         // Transactions of other tests in the cluster may hold up what is told.
         let told = tokio::time::timeout(std::time::Duration::from_secs(20), async {
             loop {
-                let read = runs.feed(flow.tenant, None, &everything, end.place, 1 << 20).await.unwrap();
+                let read =
+                    runs.feed(flow.tenant, None, &of_runs(&everything), end.place, 1 << 20).await.unwrap();
                 if read.slices.len() == 2 {
                     return read.slices;
                 }
@@ -302,7 +308,7 @@ async fn what_comes_after_a_restore_into_a_new_cluster_stands_behind_what_was_re
         // Transactions of other tests in the cluster may hold up what is told.
         let told = tokio::time::timeout(std::time::Duration::from_secs(20), async {
             loop {
-                let read = runs.feed(flow.tenant, None, &everything, since, 1 << 20).await.unwrap();
+                let read = runs.feed(flow.tenant, None, &of_runs(&everything), since, 1 << 20).await.unwrap();
                 let told: Vec<_> = read.slices.iter().map(|slice| slice.run).collect();
                 if told.len() == 2 {
                     return told;

@@ -11,6 +11,7 @@ use heddle_kernel::{
     DefinitionKind, EventId, IdSource, PageRequest, Patch, Revision, RunId, SequentialIds, TaskId, TenantId,
     Timestamp, UserId, WorkflowId,
 };
+use heddle_policy::{AccessFilter, InstanceFilter, resource};
 use heddle_store::{Db, read, write_tx};
 use heddle_store_workflows::{SqlRunStore, SqlWorkStore, SqlWorkflowStore};
 use heddle_usecase::{Actor, ActorKind, AuditEntry, IdempotencyRecord, Journal, Outcome};
@@ -166,6 +167,7 @@ pub(crate) fn state(nodes: &[&str]) -> State {
 pub(crate) fn run(of: &Workflow) -> Run {
     Run {
         tenant: of.tenant,
+        kind: DefinitionKind::Workflow,
         id: id(RunId),
         workflow: of.id,
         version: 1,
@@ -246,6 +248,11 @@ pub(crate) async fn commit(
     answers.remove(0)
 }
 
+/// A filter of runs as lists take it.
+pub(crate) fn of_runs(access: &AccessFilter<resource::Run>) -> InstanceFilter {
+    access.into()
+}
+
 /// Begins a run.
 pub(crate) async fn begun(store: &impl RunStore, run: Run) -> Run {
     commit(store, unit_of(begin(run.clone()))).await.unwrap();
@@ -270,6 +277,7 @@ pub(crate) fn task(run: &Run) -> HumanTask {
     HumanTask {
         tenant: run.tenant,
         id: id(TaskId),
+        instance_kind: run.kind,
         run: run.id,
         workflow: run.workflow,
         node_id: "approve".to_owned(),
@@ -303,6 +311,7 @@ pub(crate) fn event(tenant: TenantId, key: &str) -> InboxEvent {
         received_by: Some(id(UserId)),
         state: InboxState::Buffered,
         run_ids: Vec::new(),
+        case_ids: Vec::new(),
         expires_at: Some(at(100)),
         hops: 3,
     }
@@ -311,6 +320,7 @@ pub(crate) fn event(tenant: TenantId, key: &str) -> InboxEvent {
 pub(crate) fn binding(of: &Workflow, kind: BindingKind, name: &str) -> StartBinding {
     StartBinding {
         tenant: of.tenant,
+        definition_kind: of.kind,
         workflow: of.id,
         version: 1,
         process_id: "main".to_owned(),

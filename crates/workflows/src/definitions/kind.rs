@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::transform::{SourceFormat, read, write_bpmn};
 use super::{people, publish};
 use crate::UseCaseError;
-use crate::models::{CompiledVersion, meaning_of, process_ids, typed};
+use crate::models::{compiled, meaning_of, process_ids, typed};
 use crate::ports::{Directory, Notifier};
 use crate::records::Version;
 
@@ -88,7 +88,7 @@ impl Kind for WorkflowKind {
     }
 
     fn entries(&self, document: &Value, version: &Version, now: Timestamp) -> Result<Entries, UseCaseError> {
-        let compiled = CompiledVersion::new(&typed(document)?, meaning_of(version));
+        let compiled = compiled(&typed(document)?, meaning_of(version));
         let mut starts = Vec::new();
         for process in &compiled.processes {
             for start in process.start_bindings() {

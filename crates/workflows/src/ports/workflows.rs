@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use async_trait::async_trait;
 use heddle_definitions::DefinitionKey;
 use heddle_definitions::records::{Start, StartKind};
-use heddle_kernel::{DefinitionKind, Page, PageRequest, TenantId, UserId, WorkflowId};
+use heddle_kernel::{DefinitionKind, TenantId, Timestamp, UserId, WorkflowId};
 use heddle_usecase::StoreError;
 use serde_json::Value;
 
@@ -44,13 +44,20 @@ pub trait WorkflowStore: Send + Sync {
         versions: RangeInclusive<i32>,
         tag: &'a str,
     ) -> Result<Option<i32>, StoreError>;
-    /// Versions, newest first.
-    async fn versions(
+    /// Instant at which a version was published.
+    async fn published_at(
         &self,
         tenant: TenantId,
         id: WorkflowId,
-        page: &PageRequest,
-    ) -> Result<Page<Version>, StoreError>;
+        number: i32,
+    ) -> Result<Timestamp, StoreError>;
+    /// Number of the version that was active at an instant; none before the first.
+    async fn version_at(
+        &self,
+        tenant: TenantId,
+        id: WorkflowId,
+        at: Timestamp,
+    ) -> Result<Option<i32>, StoreError>;
     /// One version with its definition.
     async fn version(
         &self,
@@ -65,6 +72,7 @@ pub trait WorkflowStore: Send + Sync {
 pub fn bound(definition: &Workflow, version: i32, start: &Start) -> StartBinding {
     StartBinding {
         tenant: definition.tenant,
+        definition_kind: definition.kind,
         workflow: definition.id,
         version,
         process_id: start.entry.clone(),
@@ -121,13 +129,22 @@ impl<S: DefinitionStore + ?Sized> WorkflowStore for S {
         DefinitionStore::tagged(self, workflow(tenant, id), versions, tag).await
     }
 
-    async fn versions(
+    async fn published_at(
         &self,
         tenant: TenantId,
         id: WorkflowId,
-        page: &PageRequest,
-    ) -> Result<Page<Version>, StoreError> {
-        DefinitionStore::versions(self, workflow(tenant, id), page).await
+        number: i32,
+    ) -> Result<Timestamp, StoreError> {
+        DefinitionStore::published_at(self, workflow(tenant, id), number).await
+    }
+
+    async fn version_at(
+        &self,
+        tenant: TenantId,
+        id: WorkflowId,
+        at: Timestamp,
+    ) -> Result<Option<i32>, StoreError> {
+        DefinitionStore::version_at(self, workflow(tenant, id), at).await
     }
 
     async fn version(

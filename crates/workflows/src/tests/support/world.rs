@@ -25,7 +25,7 @@ use crate::background::Background;
 use crate::definitions::{Definitions, NewWorkflow, PublishRequest};
 use crate::limits::Limits;
 use crate::models::CompiledVersions;
-use crate::ports::{Notifier, Queue};
+use crate::ports::{Kinds, Notifier, Queue};
 use crate::records::{Draft, Run};
 use crate::runs::{RunPorts, Runs, StartRun};
 
@@ -155,7 +155,7 @@ pub(crate) fn on_run<C: Capability<On = resource::Run>>(
     context: &RequestContext,
     run: &Run,
 ) -> Authorized<C> {
-    context.snapshot().authorize_key(run.key()).unwrap()
+    context.snapshot().authorize_key(run.key().run().unwrap()).unwrap()
 }
 
 /// A journal that says nothing.
@@ -223,8 +223,7 @@ impl World {
             limits: Arc::new(limits),
             committer: memory.clone(),
             hub: notices.clone(),
-            workflows: memory.clone(),
-            models: Arc::clone(&models),
+            versions: Kinds::workflows(models.clone()),
             ids: ids.clone(),
             clock: clock.clone(),
             directory: Arc::new(People),
@@ -245,8 +244,7 @@ impl World {
             limits: Arc::new(Limits::default()),
             committer: self.memory.clone(),
             hub: self.notices.clone(),
-            workflows: self.memory.clone(),
-            models: Arc::new(CompiledVersions::new(self.memory.clone())),
+            versions: Kinds::workflows(Arc::new(CompiledVersions::new(self.memory.clone()))),
             // Ids go on where they stood.
             ids: Arc::new(heddle_kernel::SequentialIds::default()),
             clock: self.clock.clone(),

@@ -4,11 +4,13 @@ use std::collections::{BTreeSet, HashSet};
 
 use async_trait::async_trait;
 use heddle_cmmn::model::CaseDefinition;
+use heddle_cmmn::plan::{CasePlan, Work};
 use heddle_cmmn::{Compiled, Meaning, examine, xml};
 use heddle_definitions::is_error;
 use heddle_definitions::kind::{Entries, Examination, Imported, Kind, Written};
 use heddle_definitions::records::{Start, StartKind, Version};
-use heddle_kernel::{DefinitionKind, Diagnostic, TenantId, Timestamp};
+use heddle_execution::schema;
+use heddle_kernel::{DefinitionKind, Diagnostic, Severity, TenantId, Timestamp};
 use heddle_usecase::{Problem, UseCaseError};
 use serde::Deserialize as _;
 use serde_json::Value;
@@ -71,9 +73,28 @@ pub(super) fn merged(mut found: Vec<Diagnostic>, more: Vec<Diagnostic>) -> Vec<D
     found
 }
 
+/// Forms have to be JSON Schemas, or no task could ever be completed.
+fn form_findings(plan: &CasePlan) -> Vec<Diagnostic> {
+    let mut told = BTreeSet::new();
+    let mut found = Vec::new();
+    for item in &plan.items {
+        let Work::Human { task, .. } = &item.work else { continue };
+        let wrong = task.form.as_ref().and_then(|form| schema::usable(form).err());
+        // A definition that stands in the plan several times is told of once.
+        if let Some(reason) = wrong.filter(|_| told.insert(&*item.definition)) {
+            let message = format!("`configuration.form` is not a JSON Schema: {reason}");
+            let remedy = "Give the task a form that is a JSON Schema, or none.";
+            let one = Diagnostic::new(Severity::Error, "invalidSchema", message);
+            found.push(one.with_element(&*item.definition).with_remedy(remedy));
+        }
+    }
+    found
+}
+
 /// All findings, the errors first, and whether a case could be started.
 pub(super) fn examined(definition: &CaseDefinition, meaning: Meaning) -> (Vec<Diagnostic>, bool) {
     let Compiled { cases, mut diagnostics } = examine(definition, meaning);
+    diagnostics.extend(cases.iter().flat_map(|plan| form_findings(plan)));
     diagnostics.sort_by_key(|found| std::cmp::Reverse(found.severity));
     let executable = !cases.is_empty() && !diagnostics.iter().any(is_error);
     (diagnostics, executable)
@@ -206,6 +227,18 @@ mod tests {
         assert!(!executable);
         assert!(found.iter().any(is_error), "{found:?}");
         assert!(matches!(typed(&json!({ "nodes": [] })), Err(UseCaseError::Internal(_))));
+    }
+
+    #[test]
+    fn a_form_that_no_value_could_ever_fit_is_told_with_its_task() {
+        let mut document = claim();
+        let form = json!({ "type": "no type" });
+        document["cases"][0]["casePlanModel"]["definitions"][0] =
+            json!({ "id": "done", "type": "humanTask", "configuration": { "form": form } });
+        let (found, executable) = examined(&typed(&document).unwrap(), Meaning::default());
+        let told =
+            found.iter().filter(|one| is_error(one)).map(|one| (&*one.code, one.element_id.as_deref()));
+        assert_eq!((told.collect::<Vec<_>>(), executable), (vec![("invalidSchema", Some("done"))], false));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::ownership::{Ownership, Person};
 use crate::permission::ResourceType;
-use crate::resource::{In, Key, Parents, Place as _, Resource, ResourceId as _, may_be_within};
+use crate::resource::{In, Instance, Key, Parents, Place as _, Resource, ResourceId as _, may_be_within};
 use crate::rule_id::RuleId;
 
 /// Extent of an action on a kind of things: a thing is reached when
@@ -211,6 +211,19 @@ impl<R: Resource> AccessFilter<R> {
     #[must_use]
     pub const fn is_everything(&self) -> bool {
         self.extent.is_everything()
+    }
+}
+
+impl<R: Resource> AccessFilter<R> {
+    /// The same filter over rows of both kinds of instances, for [`crate::InstanceFilter`], which keeps the kind.
+    pub(crate) fn of_instances(&self) -> AccessFilter<Instance> {
+        let mut extent = self.extent.clone();
+        for (kind, _) in &mut extent.denied_within {
+            if *kind == ResourceType::CaseType {
+                *kind = ResourceType::Workflow;
+            }
+        }
+        AccessFilter { extent, person: self.person.clone(), of: PhantomData }
     }
 }
 

@@ -61,6 +61,7 @@ words! {
         Document "document",
         Grant "grant",
         Group "group",
+        Hook "hook",
         IngestionJob "ingestion-job",
         Job "job",
         Licence "licence",
@@ -180,6 +181,7 @@ impl ResourceType {
             | Self::Document
             | Self::Grant
             | Self::Group
+            | Self::Hook
             | Self::IngestionJob
             | Self::Member
             | Self::Organization

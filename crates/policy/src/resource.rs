@@ -1,11 +1,15 @@
 //! Kinds of things as types, so that the key of one can't stand where another's is meant.
 
+mod instance;
+
+pub use instance::{Definition, Instance, InstanceKey};
+
 use std::fmt;
 use std::sync::Arc;
 
 use heddle_kernel::{
-    ConnectionId, EventId, GrantId, GroupId, LicenceId, RoleId, RunId, SessionId, TenantId, TokenId, UserId,
-    WebhookId, WorkflowId,
+    CaseId, CaseTypeId, ConnectionId, EventId, GrantId, GroupId, HookId, LicenceId, RoleId, RunId, SessionId,
+    TenantId, TokenId, UserId, WebhookId, WorkflowId,
 };
 
 use crate::ownership::Person;
@@ -56,7 +60,8 @@ macro_rules! uuid_ids {
 }
 
 uuid_ids! {
-    ConnectionId EventId GrantId GroupId LicenceId RoleId RunId SessionId TenantId TokenId UserId WebhookId WorkflowId
+    CaseId CaseTypeId ConnectionId EventId GrantId GroupId HookId LicenceId RoleId RunId SessionId TenantId TokenId
+    UserId WebhookId WorkflowId
 }
 
 /// Id of any kind, for kinds whose things have no use case yet.
@@ -228,12 +233,13 @@ resources! {
     ApiToken TokenId;
     AuditEvent EventId;
     Authorization RuleId;
-    Case RuleId in CaseType;
-    CaseType RuleId;
+    Case CaseId in CaseType;
+    CaseType CaseTypeId;
     Connection ConnectionId;
     DeadLetter EventId in Workflow;
     Grant GrantId;
     Group GroupId;
+    Hook HookId;
     Job RuleId in Run Workflow;
     Licence LicenceId;
     Member UserId;

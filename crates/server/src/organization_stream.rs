@@ -168,7 +168,10 @@ impl Reader {
     /// Takes what is there, as far as it is read ahead.
     async fn read(&mut self) -> Result<(), Failure> {
         let (tenant, runs) = (self.context.tenant(), &self.app.runs);
-        let look = runs.feed(tenant, &self.access, &self.reads, &self.filter, self.after, READ_AHEAD).await?;
+        let look = {
+            let (access, reads) = ((&self.access).into(), (&self.reads).into());
+            runs.feed(tenant, &access, &reads, &self.filter, self.after, READ_AHEAD).await?
+        };
         (self.after, self.rest) = (look.reached, look.rest);
         let is_new = |event: &&FeedEvent| !self.seen.contains(&event.position.commit);
         let frames = look.events.iter().filter(is_new).map(|event| Frame {

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use heddle_connections::ports::{ConnectionStore, Tester, WebhookStore, Workflows};
 use heddle_connections::rotation::Keys;
-use heddle_connections::{Connections, WebhookPorts, Webhooks};
+use heddle_connections::{Connections, Hooks, WebhookPorts, Webhooks};
 use heddle_egress::{Egress, EgressRules, Roots, SystemResolver};
 use heddle_kernel::{Clock as _, IdSource, TenantId, WorkflowId};
 use heddle_outbound::Outbound;
 use heddle_runtime::{RandomIds, ServerClock};
 use heddle_store::{Db, outage};
-use heddle_store_connections::{SqlConnectionStore, SqlWebhookStore};
+use heddle_store_connections::{SqlConnectionStore, SqlHookStore, SqlWebhookStore};
 use heddle_store_workflows::SqlWorkflowStore;
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::WorkflowStore as _;
@@ -37,6 +37,8 @@ pub(crate) struct Outside {
     pub connections: Connections,
     /// Webhooks.
     pub webhooks: Arc<Webhooks>,
+    /// Hooks.
+    pub hooks: Hooks,
     /// Webhooks as deliveries need them.
     pub receivers: Receivers,
 }
@@ -67,12 +69,13 @@ impl Outside {
         let ids: Arc<dyn IdSource> = Arc::new(RandomIds);
         let store: Arc<dyn ConnectionStore> = store;
         let connections = Connections::new(store.clone(), keyring.clone(), tester.clone(), ids.clone());
+        let hooks = Hooks::new(Arc::new(SqlHookStore::new(db.clone())), keyring.clone(), ids.clone());
         let webhooks: Arc<dyn WebhookStore> = Arc::new(SqlWebhookStore::new(db.clone()));
         let receivers = Receivers::new(Arc::clone(&webhooks), connections.opening(), outbound);
         let workflows = Arc::new(KnownWorkflows(SqlWorkflowStore::new(db.clone())));
         let ports = WebhookPorts { webhooks, connections: store, workflows, tester };
         let webhooks = Arc::new(Webhooks::new(ports, connections.opening(), ids, event_types()));
-        Ok(Self { egress, keyring, keys, connections, webhooks, receivers })
+        Ok(Self { egress, keyring, keys, connections, webhooks, hooks, receivers })
     }
 }
 

@@ -25,6 +25,13 @@ fn query<O: Operation>(raw: &str) -> Result<(), Problems> {
 pub(crate) const BODIES: &[(OperationId, ReadBody)] = &[
     (OperationId::SubmitCaseEvent, body::<ops::SubmitCaseEvent>),
     (OperationId::CreateWorkflow, body::<ops::CreateWorkflow>),
+    (OperationId::CreateCaseType, body::<ops::CreateCaseType>),
+    (OperationId::ImportCaseType, body::<ops::ImportCaseType>),
+    (OperationId::PreviewCaseTypeImport, body::<ops::PreviewCaseTypeImport>),
+    (OperationId::UpdateCaseType, body::<ops::UpdateCaseType>),
+    (OperationId::SaveCaseTypeDraft, body::<ops::SaveCaseTypeDraft>),
+    (OperationId::PublishCaseType, body::<ops::PublishCaseType>),
+    (OperationId::ValidateCaseType, body::<ops::ValidateCaseType>),
     (OperationId::PreviewTransform, body::<ops::PreviewTransform>),
     (OperationId::UpdateWorkflow, body::<ops::UpdateWorkflow>),
     (OperationId::SaveDecisionLogic, body::<ops::SaveDecisionLogic>),
@@ -89,6 +96,10 @@ pub(crate) const BODIES: &[(OperationId, ReadBody)] = &[
 /// Every row that takes parameters in its query.
 pub(crate) const QUERIES: &[(OperationId, ReadQuery)] = &[
     (OperationId::ListWorkflows, query::<ops::ListWorkflows>),
+    (OperationId::ListCaseTypes, query::<ops::ListCaseTypes>),
+    (OperationId::GetCaseType, query::<ops::GetCaseType>),
+    (OperationId::ExportCmmn, query::<ops::ExportCmmn>),
+    (OperationId::ListCaseTypeVersions, query::<ops::ListCaseTypeVersions>),
     (OperationId::ListConnections, query::<ops::ListConnections>),
     (OperationId::GetConnectionOptions, query::<ops::GetConnectionOptions>),
     (OperationId::ListWebhooks, query::<ops::ListWebhooks>),

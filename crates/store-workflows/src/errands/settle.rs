@@ -2,7 +2,7 @@
 
 use diesel::{ExpressionMethods, QueryDsl, insert_into};
 use diesel_async::RunQueryDsl;
-use heddle_kernel::Timestamp;
+use heddle_kernel::{DefinitionKind, Timestamp};
 use heddle_store::schema::errands;
 use heddle_store::{AsConn, At, Db, Error, Id, errands as rows, on_conn, write_tx};
 use heddle_usecase::StoreError;
@@ -166,6 +166,8 @@ fn letter_of(
         },
         message: message.to_owned(),
         tries,
+        // Events of cases are told to no subscriber.
+        instance_kind: DefinitionKind::Workflow,
         workflow: of.workflow,
         run: of.run,
         created_at: now,

@@ -8,15 +8,15 @@ use diesel::{
     TextExpressionMethods,
 };
 use diesel_async::RunQueryDsl;
+use heddle_definitions::DefinitionAccess;
 use heddle_kernel::{Page, PageRequest, TenantId, Timestamp, UserId, WorkflowId};
-use heddle_policy::{AccessFilter, resource};
 use heddle_store::{At, Db, Id, keyset, page, read, search, within};
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{WorkflowFilter, WorkflowSort};
 use heddle_workflows::records::Workflow;
 use serde::{Deserialize, Serialize};
 
-use crate::words::WorkflowStateWord;
+use crate::words::{DefinitionKindWord, WorkflowStateWord};
 
 use super::read::views;
 
@@ -78,7 +78,7 @@ pub(crate) async fn list(
     tenant: TenantId,
     user: UserId,
     filter: &WorkflowFilter,
-    access: &AccessFilter<resource::Workflow>,
+    access: DefinitionAccess<'_>,
     page: &PageRequest,
 ) -> Result<Page<heddle_workflows::records::WorkflowView>, StoreError> {
     let from: Option<Key> = page::position(page)?;
@@ -92,6 +92,7 @@ pub(crate) async fn list(
     let found = read!(db, |conn| {
         let mut query = workflows::table
             .filter(workflows::organization_id.eq(Id::from(tenant)))
+            .filter(workflows::kind.eq(DefinitionKindWord(access.kind())))
             .limit(page::surplus(page))
             .select(WorkflowHead::as_select())
             .into_boxed();
@@ -111,7 +112,10 @@ pub(crate) async fn list(
                 .filter(workflow_stars::user_id.eq(Id::from(user)));
             query = if starred { query.filter(exists(stars)) } else { query.filter(not(exists(stars))) };
         }
-        let query = within!(query, access, workflows::id);
+        let query = match access {
+            DefinitionAccess::Workflows(filter) => within!(query, filter, workflows::id),
+            DefinitionAccess::CaseTypes(filter) => within!(query, filter, workflows::id),
+        };
         let query = match filter.sort {
             WorkflowSort::CreatedDescending => {
                 keyset!(query, (workflows::created_at, workflows::id), by_time, descending)

@@ -17,6 +17,7 @@ use crate::support::*;
 
 fn job(run: &Run, priority: i64, place: i64) -> Job {
     Job {
+        instance_kind: run.kind,
         tenant: run.tenant,
         id: id(JobId),
         run: run.id,
@@ -124,6 +125,7 @@ async fn jobs_are_taken_once_by_priority_and_age_and_again_when_a_lock_ran_out()
         // An end under the epoch that is held, once.
         let end = |epoch: i64| {
             let ending = JobEnding {
+                instance_kind: heddle_kernel::DefinitionKind::Workflow,
                 tenant: t,
                 id: rows[1].id,
                 job_type: "ship".to_owned(),

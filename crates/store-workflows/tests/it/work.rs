@@ -24,6 +24,7 @@ fn later(work: &Work, seconds: i64) -> Setback {
 
 fn letter(work: Work) -> DeadLetter {
     DeadLetter {
+        instance_kind: heddle_kernel::DefinitionKind::Workflow,
         tenant: work.tenant(),
         id: id(EventId),
         reason: SetAsideReason::Failed,
@@ -151,7 +152,7 @@ async fn a_letter_whose_place_is_taken_or_gone_stays() {
         let timer = all[1].1.clone();
         let aside = letter(timer);
         work.record(vec![Setback::Aside(Box::new(aside.clone()))]).await.unwrap();
-        let run = runs.load(flow.tenant, aside.run.unwrap()).await.unwrap();
+        let run = runs.load_any(flow.tenant, aside.run.unwrap()).await.unwrap();
         let over = step(&run);
         let over = RunWrite { run: Run { ended_at: Some(at(9)), ..over.run }, ..over };
         commit(&runs, unit_of(over)).await.unwrap();

@@ -6,7 +6,7 @@ use heddle_kernel::{CaseId, Timestamp};
 use serde_json::Value;
 
 use super::envelope::{AnyJson, Instant, JsonObject};
-use super::runs::{Incident, WaitingFor};
+use super::runs::{Incident, RunEventType, WaitingFor};
 use super::tasks::HumanTask;
 use crate::contract::{json_bodies, path_params};
 
@@ -440,8 +440,10 @@ request! {
         /// Only those behind this sequence number.
         #[schema(minimum = 0)]
         after: Option<i64>,
+        /// Only those of these types, comma-separated.
+        types: Option<Vec<RunEventType>>,
         /// Only those about this item.
-        #[schema(min_length = 1, max_length = 200)]
+        #[schema(min_length = 1, max_length = 500)]
         item_id: Option<String>,
     }
 }

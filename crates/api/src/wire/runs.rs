@@ -9,7 +9,7 @@ use super::tasks::HumanTask;
 use crate::contract::{json_bodies, path_params};
 
 words! {
-    /// Type of an event of a run.
+    /// Type of an event of a run or of a case.
     enum RunEventType {
         /// Run: started.
         RunStarted = "run.started",
@@ -121,6 +121,26 @@ words! {
         IncidentRaised = "incident.raised",
         /// Incident: resolved.
         IncidentResolved = "incident.resolved",
+        /// Called run or case: goes on, and nobody waits for it.
+        CallDetached = "call.detached",
+        /// Case: opened.
+        CaseOpened = "case.opened",
+        /// Case that had ended: goes on.
+        CaseReactivated = "case.reactivated",
+        /// Case that had ended: closed for good.
+        CaseClosed = "case.closed",
+        /// Instance of a plan item: created.
+        ItemCreated = "item.created",
+        /// Instance of a plan item: came to another state.
+        ItemTransitioned = "item.transitioned",
+        /// On-part of a sentry: occurred.
+        OnPartOccurred = "onPart.occurred",
+        /// Sentry: satisfied.
+        SentrySatisfied = "sentry.satisfied",
+        /// Condition of a sentry: holds no longer.
+        SentryReset = "sentry.reset",
+        /// Case file item: changed.
+        CaseFileChanged = "caseFile.changed",
     }
 
     /// Lifecycle state of a run.

@@ -8,8 +8,7 @@ use heddle_engine::{Command, OpenTask};
 use heddle_kernel::{DefinitionKind, Page, PageRequest, TaskId, TenantId};
 use heddle_policy::capability::{HumanTaskAssign, HumanTaskList, HumanTaskRead, RunCompleteTask};
 use heddle_policy::{
-    Authorized, AuthorizedList, InstanceFilter, InstanceKey, Key, Permission, Principal, RequestContext,
-    resource,
+    Authorized, AuthorizedList, InstanceFilter, InstanceKey, Permission, Principal, RequestContext,
 };
 use serde_json::{Map, Value};
 

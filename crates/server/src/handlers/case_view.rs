@@ -101,9 +101,8 @@ fn missing(criterion: &CriterionView) -> wire::cases::MissingCriterion {
 }
 
 fn plannable(item: &PlanningView) -> wire::cases::PlannableItem {
-    let words = |roles: &Vec<std::sync::Arc<str>>| -> Vec<String> {
-        roles.iter().map(ToString::to_string).collect()
-    };
+    let words =
+        |roles: &Vec<std::sync::Arc<str>>| -> Vec<String> { roles.iter().map(ToString::to_string).collect() };
     wire::cases::PlannableItem {
         plan_item_id: item.item_id.to_string(),
         name: item.name.as_deref().map(str::to_owned),

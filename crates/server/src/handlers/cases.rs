@@ -87,7 +87,7 @@ pub(crate) async fn events(call: Call<ops::ListCaseEvents>) -> HandlerResult {
     let page = page(query.limit, query.cursor);
     let filter = EventFilter {
         after: query.after.and_then(|after| u64::try_from(after).ok()).unwrap_or(0),
-        types: Vec::new(),
+        types: query.types.into_iter().flatten().map(|one| one.as_str().to_owned()).collect(),
         node_id: query.item_id,
     };
     let found = call.app.cases.events(&call.authorized, &filter, &page).await?;

@@ -23,10 +23,12 @@ const LAYERS: &[Layer] = &[
     Layer { name: "heddle-licence", knows: &["heddle-policy"] },
     Layer { name: "heddle-feel", knows: &["heddle-kernel"] },
     Layer { name: "heddle-dmn", knows: &["heddle-kernel", "heddle-feel", "heddle-xml"] },
-    Layer { name: "heddle-bpmn", knows: &["heddle-kernel", "heddle-feel", "heddle-xml"] },
+    // What elements ask for in BPMN and CMMN alike.
+    Layer { name: "heddle-settings", knows: &["heddle-kernel", "heddle-feel"] },
+    Layer { name: "heddle-bpmn", knows: &["heddle-kernel", "heddle-feel", "heddle-xml", "heddle-settings"] },
     Layer {
         name: "heddle-bpmn-graph",
-        knows: &["heddle-kernel", "heddle-feel", "heddle-xml", "heddle-bpmn"],
+        knows: &["heddle-kernel", "heddle-feel", "heddle-xml", "heddle-settings", "heddle-bpmn"],
     },
     Layer {
         name: "heddle-bpmn-validate",
@@ -40,7 +42,7 @@ const LAYERS: &[Layer] = &[
         name: "heddle-bpel",
         knows: &["heddle-kernel", "heddle-feel", "heddle-xml", "heddle-bpmn", "heddle-bpmn-graph"],
     },
-    Layer { name: "heddle-cmmn", knows: &["heddle-kernel", "heddle-feel", "heddle-xml"] },
+    Layer { name: "heddle-cmmn", knows: &["heddle-kernel", "heddle-feel", "heddle-xml", "heddle-settings"] },
     Layer {
         name: "heddle-conformance",
         knows: &[
@@ -59,7 +61,14 @@ const LAYERS: &[Layer] = &[
     // Of a workflow the engine knows what it compiles to, and nothing of how it is read, checked or drawn.
     Layer {
         name: "heddle-engine",
-        knows: &["heddle-kernel", "heddle-feel", "heddle-dmn", "heddle-bpmn-graph", "heddle-cmmn"],
+        knows: &[
+            "heddle-kernel",
+            "heddle-feel",
+            "heddle-dmn",
+            "heddle-settings",
+            "heddle-bpmn-graph",
+            "heddle-cmmn",
+        ],
     },
     Layer { name: "heddle-definitions", knows: &["heddle-kernel", "heddle-policy", "heddle-usecase"] },
     Layer {
@@ -261,7 +270,7 @@ const RESERVED: &[Reserved] = &[
     },
     Reserved {
         prefix: "jiff",
-        holders: &["heddle-feel", "heddle-bpmn*"],
+        holders: &["heddle-feel", "heddle-settings"],
         why: "instants are the kernel's; zones and calendars are FEEL's and the timers'",
     },
     Reserved {
@@ -281,6 +290,7 @@ const PURE: &[&str] = &[
     "heddle-licence",
     "heddle-feel",
     "heddle-dmn",
+    "heddle-settings",
     "heddle-bpmn",
     "heddle-bpmn-graph",
     "heddle-bpmn-validate",

@@ -4,14 +4,11 @@
 //! arithmetic, comparisons and the methods that [`super`] knows. Everything else is for a worker. What a script prints is
 //! left out.
 
-use super::parser::{self, Known};
+use super::parser::{self, Known, SCOPES};
 use super::{JuelError, MAX_BYTES, value, writer};
 
 /// Most statements of one script.
 const MAX_STATEMENTS: usize = 200;
-
-/// Objects by which a script reaches the variables.
-const SCOPES: &[&str] = &["execution", "task"];
 /// Words that declare a variable of the script alone.
 const DECLARES: &[&str] = &["var", "let", "const", "def"];
 /// Calls that print.

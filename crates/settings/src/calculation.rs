@@ -1,6 +1,6 @@
 //! Tasks that compute: decisions of business rule tasks and FEEL of script tasks, with what goes in and out.
 
-use super::settings::Setting;
+use super::Setting;
 use heddle_feel::{Dialect, Expression};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -38,7 +38,8 @@ pub struct ScriptError {
 
 impl ScriptError {
     /// Reads a script of the one statement `throw new BpmnError("code", "message")`; none for any other.
-    pub(super) fn read(text: &str) -> Option<Self> {
+    #[must_use]
+    pub fn read(text: &str) -> Option<Self> {
         let rest = text.trim().trim_end_matches(';').trim_end().strip_prefix("throw")?;
         let rest = rest.trim_start().strip_prefix("new ")?.trim_start();
         let (name, rest) = rest.split_once('(')?;
@@ -115,7 +116,9 @@ pub struct Target {
 }
 
 impl Target {
-    pub(super) fn read(name: &str) -> Option<Self> {
+    /// Reads a name with members behind points.
+    #[must_use]
+    pub fn read(name: &str) -> Option<Self> {
         let mut steps = name.split('.').map(str::trim);
         let variable = steps.next().filter(|step| !step.is_empty())?.into();
         let members: Vec<String> = steps.map(str::to_owned).collect();
@@ -139,11 +142,13 @@ impl Target {
     }
 }
 
-pub(super) type Wrong = (&'static str, String, &'static str);
+/// Code, sentence and clause of a setting that is wrong; the clause is that of BPMN.
+pub type Wrong = (&'static str, String, &'static str);
 
 const CLAUSE: &str = "10.3.3.1";
 
-pub(super) fn wrong(sentence: impl Into<String>) -> Wrong {
+/// A setting that is wrong.
+pub fn wrong(sentence: impl Into<String>) -> Wrong {
     ("wrongSetting", sentence.into(), CLAUSE)
 }
 
@@ -151,7 +156,11 @@ fn given<'s>(settings: &'s Map<String, Value>, member: &str) -> Option<&'s Value
     settings.get(member).filter(|value| !value.is_null())
 }
 
-pub(super) fn text<'s>(settings: &'s Map<String, Value>, member: &str) -> Result<Option<&'s str>, Wrong> {
+/// The text of a setting, trimmed; none where it is absent or null.
+///
+/// # Errors
+/// When it is no text, or an empty one.
+pub fn text<'s>(settings: &'s Map<String, Value>, member: &str) -> Result<Option<&'s str>, Wrong> {
     match given(settings, member) {
         None => Ok(None),
         Some(Value::String(text)) if !text.trim().is_empty() => Ok(Some(text.trim())),
@@ -164,7 +173,7 @@ impl DecisionTask {
     ///
     /// # Errors
     /// Code, sentence and clause of each setting that is wrong.
-    pub(super) fn read(
+    pub fn read(
         settings: Option<&Map<String, Value>>,
         linked: Option<&str>,
     ) -> Result<Option<Self>, Vec<Wrong>> {
@@ -206,7 +215,7 @@ impl ScriptTask {
     ///
     /// # Errors
     /// Code, sentence and clause of each setting that is wrong.
-    pub(super) fn read(
+    pub fn read(
         settings: Option<&Map<String, Value>>,
         script: Option<&str>,
         format: Option<&str>,
@@ -259,12 +268,18 @@ fn expression(member: &str, message: &str) -> Wrong {
     ("expressionSyntax", format!("{member}: {message}"), "8.4.6")
 }
 
-pub(super) fn is_feel(format: Option<&str>) -> bool {
+/// Whether the name of a language means FEEL.
+#[must_use]
+pub fn is_feel(format: Option<&str>) -> bool {
     format.is_some_and(|format| format.to_ascii_lowercase().contains("feel"))
 }
 
 impl DataMapping {
-    fn read(settings: &Map<String, Value>) -> Result<Self, Vec<Wrong>> {
+    /// Reads `inputs`, `resultVariable` and `outputs`.
+    ///
+    /// # Errors
+    /// Code, sentence and clause of each of them that is wrong.
+    pub fn read(settings: &Map<String, Value>) -> Result<Self, Vec<Wrong>> {
         match (list(settings, "inputs"), text(settings, "resultVariable"), list(settings, "outputs")) {
             (Ok(inputs), Ok(result), Ok(outputs)) => {
                 Ok(Self { inputs, result_variable: result.map(Arc::from), outputs })
@@ -276,8 +291,11 @@ impl DataMapping {
     }
 }
 
-/// `[{name, value}]`.
-pub(super) fn list(settings: &Map<String, Value>, member: &str) -> Result<Vec<(Target, Setting)>, Wrong> {
+/// Targets and values of `[{name, value}]`.
+///
+/// # Errors
+/// Code, sentence and clause of the first one that is wrong.
+pub fn list(settings: &Map<String, Value>, member: &str) -> Result<Vec<(Target, Setting)>, Wrong> {
     let items = match given(settings, member) {
         None => return Ok(Vec::new()),
         Some(Value::Array(items)) => items,

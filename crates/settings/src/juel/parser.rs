@@ -87,12 +87,18 @@ const OBJECTS: &[&str] = &[
     "execution",
     "task",
     "caseExecution",
+    "caseInstance",
+    "planItemInstance",
     "authenticatedUserId",
     "variableContainer",
     "connector",
     "processInstance",
     "loggedInUser",
 ];
+
+/// Objects among them whose methods read variables by name.
+pub(super) const SCOPES: &[&str] =
+    &["execution", "task", "caseExecution", "caseInstance", "planItemInstance"];
 
 /// Values that a script gave its variables so far, as FEEL.
 pub(super) type Known = BTreeMap<String, String>;
@@ -266,7 +272,7 @@ impl<'t> Parser<'t, '_> {
     /// A method call: translated where the method reads a variable, or has an exact counterpart for values of JSON.
     fn call(&mut self, base: Expr<'t>, method: &str) -> Result<Expr<'t>, JuelError> {
         let code = || JuelError(format!("the method call `{method}(…)` runs code of the other engine"));
-        let engine = matches!(&base, Expr::Name(name) if name == "execution" || name == "task");
+        let engine = matches!(&base, Expr::Name(name) if SCOPES.contains(&name.as_str()));
         if !engine && !methods::is_known(method) {
             return Err(code());
         }

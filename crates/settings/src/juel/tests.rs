@@ -54,6 +54,7 @@ fn values_are_those_of_juel() {
         ("${$x + größe}", json!(9)),
         ("${'it\\'s \"so\"'}", json!("it's \"so\"")),
         ("${execution.getVariable('status')}", json!("open")),
+        ("${caseInstance.getVariable('status')}", json!("open")),
         ("${execution.hasVariable('status') && !execution.hasVariable('none')}", json!(true)),
         ("${amount / days}", json!(500)),
         ("${amount / zero}", json!(null)),

@@ -32,30 +32,33 @@ pub(super) async fn take(stage: &mut Stage<'_>, step: &Step, manner: &Manner) ->
         }
         Step::Message { name, payload, .. } => message(stage, name, payload, manner).await?,
         Step::State(expected) => {
-            stage.until(async |stage: &mut Stage<'_>| {
-                let found = main(stage).await?["state"].as_str().unwrap_or_default().to_owned();
-                Ok(equal(&format!("state of `{CASE}`"), expected, &found))
-            })
-            .await?
+            stage
+                .until(async |stage: &mut Stage<'_>| {
+                    let found = main(stage).await?["state"].as_str().unwrap_or_default().to_owned();
+                    Ok(equal(&format!("state of `{CASE}`"), expected, &found))
+                })
+                .await?
         }
         Step::Tasks(expected) => {
-            stage.until(async |stage: &mut Stage<'_>| {
-                let mut found = steps::open_nodes(stage).await?;
-                let own = open_tasks(stage).await?;
-                found.extend(own.iter().filter_map(|task| task["nodeId"].as_str().map(str::to_owned)));
-                Ok(judge::multiset(expected, &found))
-            })
-            .await?
+            stage
+                .until(async |stage: &mut Stage<'_>| {
+                    let mut found = steps::open_nodes(stage).await?;
+                    let own = open_tasks(stage).await?;
+                    found.extend(own.iter().filter_map(|task| task["nodeId"].as_str().map(str::to_owned)));
+                    Ok(judge::multiset(expected, &found))
+                })
+                .await?
         }
         Step::Instances(expected) => {
-            stage.until(async |stage: &mut Stage<'_>| {
-                let mut found = steps::process_counts(stage).await?;
-                for case in of_deployment(stage).await? {
-                    *found.entry(member(&case, "definitionId")).or_default() += 1;
-                }
-                Ok(steps::instances(expected, &found))
-            })
-            .await?
+            stage
+                .until(async |stage: &mut Stage<'_>| {
+                    let mut found = steps::process_counts(stage).await?;
+                    for case in of_deployment(stage).await? {
+                        *found.entry(member(&case, "definitionId")).or_default() += 1;
+                    }
+                    Ok(steps::instances(expected, &found))
+                })
+                .await?
         }
         Step::Claim(_)
         | Step::CompleteAll(_)
@@ -121,22 +124,25 @@ async fn about(stage: &mut Stage<'_>, step: &CaseStep, manner: &Manner) -> Resul
             stage.until(async |stage: &mut Stage<'_>| Ok(ended(expected, &history(stage).await?))).await
         }
         CaseStep::Milestones(expected) => {
-            stage.until(async |stage: &mut Stage<'_>| {
-                Ok(judge::multiset(expected, &milestones(&history(stage).await?)))
-            })
-            .await
+            stage
+                .until(async |stage: &mut Stage<'_>| {
+                    Ok(judge::multiset(expected, &milestones(&history(stage).await?)))
+                })
+                .await
         }
         CaseStep::Planning(expected) => {
             stage.until(async |stage: &mut Stage<'_>| Ok(planning(expected, &main(stage).await?))).await
         }
         CaseStep::CaseFile(expected) => {
-            stage.until(async |stage: &mut Stage<'_>| {
-                Ok(judge::output(expected, main(stage).await?.get("file")))
-            })
-            .await
+            stage
+                .until(async |stage: &mut Stage<'_>| {
+                    Ok(judge::output(expected, main(stage).await?.get("file")))
+                })
+                .await
         }
         CaseStep::Incident(code) => {
-            stage.until(async |stage: &mut Stage<'_>| Ok(incident(code.as_deref(), &main(stage).await?)))
+            stage
+                .until(async |stage: &mut Stage<'_>| Ok(incident(code.as_deref(), &main(stage).await?)))
                 .await
         }
     }
@@ -441,9 +447,7 @@ mod tests {
 
     #[test]
     fn ends_and_milestones_are_read_from_the_history() {
-        let moved = |id: &str, to: &str, event: &str| {
-            json!({"type": "item.transitioned", "nodeId": id, "data": {"to": to, "event": event}})
-        };
+        let moved = |id: &str, to: &str, event: &str| json!({"type": "item.transitioned", "nodeId": id, "data": {"to": to, "event": event}});
         let created =
             |id: &str, kind: &str| json!({"type": "item.created", "nodeId": id, "data": {"type": kind}});
         let history = [

@@ -14,9 +14,9 @@ use anyhow::{Context, Result};
 use heddle_kernel::Timestamp;
 use serde_json::{Value, json};
 
+use super::case_steps;
 use super::deployment::{Deployment, Refused};
 use super::judge::{self, Observed};
-use super::case_steps;
 use super::language::{Case, Manner, Model, Start, Step};
 use super::report::Outcome;
 use super::scene::{self, Scene};

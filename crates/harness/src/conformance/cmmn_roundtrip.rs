@@ -60,8 +60,8 @@ fn judged(folders: &[PathBuf], keep: Option<&PathBuf>) -> Result<(Report, usize)
 fn written(source: &Source) -> Result<String, String> {
     let first = xml::read(&source.bytes).map_err(|error| format!("it is not read: {error}"))?;
     let written = xml::write(&first.definition).map_err(|error| format!("it is not written: {error}"))?;
-    let again =
-        xml::read(written.xml.as_bytes()).map_err(|error| format!("what was written is not read: {error}"))?;
+    let again = xml::read(written.xml.as_bytes())
+        .map_err(|error| format!("what was written is not read: {error}"))?;
     if again.definition != first.definition {
         return Err("the definition read again is another".to_owned());
     }

@@ -57,8 +57,7 @@ pub(crate) struct Format {
     pub models: &'static [&'static str],
 }
 
-const BPMN: Format =
-    Format { name: "BPMN", ending: "bpmn", xml_ending: ".bpmn20.xml", models: &[MODEL] };
+const BPMN: Format = Format { name: "BPMN", ending: "bpmn", xml_ending: ".bpmn20.xml", models: &[MODEL] };
 
 /// The BPMN documents of folders; files that are other XML are counted apart.
 pub(crate) fn sources(folders: &[PathBuf]) -> Result<(Vec<Source>, usize)> {

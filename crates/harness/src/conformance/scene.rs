@@ -87,7 +87,8 @@ impl Scene {
         let email = format!("{role}-{:x}@example.com", crate::random::seed());
         let roles = client.all("/api/roles").await?;
         let operator = roles.iter().find(|own| own["name"] == "operator").context("no role operator")?;
-        let body = json!({"email": email, "displayName": role, "password": PASSWORD, "roles": [operator["id"]]});
+        let body =
+            json!({"email": email, "displayName": role, "password": PASSWORD, "roles": [operator["id"]]});
         let user = client.post("/api/users", &body).await?.data().context("a user for a case role")?;
         let groups = client.all("/api/groups").await?;
         let group = groups.iter().find(|own| own["name"].as_str() == Some(role));

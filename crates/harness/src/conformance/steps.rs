@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result};
 use serde_json::{Map, Value, json};
 
+use super::case_steps;
 use super::cases::{Stage, Verdict};
 use super::judge;
-use super::case_steps;
 use super::language::{JobEnd, Manner, Step};
 use heddle_harness::client::{Answer, encode};
 
@@ -35,9 +35,7 @@ pub(crate) async fn take(stage: &mut Stage<'_>, step: &Step, manner: &Manner) ->
         Step::Case(_) => Ok(Err("no case was started".to_owned())),
         Step::Tasks(expected) => {
             stage
-                .until(async |stage: &mut Stage<'_>| {
-                    Ok(judge::multiset(expected, &open_nodes(stage).await?))
-                })
+                .until(async |stage: &mut Stage<'_>| Ok(judge::multiset(expected, &open_nodes(stage).await?)))
                 .await
         }
         Step::Claim(node) => claim(stage, node).await,

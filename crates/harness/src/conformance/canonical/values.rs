@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{CASE_MODELS, MODEL};
 use super::tree::{Name, Scope};
+use super::{CASE_MODELS, MODEL};
 
 const XSI: &str = "http://www.w3.org/2001/XMLSchema-instance";
 

@@ -14,6 +14,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::language::Model;
+use crate::prepare;
 use heddle_harness::client::{Answer, Client, Method};
 
 /// The workflows and case types of one case.
@@ -144,8 +145,7 @@ impl Deployment {
             return Ok(Err(Refused(format!("import of {name} {}", answer.refusal()))));
         }
         let data = answer.data()?;
-        let made = if data["caseType"].is_object() { &data["caseType"] } else { &data };
-        let id = made["id"].as_str().context("an imported case type has an id")?.to_owned();
+        let id = prepare::imported_id(&data).context("an imported case type has an id")?.to_owned();
         self.case_types.push(CaseType { id, cases: case_ids(bytes) });
         Ok(Ok(()))
     }

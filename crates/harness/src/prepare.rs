@@ -78,6 +78,18 @@ pub(crate) const COUNTING: &str = r#"
       <milestone id="milestone" name="Reached"/>
     </casePlanModel>"#;
 
+/// A human task, and a milestone behind it that is no more than reached.
+pub(crate) const HUMAN_CASE: &str = r#"
+    <casePlanModel id="plan" name="Work">
+      <planItem id="work" definitionRef="human"/>
+      <planItem id="reached" definitionRef="milestone"><entryCriterion id="on" sentryRef="sentry"/></planItem>
+      <sentry id="sentry">
+        <planItemOnPart id="part" sourceRef="work"><standardEvent>complete</standardEvent></planItemOnPart>
+      </sentry>
+      <humanTask id="human" name="Work"/>
+      <milestone id="milestone" name="Reached"/>
+    </casePlanModel>"#;
+
 /// A whole CMMN document around the content of one case.
 pub(crate) fn case_document(case: &str, content: &str) -> String {
     format!(

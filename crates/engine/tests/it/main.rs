@@ -9,6 +9,7 @@
 mod budgets;
 mod calls;
 mod choreography;
+mod cmmn_suite;
 mod compensation;
 mod computing;
 mod data;

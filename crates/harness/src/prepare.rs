@@ -78,8 +78,9 @@ pub(crate) const COUNTING: &str = r#"
       <milestone id="milestone" name="Reached"/>
     </casePlanModel>"#;
 
-/// A human task, and a milestone behind it that is no more than reached.
+/// A human task, a milestone behind it that is no more than reached, and a case file item.
 pub(crate) const HUMAN_CASE: &str = r#"
+    <caseFileModel><caseFileItem id="note" name="note" multiplicity="ZeroOrOne"/></caseFileModel>
     <casePlanModel id="plan" name="Work">
       <planItem id="work" definitionRef="human"/>
       <planItem id="reached" definitionRef="milestone"><entryCriterion id="on" sentryRef="sentry"/></planItem>
@@ -104,11 +105,16 @@ pub(crate) fn case_document(case: &str, content: &str) -> String {
     )
 }
 
-/// Imports and publishes a case type.
-pub(crate) async fn publish_case(client: &Client, case: &str, content: &str) -> Result<String> {
+/// Imports a case type, as a draft.
+pub(crate) async fn import_case(client: &Client, case: &str, content: &str) -> Result<String> {
     let body = json!({"fileName": format!("{case}.cmmn"), "content": case_document(case, content)});
     let made = client.post("/api/case-types/import/cmmn", &body).await?.data().context("import")?;
-    let id = imported_id(&made).context("an imported case type has an id")?.to_owned();
+    Ok(imported_id(&made).context("an imported case type has an id")?.to_owned())
+}
+
+/// Imports and publishes a case type.
+pub(crate) async fn publish_case(client: &Client, case: &str, content: &str) -> Result<String> {
+    let id = import_case(client, case, content).await?;
     client.post(&format!("/api/case-types/{id}/publish"), &json!({})).await?.data().context("publish")?;
     Ok(id)
 }

@@ -6,6 +6,9 @@ mod folders;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+#[path = "../../../bpmn/tests/it/lines.rs"]
+mod lines;
+#[cfg(test)]
 mod roundtrip;
 #[cfg(test)]
 mod suites;

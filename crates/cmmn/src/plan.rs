@@ -168,7 +168,7 @@ pub enum Work {
         /// The script.
         script: Arc<ScriptTask>,
     },
-    /// A task without a type: it completes at once where it does not block, else when somebody completes it.
+    /// A task without a type: it completes at once.
     Task,
 }
 

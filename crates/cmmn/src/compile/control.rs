@@ -7,6 +7,9 @@ use heddle_settings::Setting;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
+/// Settings of item controls, which items may have as well.
+pub(super) const OF_CONTROLS: &[&str] = &["completionNeutral", "parentCompletion", "reactivation"];
+
 impl<'m> Builder<'m> {
     /// The control of an item. Its own stands in the place of its definition's, as a whole.
     pub(super) fn control(
@@ -16,14 +19,27 @@ impl<'m> Builder<'m> {
         at: At<'_>,
         defined: &str,
     ) -> Control {
-        match (node.control, definition.default_control.as_ref()) {
-            (Some(own), _) => self.rules_of(own, at, "itemControl"),
-            (None, Some(own)) => {
-                let at = At { id: node.definition_ref, path: defined };
-                self.rules_of(own, at, "defaultControl")
-            }
-            (None, None) => Control::default(),
+        let (written, place, member) = match (node.control, definition.default_control.as_ref()) {
+            (Some(own), _) => (Some(own), at, "itemControl"),
+            (None, Some(own)) => (Some(own), At { id: node.definition_ref, path: defined }, "defaultControl"),
+            (None, None) => (None, at, ""),
+        };
+        let mut found = written.map(|own| self.rules_of(own, place, member)).unwrap_or_default();
+        // Words of an item that has no control of its own.
+        if let Some(settings) = node.configuration {
+            let own = settings.iter().filter(|(name, _)| OF_CONTROLS.contains(&name.as_str()));
+            let own: Map<String, Value> = own.map(|(name, value)| (name.clone(), value.clone())).collect();
+            self.control_settings(&own, at, &mut found);
         }
+        let is_silent = written.is_none_or(|own| own.manual_activation_rule.is_none());
+        let begins = definition
+            .r#type
+            .as_deref()
+            .is_some_and(|kind| kind == "stage" || kind.to_lowercase().ends_with("task"));
+        if self.meaning.manual_by_default && is_silent && begins {
+            found.manual = Rule::Yes;
+        }
+        found
     }
 
     fn rules_of(&mut self, control: &'m ItemControl, at: At<'_>, member: &str) -> Control {
@@ -75,7 +91,7 @@ impl<'m> Builder<'m> {
         for (name, value) in settings.iter().filter(|(_, value)| !value.is_null()) {
             let member = format!("repetitionRule.configuration.{name}");
             match name.as_str() {
-                "maxInstances" => match most(value) {
+                "maxInstanceCount" => match most(value) {
                     Ok(most) => found.max_instances = most,
                     Err(()) => {
                         let message = format!("{member}: must be a whole number from 1 on, or `unlimited`");
@@ -84,14 +100,15 @@ impl<'m> Builder<'m> {
                 },
                 "collection" => found.collection = self.collection(value, at, &member),
                 "elementVariable" => found.element_variable = self.name(value, at, &member),
-                "indexVariable" => found.index_variable = self.name(value, at, &member),
+                "elementIndexVariable" => found.index_variable = self.name(value, at, &member),
                 "counterVariable" => found.counter_variable = self.name(value, at, &member),
                 "repeatOnStandardEvent" => match value.as_str().map(str::trim) {
                     // An item without an entry criterion comes again when it ends.
                     Some("" | "complete" | "occur") => {}
                     _ => {
-                        let message =
-                            format!("{member}: an item comes again on `complete` and `occur` alone");
+                        let message = format!(
+                            "{member}: an item comes again on `complete` and `occur` alone, not on {value}"
+                        );
                         self.error(at, ("unsupportedSetting", "5.4.11"), message);
                     }
                 },
@@ -146,15 +163,20 @@ impl<'m> Builder<'m> {
                     let condition = self.text_condition(at, &member, text);
                     found.completion_neutral = condition.map(|own| Rule::When(Box::new(own)));
                 }
-                ("parentCompletionRule", Value::String(word)) => match parent_completion(word) {
+                ("parentCompletion", Value::String(word)) => match parent_completion(word) {
                     Some(own) => found.parent_completion = own,
                     None => {
                         let message = format!("{member}: {word:?} is not executed");
                         self.error(at, ("unsupportedSetting", "5.4.11"), message);
                     }
                 },
-                ("completionNeutral" | "parentCompletionRule", _) => {
+                ("completionNeutral" | "parentCompletion", _) => {
                     self.error(at, ("wrongSetting", "5.4.11"), format!("{member}: must be a text"));
+                }
+                ("reactivation", _) => {
+                    let message =
+                        format!("{member}: what comes back with a reactivated case is what was in it");
+                    self.error(at, ("unsupportedSetting", "5.4.11"), message);
                 }
                 _ => {
                     self.error(

@@ -10,6 +10,8 @@ mod parameters;
 mod planning;
 mod sentries;
 mod settings;
+#[cfg(test)]
+mod tests;
 
 mod work;
 
@@ -49,32 +51,65 @@ impl Compiled {
     }
 }
 
+/// What the organisation decides where the standard leaves it open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Meaning {
+    /// Whether a task or stage without a manual activation rule is started by hand. The standard's text says yes and its
+    /// marker no (CR-148 of the OMG); absent is no, as in other engines.
+    pub manual_by_default: bool,
+}
+
 /// Compiles every case of a definition.
 #[must_use]
 pub fn compile(definition: &CaseDefinition) -> Compiled {
+    compile_with(definition, Meaning::default())
+}
+
+/// Compiles every case of a definition, by what the organisation decided.
+#[must_use]
+pub fn compile_with(definition: &CaseDefinition, meaning: Meaning) -> Compiled {
     let mut compiled = Compiled::default();
-    let mut told = HashSet::new();
-    for (at, case) in definition.cases.iter().flatten().enumerate() {
-        let (plan, diagnostics) = Builder::new(definition, case, at).build();
-        if !diagnostics.iter().any(Diagnostic::is_error) {
-            compiled.cases.push(Arc::new(plan));
+    for built in build(definition, meaning) {
+        if !built.diagnostics.iter().any(Diagnostic::is_error) {
+            compiled.cases.push(Arc::new(built.plan));
         }
-        for found in diagnostics {
-            // A definition that stands in the plan several times is told of once.
-            if told.insert((found.code.clone(), found.path.clone(), found.message.clone())) {
-                compiled.diagnostics.push(found);
-            }
-        }
+        compiled.diagnostics.extend(built.diagnostics);
     }
     if definition.cases.as_deref().unwrap_or_default().is_empty() {
-        compiled.diagnostics.push(finding::found(
-            Severity::Error,
-            ("noCase", "5.2"),
-            ("", "cases"),
-            "the definition has no case",
-        ));
+        compiled.diagnostics.push(no_case());
     }
     compiled
+}
+
+/// The finding on a definition without a case.
+pub(crate) fn no_case() -> Diagnostic {
+    finding::found(Severity::Error, ("noCase", "5.2"), ("", "cases"), "the definition has no case")
+}
+
+/// The plan of a case as far as it could be made, with what stands against it.
+#[derive(Debug)]
+pub(crate) struct Built {
+    pub plan: CasePlan,
+    pub diagnostics: Vec<Diagnostic>,
+    /// Path of each item that the model has.
+    pub paths: Vec<String>,
+    /// Path of the case.
+    pub path: String,
+}
+
+/// The plans of all cases of a definition.
+pub(crate) fn build(definition: &CaseDefinition, meaning: Meaning) -> Vec<Built> {
+    let mut told = HashSet::new();
+    let cases = definition.cases.iter().flatten().enumerate();
+    let built = cases.map(|(at, case)| {
+        let mut built = Builder::new(definition, case, at, meaning).build();
+        // A definition that stands in the plan several times is told of once.
+        built
+            .diagnostics
+            .retain(|found| told.insert((found.code.clone(), found.path.clone(), found.message.clone())));
+        built
+    });
+    built.collect()
 }
 
 /// Place of an element: its id and its JSON path.
@@ -146,6 +181,7 @@ pub(crate) struct Raw<'m> {
 pub(crate) struct Builder<'m> {
     pub definition: &'m CaseDefinition,
     pub case: &'m Case,
+    pub meaning: Meaning,
     /// Path of the case.
     pub path: String,
     /// Definitions of plan items, by id.
@@ -164,7 +200,7 @@ pub(crate) struct Builder<'m> {
 }
 
 impl<'m> Builder<'m> {
-    pub(crate) fn new(definition: &'m CaseDefinition, case: &'m Case, at: usize) -> Self {
+    pub(crate) fn new(definition: &'m CaseDefinition, case: &'m Case, at: usize, meaning: Meaning) -> Self {
         let plan = CasePlan {
             id: case.id.as_deref().unwrap_or_default().into(),
             name: case.name.clone(),
@@ -185,6 +221,7 @@ impl<'m> Builder<'m> {
         Self {
             definition,
             case,
+            meaning,
             path: format!("cases[{at}]"),
             definitions: HashMap::new(),
             rules: HashMap::new(),
@@ -198,7 +235,7 @@ impl<'m> Builder<'m> {
     }
 
     /// The plan, and what stands against it.
-    pub(crate) fn build(mut self) -> (CasePlan, Vec<Diagnostic>) {
+    fn build(mut self) -> Built {
         let path = std::mem::take(&mut self.path);
         let at = At { id: self.case.id.as_deref().unwrap_or_default(), path: &path };
         if at.id.is_empty() {
@@ -217,7 +254,8 @@ impl<'m> Builder<'m> {
                 self.indexes();
             }
         }
-        (self.plan, self.diagnostics)
+        let paths = self.raws.into_iter().map(|raw| raw.path).collect();
+        Built { plan: self.plan, diagnostics: self.diagnostics, paths, path }
     }
 
     /// Collects definitions and applicability rules of a stage, with those in it.

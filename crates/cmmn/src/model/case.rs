@@ -41,6 +41,8 @@ shape! {
         configuration: Map<String, Value>,
         /// Description, of CMMN 1.0.
         description: String,
+        /// Extension elements, each as XML text.
+        extension_xml: Vec<String>,
         /// Id.
         id: String,
         /// Name: of the organisation's role or group that fills it.

@@ -127,6 +127,14 @@ shape! {
         width: f64,
     }
 
+    /// A point in diagram units.
+    struct Point {
+        /// Distance from the left.
+        x: f64,
+        /// Distance from the top.
+        y: f64,
+    }
+
     /// A rectangle in diagram units.
     struct Bounds {
         /// Height.
@@ -136,14 +144,6 @@ shape! {
         /// Left edge.
         x: f64,
         /// Upper edge.
-        y: f64,
-    }
-
-    /// A point in diagram units.
-    struct Point {
-        /// Distance from the left.
-        x: f64,
-        /// Distance from the top.
         y: f64,
     }
 }

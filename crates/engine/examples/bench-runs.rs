@@ -59,6 +59,8 @@ fn main() -> Result<(), String> {
             budget: Budget::DEFAULT,
             remark: None,
             stores: std::collections::BTreeMap::new(),
+            roles: Vec::new(),
+            people: std::collections::BTreeMap::new(),
         };
         let (begin, mut runs, mut events) = (Instant::now(), 0u64, 0usize);
         while begin.elapsed() < Duration::from_secs(2) {

@@ -92,7 +92,19 @@ pub(crate) fn of_event(kind: &EventKind) -> u64 {
                 of_text(reason.as_ref())
             }
             EventKind::TokensWithdrawn { flows } => of_texts::<Arc<str>>(flows),
-            EventKind::RunFailed { .. }
+            EventKind::CaseOpened { people } => people.values().map(|names| of_texts(names)).sum(),
+            EventKind::CaseFileChanged { item, path, value, .. } => {
+                item.len() as u64 + path.iter().map(size_of_json).sum::<u64>() + size_of_json(value)
+            }
+            EventKind::CaseReactivated { .. }
+            | EventKind::CaseClosed { .. }
+            | EventKind::ItemCreated(_)
+            | EventKind::ItemTransitioned { .. }
+            | EventKind::SentrySatisfied { .. }
+            | EventKind::SentryReset { .. }
+            | EventKind::OnPartOccurred { .. }
+            | EventKind::CallDetached { .. }
+            | EventKind::RunFailed { .. }
             | EventKind::RunSuspended { .. }
             | EventKind::RunResumed { .. }
             | EventKind::NodeActivated { .. }
@@ -151,7 +163,17 @@ fn of_output(kind: &EventKind) -> Option<u64> {
         EventKind::TaskCompleted { values, .. } => Some(of_members(values)),
         EventKind::JobCompleted { variables, .. } => Some(of_members(variables)),
         EventKind::CallCompleted { output, .. } => Some(of_members(output)),
-        EventKind::RunStarted(_)
+        EventKind::CaseOpened { .. }
+        | EventKind::CaseFileChanged { .. }
+        | EventKind::CaseReactivated { .. }
+        | EventKind::CaseClosed { .. }
+        | EventKind::ItemCreated(_)
+        | EventKind::ItemTransitioned { .. }
+        | EventKind::SentrySatisfied { .. }
+        | EventKind::SentryReset { .. }
+        | EventKind::OnPartOccurred { .. }
+        | EventKind::CallDetached { .. }
+        | EventKind::RunStarted(_)
         | EventKind::RunCompleted { .. }
         | EventKind::RunFailed { .. }
         | EventKind::RunCancelled { .. }
@@ -239,7 +261,8 @@ impl Held {
         let bodies = state.flow.active.iter().filter_map(|own| own.body.as_deref());
         Self {
             variables: state.scopes.iter().map(|scope| of_members(&scope.variables)).sum::<u64>()
-                + state.flow.records.iter().map(|record| of_members(&record.variables)).sum::<u64>(),
+                + state.flow.records.iter().map(|record| of_members(&record.variables)).sum::<u64>()
+                + state.case.as_deref().map_or(0, |case| size_of_json(&case.file)),
             outputs: size_of_json(&state.outputs),
             bodies: bodies.map(|body| of_items(body) + body.bytes).sum(),
         }
@@ -312,7 +335,9 @@ pub(crate) fn output_before(state: &State, node: &str) -> u64 {
 
 /// Bytes of a state's tokens, node instances and waits.
 pub(crate) fn of_places(state: &State) -> u64 {
+    let case = state.case.as_deref();
     let places = state.flow.tokens.len()
+        + case.map_or(0, |case| case.items.len() + case.memories.len() + case.tallies.len())
         + state.flow.active.len()
         + state.timers.len()
         + state.subscriptions.len()
@@ -341,7 +366,9 @@ pub(crate) fn of_command(command: &Command) -> u64 {
     match command {
         Command::DeliverMessage { payload, .. }
         | Command::DeliverSignal { payload, .. }
+        | Command::RaiseEvent { payload, .. }
         | Command::Continue { payload, .. } => size_of_json(payload),
+        Command::SetFile { value, .. } => size_of_json(value),
         Command::FailJob { message, details, .. } => message.len() as u64 + of_text(details.as_ref()),
         other => members_of(other).map_or(0, of_members),
     }
@@ -360,6 +387,7 @@ pub(crate) fn members_of(command: &Command) -> Option<&Map<String, Value>> {
         Command::Skip { output, .. } => Some(output),
         Command::DeliverMessage { payload, .. }
         | Command::DeliverSignal { payload, .. }
+        | Command::RaiseEvent { payload, .. }
         | Command::Continue { payload, .. } => payload.as_object(),
         Command::AssignTask { .. }
         | Command::FailJob { .. }
@@ -369,6 +397,12 @@ pub(crate) fn members_of(command: &Command) -> Option<&Map<String, Value>> {
         | Command::CancelCompensating { .. }
         | Command::Suspend
         | Command::Resume
+        | Command::Transition { .. }
+        | Command::PlanItem { .. }
+        | Command::SetFile { .. }
+        | Command::CompleteCase
+        | Command::CloseCase
+        | Command::ReactivateCase
         | Command::Move { .. } => None,
     }
 }

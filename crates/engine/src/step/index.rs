@@ -120,7 +120,17 @@ impl Index {
             EventKind::RunCompleted { .. } | EventKind::RunFailed { .. } | EventKind::RunCancelled { .. } => {
                 *self = Self::default()
             }
-            EventKind::ChoreographyAdvanced { .. }
+            EventKind::CaseOpened { .. }
+            | EventKind::CaseFileChanged { .. }
+            | EventKind::CaseReactivated { .. }
+            | EventKind::CaseClosed { .. }
+            | EventKind::ItemCreated(_)
+            | EventKind::ItemTransitioned { .. }
+            | EventKind::SentrySatisfied { .. }
+            | EventKind::SentryReset { .. }
+            | EventKind::OnPartOccurred { .. }
+            | EventKind::CallDetached { .. }
+            | EventKind::ChoreographyAdvanced { .. }
             | EventKind::ChoreographyViolated(_)
             | EventKind::RunStarted(_)
             | EventKind::RunCancelling { .. }

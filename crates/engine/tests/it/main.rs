@@ -8,6 +8,7 @@
 
 mod budgets;
 mod calls;
+mod cases;
 mod choreography;
 mod cmmn_suite;
 mod compensation;

@@ -200,6 +200,8 @@ impl Run {
             budget: self.budget,
             remark: self.remark.clone(),
             stores: self.stores.clone(),
+            roles: Vec::new(),
+            people: std::collections::BTreeMap::new(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Budgets within a step: what is counted, and what an exceeded one stops.
 
-use super::{Machine, StepFault};
+use super::{Core, StepFault};
 use crate::event::IncidentCode;
 use crate::size::{self, Held};
 use crate::{Command, LocalId, Rejection};
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 /// A budget that does not allow what was to happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Exceeded {
+pub(crate) struct Exceeded {
     /// Name of the budget, as its documentation has it.
     pub budget: &'static str,
     /// The most that it allows.
@@ -44,7 +44,7 @@ impl From<Exceeded> for StepFault {
 }
 
 /// The incident of an evaluation that reached a limit: of the step, or, told by `otherwise`, its own.
-pub(super) fn reached(limit: LimitError, otherwise: impl FnOnce(LimitError) -> StepFault) -> StepFault {
+pub(crate) fn reached(limit: LimitError, otherwise: impl FnOnce(LimitError) -> StepFault) -> StepFault {
     match limit {
         LimitError::Budget(most) => {
             let message = format!("the budget `steps` allows {most} and they are used up");
@@ -55,7 +55,7 @@ pub(super) fn reached(limit: LimitError, otherwise: impl FnOnce(LimitError) -> S
 }
 
 /// Values that a node is about to leave behind.
-pub(super) struct Leaving<'v> {
+pub(crate) struct Leaving<'v> {
     /// Bytes of the events that tell of them, beside that of the variables.
     pub told: u64,
     /// The node, when it keeps an output, and the bytes of that.
@@ -64,20 +64,20 @@ pub(super) struct Leaving<'v> {
     pub values: &'v Map<String, Value>,
 }
 
-impl Machine<'_> {
+impl Core<'_> {
     /// Bytes of this step's events so far.
     const fn told(&self) -> u64 {
         self.state.stored.saturating_sub(self.stored_before)
     }
 
     /// Bytes that events of this step may still have.
-    pub(super) fn room(&self) -> u64 {
+    pub(crate) fn room(&self) -> u64 {
         let step = self.cx.budget.event_bytes.saturating_sub(self.told());
         step.min(self.cx.budget.run_bytes.saturating_sub(self.state.stored))
     }
 
     /// The budget that lets no further token move, if there is one.
-    pub(super) fn spent(&self) -> Option<Exceeded> {
+    pub(crate) fn spent(&self) -> Option<Exceeded> {
         let budget = &self.cx.budget;
         Exceeded::reached("activations", u64::from(self.activations), u64::from(budget.activations))
             .or_else(|| Exceeded::reached("eventBytes", self.told(), budget.event_bytes))
@@ -91,19 +91,19 @@ impl Machine<'_> {
     }
 
     /// Whether the run has used up a budget of its own, so that nothing may repeat by itself.
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.run_spent().is_some()
     }
 
     /// Checks that events with that many bytes of values fit.
-    pub(super) fn admit_told(&self, bytes: u64) -> Result<(), Exceeded> {
+    pub(crate) fn admit_told(&self, bytes: u64) -> Result<(), Exceeded> {
         let budget = &self.cx.budget;
         Exceeded::over("eventBytes", self.told() + bytes, budget.event_bytes)?;
         Exceeded::over("runBytes", self.state.stored + bytes, budget.run_bytes)
     }
 
     /// Checks that values which a node leaves behind in a scope fit: in the events, the variables and the state.
-    pub(super) fn admit(&mut self, scope: LocalId, leaving: &Leaving<'_>) -> Result<(), Exceeded> {
+    pub(crate) fn admit(&mut self, scope: LocalId, leaving: &Leaving<'_>) -> Result<(), Exceeded> {
         let set = size::of_members(leaving.values);
         self.admit_told(leaving.told + set + 2 * size::EVENT)?;
         if set == 0 && leaving.output.is_none() {
@@ -114,8 +114,8 @@ impl Machine<'_> {
         let variables = (held.variables + set).saturating_sub(replaced);
         let (given, before) = match leaving.output {
             Some((id, given)) => {
-                let node = self.state.instance(id).map(|own| own.node.clone());
-                (given, node.map_or(0, |node| size::output_before(&self.state, &node)))
+                let node = self.state.owner(id).map(|own| own.node);
+                (given, node.map_or(0, |node| size::output_before(&self.state, node)))
             }
             None => (0, 0),
         };
@@ -129,18 +129,18 @@ impl Machine<'_> {
     }
 
     /// Checks that variables which are about to be set in a scope fit.
-    pub(super) fn admit_own(&mut self, scope: LocalId, values: &Map<String, Value>) -> Result<(), Exceeded> {
+    pub(crate) fn admit_own(&mut self, scope: LocalId, values: &Map<String, Value>) -> Result<(), Exceeded> {
         self.admit(scope, &Leaving { told: 0, output: None, values })
     }
 
     /// Checks that values which are kept beside the variables fit: in the events, with the variables, and in the state.
-    pub(super) fn admit_kept(&mut self, bytes: u64) -> Result<(), Exceeded> {
+    pub(crate) fn admit_kept(&mut self, bytes: u64) -> Result<(), Exceeded> {
         self.admit_given(bytes, 0)
     }
 
     /// Checks that a value which an instance gives fits as [`Self::admit_kept`] does, beside those that its body has kept
     /// already: all of them become a variable.
-    pub(super) fn admit_given(&mut self, bytes: u64, before: u64) -> Result<(), Exceeded> {
+    pub(crate) fn admit_given(&mut self, bytes: u64, before: u64) -> Result<(), Exceeded> {
         let all = bytes.saturating_add(before);
         self.admit_told(all.saturating_add(size::EVENT))?;
         let held = *self.held.get_or_insert_with(|| Held::of(&self.state));
@@ -151,19 +151,19 @@ impl Machine<'_> {
     }
 
     /// Checks that the event of the run's end, which has the variables once more, fits into the step's.
-    pub(super) fn admit_end(&self) -> Result<(), Exceeded> {
+    pub(crate) fn admit_end(&self) -> Result<(), Exceeded> {
         let output = self.state.variables().map_or(0, size::of_members);
         Exceeded::over("eventBytes", self.told() + output + size::EVENT, self.cx.budget.event_bytes)
     }
 
     /// Checks that one more message or signal may be thrown for the one that this step took.
-    pub(super) fn admit_hop(&self) -> Result<(), Exceeded> {
+    pub(crate) fn admit_hop(&self) -> Result<(), Exceeded> {
         let hop = u64::from(self.cx.hops) + 1;
         Exceeded::over("hops", hop, u64::from(self.cx.budget.hops))
     }
 
     /// Checks that a signal fits, with what it sets where the run itself listens for it.
-    pub(super) fn admit_signal(&mut self, name: &str, payload: &Value) -> Result<(), Exceeded> {
+    pub(crate) fn admit_signal(&mut self, name: &str, payload: &Value) -> Result<(), Exceeded> {
         let listens = |own: &&crate::state::SubscriptionState| {
             own.kind == crate::SubscriptionKind::Signal && *own.name == *name
         };
@@ -189,7 +189,7 @@ impl Machine<'_> {
     }
 
     /// Checks what a command brings: what comes from outside is refused rather than kept as an incident.
-    pub(super) fn admit_command(&mut self, command: &Command) -> Result<(), Rejection> {
+    pub(crate) fn admit_command(&mut self, command: &Command) -> Result<(), Rejection> {
         let data = size::of_command(command);
         let brings = data > 0
             || matches!(
@@ -217,12 +217,12 @@ impl Machine<'_> {
     }
 
     /// Counts the work of looking for a token, which grows with the number of those before it.
-    pub(super) fn charge_places(&self, places: usize) -> Result<(), LimitError> {
+    pub(crate) fn charge_places(&self, places: usize) -> Result<(), LimitError> {
         if places < 8 { Ok(()) } else { self.steps.charge(places as u64 / 8) }
     }
 
     /// Checks that a cycle's slots are not too close to each other.
-    pub(super) fn admit_schedule(&self, schedule: &Schedule) -> Result<(), StepFault> {
+    pub(crate) fn admit_schedule(&self, schedule: &Schedule) -> Result<(), StepFault> {
         let least = self.cx.budget.least_period_millis;
         match schedule.period_millis() {
             Some(period) if period < least => {

@@ -1,0 +1,362 @@
+//! Commands to a case.
+
+use super::file::Change;
+use super::items::Creation;
+use super::transitions::word;
+use super::{CaseMachine, LifeCycle, Moved, Todo, transition};
+use crate::core::jobs::Failure;
+use crate::core::{Spot, StepFault};
+use crate::event::{EventKind, ItemCreated, ItemState, ItemType, RunStarted, SubscriptionKind, Trigger};
+use crate::state::Life;
+use crate::{Command, ItemTarget, LocalId, Rejection, SkipTarget};
+use heddle_cmmn::plan::{Item, ItemEvent, PLAN_MODEL, Rule, Work};
+use serde_json::{Map, Value};
+
+impl CaseMachine<'_> {
+    pub(super) fn execute(&mut self, command: Command) -> Result<(), Rejection> {
+        match command {
+            Command::Start { trigger, input } => self.start(trigger, input),
+            Command::CompleteTask { task_id, outcome, values, comment } => {
+                self.complete_task(task_id, outcome, values, comment)
+            }
+            Command::AssignTask { task_id, assignee } => self.assign_task(task_id, assignee),
+            Command::CompleteJob { job_id, variables } => self.complete_job(job_id, variables),
+            Command::FailJob { job_id, message, details, retries, retry_after_ms } => {
+                self.fail_job(job_id, Failure { message, details, retries, retry_after_ms })
+            }
+            Command::ThrowJobError { job_id, code, message, variables } => {
+                self.throw_job_error(job_id, code, message, variables)
+            }
+            Command::SetJobRetries { job_id, retries } => self.set_job_retries(job_id, retries),
+            Command::CompleteCall { run_id, output } => self.complete_call(run_id, output),
+            Command::FailCall { run_id, code, message, output: _ } => self.fail_call(run_id, code, &message),
+            Command::EscalateCall { run_id, code, variables } => self.escalate_call(run_id, &code, variables),
+            Command::FireTimer { timer_id } => self.fire_timer(timer_id),
+            Command::DeliverMessage { subscription_id, payload } => {
+                self.deliver(subscription_id, SubscriptionKind::Message, payload)
+            }
+            Command::DeliverSignal { subscription_id, payload } => {
+                self.deliver(subscription_id, SubscriptionKind::Signal, payload)
+            }
+            Command::Cancel { reason } | Command::CancelCompensating { reason } => {
+                self.case_moves(ItemEvent::Terminate, reason)
+            }
+            Command::Suspend => self.case_moves(ItemEvent::Suspend, None),
+            Command::Resume => self.case_moves(ItemEvent::Resume, None),
+            Command::CompleteCase => self.case_moves(ItemEvent::Complete, None),
+            Command::CloseCase => self.case_moves(ItemEvent::Close, None),
+            Command::ReactivateCase => self.case_moves(ItemEvent::Reactivate, None),
+            Command::Retry { incident_id, variables } => self.retry(incident_id, variables),
+            Command::Skip { target: SkipTarget::Incident(id), output } => match self.incident(id)?.instance {
+                Some(instance) => self.skip(instance, output).map_err(|_| Rejection::CannotSkip(id)),
+                None => Err(Rejection::CannotSkip(id)),
+            },
+            Command::Skip { target: SkipTarget::Node(id), output } => self.skip(id, output),
+            Command::SetVariables { scope, values } => {
+                self.set_variables(scope.unwrap_or(LocalId::ROOT), values)
+            }
+            Command::Transition { target, transition } => self.move_item(&target, transition),
+            Command::PlanItem { host, item } => self.plan_discretionary(host, &item),
+            Command::SetFile { item, event, at, value } => {
+                let ix = self.file_item(&item)?;
+                self.change_file(ix, Change { event, at, value })
+            }
+            Command::RaiseEvent { target, payload } => self.raise_event(&target, payload),
+            Command::Continue { node_instance_id, .. } => Err(Rejection::NotWaiting(node_instance_id)),
+            Command::Move { .. } => Err(Rejection::OtherKind("a case")),
+        }
+    }
+
+    fn start(&mut self, trigger: Trigger, mut input: Map<String, Value>) -> Result<(), Rejection> {
+        let file = input.remove("caseFile");
+        for parameter in &self.plan.inputs {
+            // What is bound to the case file goes there.
+            if parameter.bound.is_some() && file.is_none() {
+                continue;
+            }
+            input.entry(parameter.name.to_string()).or_insert(Value::Null);
+        }
+        let bound: Vec<_> =
+            self.plan.inputs.iter().filter_map(|own| Some((own.name.clone(), own.bound?))).collect();
+        let started = RunStarted {
+            process_id: self.plan.id.clone(),
+            trigger,
+            input,
+            correlation_key: self.cx.correlation_key.clone(),
+            by: self.actor(),
+        };
+        self.emit(Spot::default(), EventKind::RunStarted(Box::new(started)));
+        let people =
+            self.cx.people.iter().map(|(role, users)| (role.as_str().into(), users.clone())).collect();
+        self.emit(Spot::default(), EventKind::CaseOpened { people });
+        let Some(model) = self.plan_item(PLAN_MODEL) else {
+            return Err(Rejection::WrongGraph(self.plan.id.to_string()));
+        };
+        self.activations += 1;
+        let created = ItemCreated {
+            item_type: ItemType::CasePlanModel,
+            name: model.name.clone(),
+            parent: None,
+            required: false,
+            repeats: false,
+            planned: false,
+            by: None,
+        };
+        let spot = Spot {
+            node: Some(model.id.clone()),
+            instance: Some(LocalId::ROOT),
+            scope: Some(LocalId::ROOT),
+            attempt: None,
+        };
+        self.emit(spot, EventKind::ItemCreated(Box::new(created)));
+        let (id, item) = (LocalId::ROOT, PLAN_MODEL);
+        self.todo.push_back(Todo::Moved(Moved { id, item, event: ItemEvent::Create, criterion: None }));
+        if !model.exit.is_empty() {
+            self.look_at(LocalId::ROOT);
+        }
+        self.open_stage(LocalId::ROOT, model)?;
+        self.file_at_start(file, &bound)
+    }
+
+    /// Creates the case file items with which the case begins.
+    fn file_at_start(
+        &mut self,
+        file: Option<Value>,
+        bound: &[(std::sync::Arc<str>, heddle_cmmn::plan::FileIx)],
+    ) -> Result<(), Rejection> {
+        let mut given = Vec::new();
+        match file {
+            None | Some(Value::Null) => {}
+            Some(Value::Object(members)) => {
+                for (name, value) in members {
+                    given.push((self.file_item(&name)?, value));
+                }
+            }
+            Some(_) => {
+                let (item, reason) =
+                    ("caseFile".to_owned(), "it is an object by the names of its items".to_owned());
+                return Err(Rejection::WrongFileChange { item, reason });
+            }
+        }
+        let variables = self.state.variables();
+        for (name, ix) in bound {
+            if let Some(value) = variables.and_then(|own| own.get(&**name)) {
+                given.push((*ix, value.clone()));
+            }
+        }
+        for (ix, value) in given {
+            match self.write_file(ix, value) {
+                Ok(()) => {}
+                Err(fault) => self.trouble(LocalId::ROOT, fault)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn set_variables(&mut self, scope: LocalId, values: Map<String, Value>) -> Result<(), Rejection> {
+        if self.state.scope(scope).is_none() {
+            return Err(Rejection::UnknownInstance(scope));
+        }
+        let spot = self.scope_spot(scope);
+        self.emit(spot, EventKind::VariablesSet { values });
+        Ok(())
+    }
+
+    /// The case itself makes a transition.
+    fn case_moves(&mut self, event: ItemEvent, reason: Option<String>) -> Result<(), Rejection> {
+        let by = self.actor();
+        match event {
+            ItemEvent::Complete => {
+                let (_, item) = self.item_of(LocalId::ROOT)?;
+                self.admit_completion(LocalId::ROOT, item)?;
+                self.end_case(event, None, None)
+            }
+            ItemEvent::Terminate | ItemEvent::Fault => self.end_case(event, None, reason),
+            ItemEvent::Suspend => {
+                self.transit(LocalId::ROOT, event, None)?;
+                self.emit(Spot::default(), EventKind::RunSuspended { by });
+                Ok(())
+            }
+            ItemEvent::Resume => {
+                self.transit(LocalId::ROOT, event, None)?;
+                self.emit(Spot::default(), EventKind::RunResumed { by });
+                Ok(())
+            }
+            ItemEvent::Close => {
+                self.transit(LocalId::ROOT, event, None)?;
+                self.emit(Spot::default(), EventKind::CaseClosed { by });
+                Ok(())
+            }
+            ItemEvent::Reactivate => self.reactivate_case(),
+            _ => Err(self.wrong_case_transition(event)),
+        }
+    }
+
+    fn wrong_case_transition(&self, event: ItemEvent) -> Rejection {
+        let state = self.state.item(LocalId::ROOT).map_or("not there", |own| own.state.as_str());
+        Rejection::WrongTransition { item: self.plan.id.to_string(), state, transition: word(event) }
+    }
+
+    /// Lets a case go on. Of one that had ended, what waits for events and criteria is there anew; what was done stays done.
+    fn reactivate_case(&mut self) -> Result<(), Rejection> {
+        let ended = self.state.life != Life::Suspended;
+        self.transit(LocalId::ROOT, ItemEvent::Reactivate, None)?;
+        let by = self.actor();
+        self.emit(Spot::default(), EventKind::CaseReactivated { by });
+        // What happened to the case is no reason to complete it.
+        self.touched.clear();
+        let Some(model) = self.plan_item(PLAN_MODEL).filter(|_| ended) else {
+            self.reconsider();
+            return Ok(());
+        };
+        for &ix in &model.children {
+            let Some(item) = self.plan_item(ix) else { continue };
+            let comes = item.discretionary.is_none() && (!item.entry.is_empty() || self.is_listener(item));
+            if comes && self.live(ix).is_empty() {
+                let repeats = !matches!(item.control.repetition, Rule::No) && !item.entry.is_empty();
+                self.create(ix, LocalId::ROOT, Creation { repeats, planned: false })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The instance that a command is about: of an item the first one for which the transition is possible.
+    fn target(&self, target: &ItemTarget, event: ItemEvent) -> Result<LocalId, Rejection> {
+        match target {
+            ItemTarget::Instance(id) => self.item(*id).map(|own| own.id),
+            ItemTarget::Item(name) => {
+                let unknown = || Rejection::UnknownItem(name.clone());
+                let ix = *self.plan.item_ids.get(name.as_str()).ok_or_else(unknown)?;
+                let item = self.plan_item(ix).ok_or_else(unknown)?;
+                let cycle = LifeCycle::of(&item.work, ix == PLAN_MODEL);
+                let can = |id: &&LocalId| {
+                    let own = self.state.item(**id);
+                    own.is_some_and(|own| transition(cycle, own.state, own.before, event).is_some())
+                };
+                let there = self.live(ix);
+                if let Some(id) = there.iter().find(can).or(there.first()) {
+                    return Ok(*id);
+                }
+                // The last one that ended says why it is not possible.
+                let case = self.case()?;
+                let ended = case.items.iter().rev().find(|own| *own.item == **name);
+                ended.map(|own| own.id).ok_or_else(unknown)
+            }
+        }
+    }
+
+    /// Lets an item make a transition that a user may ask for.
+    fn move_item(&mut self, target: &ItemTarget, event: ItemEvent) -> Result<(), Rejection> {
+        // What is disabled is enabled by being enabled again.
+        let id = match self.target(target, event) {
+            Ok(id) => id,
+            Err(rejection) => return Err(rejection),
+        };
+        let (ix, item) = self.item_of(id)?;
+        if ix == PLAN_MODEL {
+            return self.case_moves(event, None);
+        }
+        let state = self.item(id)?.state;
+        let event = match (event, state) {
+            (ItemEvent::Enable, ItemState::Disabled) => ItemEvent::Reenable,
+            (event, _) => event,
+        };
+        let wrong = || {
+            Err(Rejection::WrongTransition {
+                item: item.id.to_string(),
+                state: state.as_str(),
+                transition: word(event),
+            })
+        };
+        if self.state.life != Life::Active && !matches!(item.work, Work::Reactivation { .. }) {
+            return Err(Rejection::AlreadyEnded);
+        }
+        match event {
+            ItemEvent::Occur if matches!(item.work, Work::Milestone { .. }) => wrong(),
+            ItemEvent::Occur => self.raise_at(id, item, Value::Null),
+            ItemEvent::Complete => self.complete_by_hand(id, item),
+            ItemEvent::Reactivate if state == ItemState::Failed => self.work_again(id),
+            ItemEvent::ManualStart => {
+                self.transit(id, event, None)?;
+                self.work(id)
+            }
+            ItemEvent::Disable
+            | ItemEvent::Reenable
+            | ItemEvent::Terminate
+            | ItemEvent::Suspend
+            | ItemEvent::Resume
+            | ItemEvent::Reactivate
+            | ItemEvent::Fault => self.transit(id, event, None),
+            // These follow of themselves: from criteria, from rules, and from what is around the item.
+            ItemEvent::Close
+            | ItemEvent::Create
+            | ItemEvent::Enable
+            | ItemEvent::Exit
+            | ItemEvent::ParentResume
+            | ItemEvent::ParentSuspend
+            | ItemEvent::ParentTerminate
+            | ItemEvent::Start => wrong(),
+        }
+    }
+
+    /// Completes a stage or a human task by hand; what others do ends when they have done it.
+    fn complete_by_hand(&mut self, id: LocalId, item: &Item) -> Result<(), Rejection> {
+        let state = self.item(id)?.state;
+        match &item.work {
+            Work::Stage { .. } if state == ItemState::Active => {
+                self.admit_completion(id, item)?;
+                self.complete_stage(id)
+            }
+            Work::Human { .. } if state == ItemState::Active => {
+                match self.state.task_of(id).map(|task| task.id) {
+                    Some(task_id) => self.complete_task(task_id, None, Map::new(), None),
+                    None => self.finish(id, Map::new(), true),
+                }
+            }
+            _ => Err(Rejection::WrongTransition {
+                item: item.id.to_string(),
+                state: state.as_str(),
+                transition: word(ItemEvent::Complete),
+            }),
+        }
+    }
+
+    /// Checks that a stage may be completed by hand.
+    fn admit_completion(&self, id: LocalId, item: &Item) -> Result<(), Rejection> {
+        if self.item(id)?.state != ItemState::Active {
+            return Ok(());
+        }
+        let waits_for = match self.blockers(id, true) {
+            Ok(blockers) => blockers,
+            Err(StepFault::Rejected(rejection)) => return Err(rejection),
+            Err(StepFault::Incident(_, message)) => vec![message],
+        };
+        if waits_for.is_empty() {
+            return Ok(());
+        }
+        Err(Rejection::NotCompletable { item: item.id.to_string(), waits_for })
+    }
+
+    fn raise_event(&mut self, target: &ItemTarget, payload: Value) -> Result<(), Rejection> {
+        let id = self.target(target, ItemEvent::Occur)?;
+        let (_, item) = self.item_of(id)?;
+        self.raise_at(id, item, payload)
+    }
+
+    /// A user lets a listener occur. One for the reactivation of the case does that first.
+    fn raise_at(&mut self, id: LocalId, item: &Item, payload: Value) -> Result<(), Rejection> {
+        let state = self.item(id)?.state;
+        if state != ItemState::Available || !self.is_listener(item) {
+            return Err(Rejection::WrongTransition {
+                item: item.id.to_string(),
+                state: state.as_str(),
+                transition: word(ItemEvent::Occur),
+            });
+        }
+        self.admit_occurrence(id, item)?;
+        if let Work::Reactivation { .. } = item.work {
+            self.reactivate_case()?;
+        }
+        self.occur(id, payload)
+    }
+}

@@ -1,0 +1,183 @@
+//! Completion of stages and of the case (clause 8.6.1), and listeners that nothing is left for.
+
+use super::CaseMachine;
+use crate::core::StepFault;
+use crate::event::{EventKind, IncidentCode, ItemState, RunError};
+use crate::{LocalId, Rejection};
+use heddle_cmmn::plan::{CriterionIx, Item, ItemEvent, ItemIx, PLAN_MODEL, ParentCompletion, Source, Work};
+use serde_json::{Map, Value};
+
+impl CaseMachine<'_> {
+    /// Completes stages in which nothing is left to do; answers whether one did.
+    pub(super) fn close_stages(&mut self) -> Result<bool, Rejection> {
+        while let Some(id) = self.touched.pop() {
+            if self.state.item(id).is_none_or(|own| own.state != ItemState::Active) {
+                continue;
+            }
+            match self.blockers(id, false) {
+                Ok(blockers) if blockers.is_empty() => {
+                    self.complete_stage(id)?;
+                    return Ok(true);
+                }
+                Ok(_) => {}
+                Err(fault) => self.stopped(id, fault)?,
+            }
+        }
+        Ok(false)
+    }
+
+    /// Completes a stage or the case.
+    pub(super) fn complete_stage(&mut self, id: LocalId) -> Result<(), Rejection> {
+        if id == LocalId::ROOT {
+            return self.end_case(ItemEvent::Complete, None, None);
+        }
+        self.finish(id, Map::new(), true)
+    }
+
+    /// Items that keep a stage from completing, by their ids; `by_hand` is the completion by a user, for which only what is
+    /// active or required counts.
+    pub(super) fn blockers(&self, id: LocalId, by_hand: bool) -> Result<Vec<String>, StepFault> {
+        let (_, stage) = self.item_of(id)?;
+        let auto = matches!(stage.work, Work::Stage { auto_complete: true }) || by_hand;
+        let mut found = Vec::new();
+        for child in self.children(id) {
+            let (ix, item) = self.item_of(child)?;
+            if !self.is_ignored(id, child, item)? && self.holds_back(id, child, (ix, item), auto) {
+                found.push(item.id.to_string());
+            }
+        }
+        if !auto && found.is_empty() {
+            for &ix in &stage.table {
+                if let Some(item) = self.plan_item(ix)
+                    && self.is_left_to_plan(ix, item, id)
+                {
+                    found.push(item.id.to_string());
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn holds_back(&self, stage: LocalId, child: LocalId, (ix, item): (ItemIx, &Item), auto: bool) -> bool {
+        let Some(own) = self.state.item(child) else { return false };
+        let listens = self.is_listener(item);
+        match own.state {
+            ItemState::Active => true,
+            ItemState::Suspended => !listens || !auto,
+            ItemState::Failed
+            | ItemState::Disabled
+            | ItemState::Completed
+            | ItemState::Terminated
+            | ItemState::Closed => false,
+            ItemState::Available | ItemState::Enabled if auto => own.required && !own.repeats,
+            ItemState::Available | ItemState::Enabled => {
+                !own.repeats && !(listens && self.is_orphaned(ix, stage))
+            }
+        }
+    }
+
+    /// Whether vendors' words let a stage complete as if the item were not there.
+    fn is_ignored(&self, stage: LocalId, child: LocalId, item: &Item) -> Result<bool, StepFault> {
+        let state = self.item(child)?.state;
+        let ignored = match item.control.parent_completion {
+            ParentCompletion::Standard => matches!(item.work, Work::Reactivation { .. }),
+            ParentCompletion::Ignore => true,
+            ParentCompletion::IgnoreIfAvailable => state == ItemState::Available,
+            ParentCompletion::IgnoreAfterFirstCompletion => {
+                self.case()?.tally(stage, &item.id).is_some_and(|own| own.completed > 0)
+            }
+        };
+        if ignored || state != ItemState::Available {
+            return Ok(ignored);
+        }
+        match &item.control.completion_neutral {
+            Some(rule) => self.rule(rule, self.inner(child)),
+            None => Ok(false),
+        }
+    }
+
+    /// Whether nothing is left that a listener could trigger in its stage.
+    fn is_orphaned(&self, listener: ItemIx, stage: LocalId) -> bool {
+        let Ok((stage_ix, _)) = self.item_of(stage) else { return false };
+        let criteria = self.plan.on_item.get(&listener).map(Vec::as_slice).unwrap_or_default();
+        let matters = criteria.iter().filter_map(|ix| self.criterion(*ix)).any(|(criterion, _)| {
+            let mut there = self.live(criterion.item).iter().filter_map(|id| self.state.item(*id));
+            let waits = if criterion.is_exit {
+                // The exit of the stage that is about to complete is nothing that is left.
+                criterion.item != stage_ix && criterion.item != PLAN_MODEL && there.next().is_some()
+            } else {
+                there.any(|own| own.state == ItemState::Available)
+            };
+            waits || self.may_begin(criterion.item, stage_ix)
+        });
+        let starts = self.conditional.iter().any(|&timer| {
+            let work = self.plan_item(timer).map(|own| &own.work);
+            let Some(Work::Timer { start: Some(start), .. }) = work else { return false };
+            let by_it = matches!(&start.source, Source::Item { item, .. } if *item == listener);
+            by_it && !self.available(timer).is_empty()
+        });
+        !matters && !starts
+    }
+
+    /// Whether a stage around an item, within another stage, has yet to begin.
+    fn may_begin(&self, item: ItemIx, stage: ItemIx) -> bool {
+        let mut next = self.plan_item(item).and_then(|own| own.parent);
+        while let Some(ix) = next.filter(|ix| *ix != stage) {
+            let mut there = self.live(ix).iter().filter_map(|id| self.state.item(*id));
+            if there.any(|own| matches!(own.state, ItemState::Available | ItemState::Enabled)) {
+                return true;
+            }
+            next = self.plan_item(ix).and_then(|own| own.parent);
+        }
+        false
+    }
+
+    /// Ends the case.
+    pub(super) fn end_case(
+        &mut self,
+        event: ItemEvent,
+        criterion: Option<CriterionIx>,
+        reason: Option<String>,
+    ) -> Result<(), Rejection> {
+        if event == ItemEvent::Complete
+            && let Err(exceeded) = self.admit_end()
+        {
+            let message = format!("{exceeded}, at the end of the case");
+            self.raise_at_case(IncidentCode::Limit, &message);
+            return Ok(());
+        }
+        self.transit(LocalId::ROOT, event, criterion)?;
+        let by = self.actor();
+        let ended = match event {
+            ItemEvent::Complete => EventKind::RunCompleted { output: self.output() },
+            ItemEvent::Fault => {
+                let message = reason.unwrap_or_else(|| "somebody said that the case has failed".to_owned());
+                let (code, node_id) = ("fault".into(), self.plan.id.clone());
+                EventKind::RunFailed { error: RunError { code, message, node_id } }
+            }
+            _ => EventKind::RunCancelled { reason, by },
+        };
+        let spot = crate::core::Spot::default();
+        self.emit(spot, ended);
+        Ok(())
+    }
+
+    /// Output parameters of the case; all of its variables where it declares none.
+    fn output(&self) -> Map<String, Value> {
+        let variables = self.state.variables();
+        if self.plan.outputs.is_empty() {
+            return variables.cloned().unwrap_or_default();
+        }
+        let value = |own: &heddle_cmmn::plan::Parameter| {
+            let bound = own.bound.and_then(|ix| self.file_value(ix));
+            let refined = own.refinement.as_ref().and_then(|refinement| {
+                let value = self.evaluate(refinement, &self.variables(LocalId::ROOT)).ok()?.0;
+                Some(heddle_feel::to_json(&value))
+            });
+            let named = || variables.and_then(|own_variables| own_variables.get(&*own.name)).cloned();
+            refined.or_else(|| bound.cloned()).or_else(named)
+        };
+        let given = self.plan.outputs.iter().filter_map(|own| Some((own.name.to_string(), value(own)?)));
+        given.collect()
+    }
+}

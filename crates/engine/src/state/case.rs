@@ -1,0 +1,414 @@
+//! State that CMMN adds to an instance: items, what sentries remember, and the case file.
+
+use super::{Life, ScopeState, State, first, is_first};
+use crate::LocalId;
+use crate::event::{Event, EventKind, ItemCreated, ItemState};
+use heddle_cmmn::plan::{FileEvent, ItemEvent};
+use heddle_kernel::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Ended instances of one item in one stage that are kept to be looked at.
+const MOST_ENDED: usize = 16;
+
+/// A case: its items and its file.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct CaseState {
+    /// Instances of items by rising ids, the case plan model first; of those that ended the last few.
+    #[serde(rename = "i", default)]
+    pub items: Vec<ItemInstance>,
+    /// What sentries remember.
+    #[serde(rename = "m", default, skip_serializing_if = "Vec::is_empty")]
+    pub memories: Vec<Memory>,
+    /// Counts of the instances of items.
+    #[serde(rename = "t", default, skip_serializing_if = "Vec::is_empty")]
+    pub tallies: Vec<Tally>,
+    /// Values of the case file: an object by the names of its items.
+    #[serde(rename = "f", default = "super::no_outputs", skip_serializing_if = "super::is_empty_object")]
+    pub file: Value,
+    /// Case file items that were deleted and not created again.
+    #[serde(rename = "d", default, skip_serializing_if = "Vec::is_empty")]
+    pub discarded: Vec<Arc<str>>,
+    /// References of case file items, by their ids.
+    #[serde(rename = "l", default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub references: BTreeMap<Arc<str>, Vec<Value>>,
+    /// Users who fill the roles, by the ids of the roles.
+    #[serde(rename = "r", default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub people: BTreeMap<Arc<str>, Vec<String>>,
+    /// Output parameters at its end, where they are not all of the variables.
+    #[serde(rename = "o", default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Map<String, Value>>,
+}
+
+/// An instance of an item.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ItemInstance {
+    #[serde(rename = "i")]
+    pub id: LocalId,
+    /// Id of the item.
+    #[serde(rename = "n")]
+    pub item: Arc<str>,
+    #[serde(rename = "s")]
+    pub state: ItemState,
+    /// State before what is around it was suspended.
+    #[serde(rename = "b", default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<ItemState>,
+    /// Instance of the stage around it.
+    #[serde(rename = "p", default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<LocalId>,
+    #[serde(rename = "r", default, skip_serializing_if = "std::ops::Not::not")]
+    pub required: bool,
+    /// Whether it is there for the next time that an entry criterion is met.
+    #[serde(rename = "w", default, skip_serializing_if = "std::ops::Not::not")]
+    pub repeats: bool,
+    /// Whether it is a discretionary item that somebody planned.
+    #[serde(rename = "d", default, skip_serializing_if = "std::ops::Not::not")]
+    pub planned: bool,
+    /// Number of it among the instances of the item in its stage, from 1.
+    #[serde(rename = "c", default = "first", skip_serializing_if = "is_first")]
+    pub number: u32,
+    #[serde(rename = "t", default = "first", skip_serializing_if = "is_first")]
+    pub attempt: u32,
+    #[serde(rename = "a")]
+    pub since: Timestamp,
+}
+
+/// What a sentry remembers at one criterion.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Memory {
+    /// Instance for which it is kept: of an entry criterion the stage, of an exit criterion the item.
+    #[serde(rename = "w")]
+    pub owner: LocalId,
+    #[serde(rename = "c")]
+    pub criterion: Arc<str>,
+    /// Numbers of the on-parts that have occurred.
+    #[serde(rename = "p", default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<u32>,
+    /// Whether the if-part held when it was looked at last, of a sentry with nothing else.
+    #[serde(rename = "h", default, skip_serializing_if = "std::ops::Not::not")]
+    pub held: bool,
+}
+
+/// Counts of the instances of an item in a stage.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Tally {
+    #[serde(rename = "p")]
+    pub parent: LocalId,
+    #[serde(rename = "n")]
+    pub item: Arc<str>,
+    #[serde(rename = "c")]
+    pub created: u32,
+    #[serde(rename = "d", default, skip_serializing_if = "is_none")]
+    pub completed: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+const fn is_none(count: &u32) -> bool {
+    *count == 0
+}
+
+impl CaseState {
+    fn place(&self, id: LocalId) -> Option<usize> {
+        self.items.binary_search_by_key(&id, |own| own.id).ok()
+    }
+
+    pub(crate) fn item(&self, id: LocalId) -> Option<&ItemInstance> {
+        self.place(id).and_then(|place| self.items.get(place))
+    }
+
+    fn item_mut(&mut self, id: LocalId) -> Option<&mut ItemInstance> {
+        self.place(id).and_then(|place| self.items.get_mut(place))
+    }
+
+    /// The instances of the stages around an item, from the innermost one on.
+    pub(crate) fn around(&self, id: LocalId) -> impl Iterator<Item = &ItemInstance> {
+        let first = self.item(id).and_then(|own| own.parent);
+        std::iter::successors(first.and_then(|id| self.item(id)), |own| self.item(own.parent?))
+    }
+
+    pub(crate) fn memory(&self, owner: LocalId, criterion: &str) -> Option<&Memory> {
+        self.memories.iter().find(|own| own.owner == owner && *own.criterion == *criterion)
+    }
+
+    fn memory_mut(&mut self, owner: LocalId, criterion: &Arc<str>) -> Option<&mut Memory> {
+        let own = |own: &Memory| own.owner == owner && own.criterion == *criterion;
+        let place = self.memories.iter().position(own).unwrap_or_else(|| {
+            let criterion = criterion.clone();
+            self.memories.push(Memory { owner, criterion, parts: Vec::new(), held: false });
+            self.memories.len() - 1
+        });
+        self.memories.get_mut(place)
+    }
+
+    pub(crate) fn tally(&self, parent: LocalId, item: &str) -> Option<&Tally> {
+        self.tallies.iter().find(|own| own.parent == parent && *own.item == *item)
+    }
+
+    fn count(&mut self, parent: LocalId, item: &Arc<str>) -> Option<&mut Tally> {
+        let own = |own: &Tally| own.parent == parent && own.item == *item;
+        let place = self.tallies.iter().position(own).unwrap_or_else(|| {
+            self.tallies.push(Tally { parent, item: item.clone(), created: 0, completed: 0 });
+            self.tallies.len() - 1
+        });
+        self.tallies.get_mut(place)
+    }
+
+    fn create(&mut self, id: LocalId, item: &Arc<str>, created: &ItemCreated, at: Timestamp) {
+        let mut number = 1;
+        let mut state = ItemState::Available;
+        match created.parent {
+            None => state = ItemState::Active,
+            Some(parent) => {
+                if let Some(tally) = self.count(parent, item) {
+                    tally.created = tally.created.saturating_add(1);
+                    number = tally.created;
+                }
+                if number as usize > MOST_ENDED {
+                    self.forget_ended(parent, item);
+                }
+            }
+        }
+        self.items.push(ItemInstance {
+            id,
+            item: item.clone(),
+            state,
+            before: None,
+            parent: created.parent,
+            required: created.required,
+            repeats: created.repeats,
+            planned: created.planned,
+            number,
+            attempt: 1,
+            since: at,
+        });
+    }
+
+    /// Forgets the first ended instances of an item in a stage, with what was in them.
+    fn forget_ended(&mut self, parent: LocalId, item: &Arc<str>) {
+        let ended = self.items.iter().filter(|own| own.parent == Some(parent) && own.item == *item);
+        let ended: Vec<LocalId> = ended.filter(|own| own.state.is_ended()).map(|own| own.id).collect();
+        let keep = MOST_ENDED - 1;
+        let gone = ended.len().saturating_sub(keep);
+        let mut gone: Vec<LocalId> = ended.into_iter().take(gone).collect();
+        while let Some(id) = gone.pop() {
+            self.items.retain(|own| {
+                if own.parent == Some(id) {
+                    gone.push(own.id);
+                }
+                own.id != id
+            });
+            self.tallies.retain(|own| own.parent != id);
+        }
+    }
+
+    fn transition(&mut self, id: LocalId, to: ItemState, event: ItemEvent, at: Timestamp) {
+        let Some(own) = self.item_mut(id) else { return };
+        own.before = match event {
+            ItemEvent::ParentSuspend => Some(own.state),
+            _ => None,
+        };
+        if event == ItemEvent::Reactivate {
+            own.attempt = own.attempt.saturating_add(1);
+        }
+        if own.state == ItemState::Available {
+            own.repeats = false;
+        }
+        (own.state, own.since) = (to, at);
+        let counted = own.parent.zip(Some(own.item.clone())).filter(|_| to == ItemState::Completed);
+        if to.is_ended() {
+            self.memories.retain(|memory| memory.owner != id);
+        }
+        if let Some((parent, item)) = counted
+            && let Some(tally) = self.count(parent, &item)
+        {
+            tally.completed = tally.completed.saturating_add(1);
+        }
+    }
+
+    fn change_file(&mut self, item: &Arc<str>, event: FileEvent, path: &[Value], value: &Value) {
+        match event {
+            FileEvent::Create | FileEvent::Update | FileEvent::Replace => {
+                put(&mut self.file, path, value);
+                self.discarded.retain(|own| own != item);
+            }
+            FileEvent::Delete => {
+                take(&mut self.file, path);
+                if !self.discarded.contains(item) {
+                    self.discarded.push(item.clone());
+                }
+                self.references.remove(item);
+            }
+            FileEvent::AddReference => {
+                self.references.entry(item.clone()).or_default().push(value.clone());
+            }
+            FileEvent::RemoveReference => {
+                if let Some(own) = self.references.get_mut(item) {
+                    own.retain(|one| one != value);
+                }
+            }
+            // The child tells of itself.
+            FileEvent::AddChild | FileEvent::RemoveChild => {}
+        }
+    }
+}
+
+/// Puts a value at a path; what is missing on the way comes to be.
+fn put(whole: &mut Value, path: &[Value], value: &Value) {
+    let mut place = whole;
+    for step in path {
+        place = match step {
+            Value::Number(number) => {
+                let at = number.as_u64().and_then(|at| usize::try_from(at).ok()).unwrap_or(usize::MAX);
+                if !place.is_array() {
+                    *place = Value::Array(Vec::new());
+                }
+                let Value::Array(items) = place else { return };
+                // A new one comes behind the others.
+                if at >= items.len() {
+                    items.push(Value::Null);
+                }
+                let last = items.len() - 1;
+                match items.get_mut(at.min(last)) {
+                    Some(item) => item,
+                    None => return,
+                }
+            }
+            name => {
+                if !place.is_object() {
+                    *place = Value::Object(Map::new());
+                }
+                let Value::Object(members) = place else { return };
+                members.entry(name.as_str().unwrap_or_default()).or_insert(Value::Null)
+            }
+        };
+    }
+    *place = value.clone();
+}
+
+/// The value at a path.
+pub(crate) fn at_path<'v>(whole: &'v Value, path: &[Value]) -> Option<&'v Value> {
+    path.iter().try_fold(whole, |place, step| match step {
+        Value::Number(number) => place.get(usize::try_from(number.as_u64()?).ok()?),
+        name => place.get(name.as_str()?),
+    })
+}
+
+/// Takes away what stands at a path.
+fn take(whole: &mut Value, path: &[Value]) {
+    let Some((last, rest)) = path.split_last() else { return };
+    let mut place = Some(whole);
+    for step in rest {
+        place = place.and_then(|place| match step {
+            Value::Number(number) => {
+                place.get_mut(usize::try_from(number.as_u64().unwrap_or(u64::MAX)).unwrap_or(usize::MAX))
+            }
+            name => place.get_mut(name.as_str().unwrap_or_default()),
+        });
+    }
+    match (place, last) {
+        (Some(Value::Array(items)), Value::Number(number)) => {
+            let at = number.as_u64().and_then(|at| usize::try_from(at).ok()).filter(|at| *at < items.len());
+            if let Some(at) = at {
+                items.remove(at);
+            }
+        }
+        (Some(Value::Object(members)), Value::String(name)) => {
+            members.remove(name);
+        }
+        _ => {}
+    }
+}
+
+impl State {
+    /// Applies an event about a case.
+    pub(crate) fn apply_case(&mut self, event: &Event) {
+        match &event.kind {
+            EventKind::CaseOpened { people } => {
+                let file = super::no_outputs();
+                let opened = CaseState { people: people.clone(), file, ..CaseState::default() };
+                self.case = Some(Box::new(opened));
+                return;
+            }
+            EventKind::CaseReactivated { .. } => {
+                (self.life, self.ended_at) = (Life::Active, None);
+            }
+            EventKind::CaseClosed { .. } => self.life = Life::Closed,
+            EventKind::CallDetached { run_id } => self.calls.retain(|own| own.run != *run_id),
+            _ => {}
+        }
+        let Some(case) = self.case.as_deref_mut() else { return };
+        match &event.kind {
+            EventKind::CaseReactivated { .. } => case.output = None,
+            EventKind::CaseFileChanged { item, event, path, value } => {
+                case.change_file(item, *event, path, value);
+            }
+            _ => {}
+        }
+        let Some(id) = event.node_instance_id else { return };
+        match &event.kind {
+            EventKind::ItemCreated(created) => {
+                let Some(item) = &event.node_id else { return };
+                case.create(id, item, created, event.at);
+                self.counter = self.counter.max(id.0);
+            }
+            EventKind::ItemTransitioned { to, event: transition, .. } => {
+                case.transition(id, *to, *transition, event.at);
+            }
+            EventKind::SentrySatisfied { criterion, by_condition: true, .. } => {
+                if let Some(memory) = case.memory_mut(id, criterion) {
+                    memory.held = true;
+                }
+            }
+            EventKind::SentrySatisfied { criterion, .. } | EventKind::SentryReset { criterion } => {
+                case.memories.retain(|own| own.owner != id || own.criterion != *criterion);
+            }
+            EventKind::OnPartOccurred { criterion, part } => {
+                if let Some(memory) = case.memory_mut(id, criterion)
+                    && !memory.parts.contains(part)
+                {
+                    memory.parts.push(*part);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The instance of an item of the case.
+    pub(crate) fn item(&self, id: LocalId) -> Option<&ItemInstance> {
+        self.case.as_deref().and_then(|case| case.item(id))
+    }
+
+    /// The innermost open scope around an item.
+    fn scope_of_item(&self, id: LocalId) -> LocalId {
+        let Some(case) = self.case.as_deref() else { return LocalId::ROOT };
+        let open = |own: &ItemInstance| self.scope(own.id).map(|scope: &ScopeState| scope.id);
+        case.around(id).find_map(open).unwrap_or(LocalId::ROOT)
+    }
+
+    /// The node instance or the item instance of this id.
+    pub(crate) fn owner(&self, id: LocalId) -> Option<Owner<'_>> {
+        if let Some(own) = self.instance(id) {
+            let (scope, since, attempt) = (own.scope, own.since, own.attempt);
+            return Some(Owner { id, node: &own.node, scope, since, attempt, is_idle: false });
+        }
+        let own = self.item(id)?;
+        let (since, attempt) = (own.since, own.attempt);
+        let is_idle = own.state == ItemState::Suspended;
+        Some(Owner { id, node: &own.item, scope: self.scope_of_item(id), since, attempt, is_idle })
+    }
+}
+
+/// Node instance or item instance that waits for something.
+pub(crate) struct Owner<'s> {
+    pub id: LocalId,
+    /// Id of the node or item.
+    pub node: &'s Arc<str>,
+    /// Scope around it.
+    pub scope: LocalId,
+    pub since: Timestamp,
+    pub attempt: u32,
+    /// Whether it is suspended, so that nothing reaches it.
+    pub is_idle: bool,
+}

@@ -107,7 +107,8 @@ pub(crate) fn case_document(case: &str, content: &str) -> String {
 
 /// Imports a case type, as a draft.
 pub(crate) async fn import_case(client: &Client, case: &str, content: &str) -> Result<String> {
-    let body = json!({"fileName": format!("{case}.cmmn"), "content": case_document(case, content)});
+    let content = case_document(case, content);
+    let body = json!({"fileName": format!("{case}.cmmn"), "content": content, "slug": case});
     let made = client.post("/api/case-types/import/cmmn", &body).await?.data().context("import")?;
     Ok(imported_id(&made).context("an imported case type has an id")?.to_owned())
 }

@@ -412,7 +412,9 @@ fn deployed(folder: &Path, model: &Value) -> Result<World, String> {
 fn case(folder: &Path, model: &Value, case: &Value) -> Result<(), String> {
     let mut world = deployed(folder, model)?;
     let mut input = case["start"]["variables"].as_object().cloned().unwrap_or_default();
-    input.extend(case["start"]["file"].as_object().cloned().unwrap_or_default());
+    if let Some(file) = case["start"].get("file") {
+        input.insert("caseFile".to_owned(), file.clone());
+    }
     world.start(case["start"]["case"].as_str().unwrap(), crate::support::RUN, None, input)?;
     for step in list(&case["steps"]) {
         let modifiers = ["expect_error", "as", "variables", "error", "note"];

@@ -148,7 +148,8 @@ pub(super) const ATTACKS: &[Attack] = &[
 /// Imports and publishes a case type; its id and the last answer.
 async fn publish(scene: &Scene, word: &str, content: &str) -> Result<(String, Answer)> {
     let case = scene.name(word);
-    let body = json!({"fileName": format!("{case}.cmmn"), "content": prepare::case_document(&case, content)});
+    let content = prepare::case_document(&case, content);
+    let body = json!({"fileName": format!("{case}.cmmn"), "content": content, "slug": case});
     let imported = scene.owner.post("/api/case-types/import/cmmn", &body).await?;
     if imported.status != 201 {
         return Ok((String::new(), imported));

@@ -84,7 +84,7 @@ impl Deployment {
             }
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let added = if has_ending(&name, "cmmn") {
-                self.add_case_type(client, &name, &bytes).await?
+                self.add_case_type(client, &name, &bytes, key).await?
             } else {
                 self.add(client, &name, &bytes, key).await?
             };
@@ -138,8 +138,10 @@ impl Deployment {
         client: &Client,
         name: &str,
         bytes: &[u8],
+        key: &str,
     ) -> Result<Result<(), Refused>> {
-        let body = json!({"fileName": name, "content": String::from_utf8_lossy(bytes)});
+        let slug = format!("{key}-{}", self.case_types.len());
+        let body = json!({"fileName": name, "content": String::from_utf8_lossy(bytes), "slug": slug});
         let answer = client.post("/api/case-types/import/cmmn", &body).await?;
         if !answer.ok() {
             return Ok(Err(Refused(format!("import of {name} {}", answer.refusal()))));

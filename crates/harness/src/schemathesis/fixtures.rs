@@ -96,6 +96,7 @@ impl<'a> Maker<'a> {
             "sessionId" => self.session().await?,
             "taskId" => self.task().await?,
             "eventId" => self.event().await?,
+            "token" => self.hook().await?,
             "userId" if operation.path.starts_with("/api/members") => self.member(operation).await?,
             _ => {
                 let collection = operation.path.split("/{").next().unwrap_or_default();
@@ -305,6 +306,16 @@ impl<'a> Maker<'a> {
         let body = json!({"correlationKey": key, "eventType": "note", "idempotencyKey": key, "payload": {}});
         let data = self.client.post("/api/case-events", &body).await?.data()?;
         data["event"]["id"].as_str().map(str::to_owned).context("a case event without an id")
+    }
+
+    /// The token of a hook at which calls come in: the end of its address.
+    async fn hook(&self) -> Result<String> {
+        let create = Operation { method: "POST".to_owned(), path: "/api/incoming-hooks".to_owned() };
+        let mut body = self.document.sample(&create).context("hooks take no JSON")?;
+        body["name"] = json!(format!("made-{}", unique()));
+        let made = self.client.post(&create.path, &body).await?.data()?;
+        let token = made["path"].as_str().and_then(|path| path.rsplit('/').next());
+        token.map(str::to_owned).context("a hook without an address")
     }
 
     /// A user, made a member first where the operation removes one.

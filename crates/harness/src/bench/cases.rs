@@ -50,7 +50,7 @@ pub(crate) async fn run(options: Options) -> Result<bool> {
     Ok(true)
 }
 
-/// What all callers share.
+/// State that all callers share.
 struct Load {
     host: String,
     token: String,

@@ -22,7 +22,7 @@ const TRANSITIONS: [(&str, &str); 10] = [
     ("close", "close"),
 ];
 
-/// What the language calls the case itself, and the planning table of its plan.
+/// Name of the language for the case itself, and for the planning table of its plan.
 pub(super) const CASE: &str = "case";
 
 /// A change of a case file item.

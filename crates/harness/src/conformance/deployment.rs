@@ -221,7 +221,7 @@ impl Deployment {
     }
 }
 
-/// How an instance is ended from outside.
+/// Way in which an instance is ended from outside.
 enum End<'a> {
     /// A case is terminated.
     Terminate,

@@ -44,6 +44,13 @@ struct Told {
     reached: Vec<String>,
 }
 
+/// A mark in a case: the key of the event that left it.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Mark {
+    case: String,
+    key: String,
+}
+
 /// Answers that callers have had.
 #[derive(Debug, Default)]
 struct Ledger {
@@ -263,7 +270,7 @@ fn opened(listed: &[Value], ledger: &Ledger, found: &mut Findings) {
 }
 
 /// Counts the marks of a case: each came with one occurrence of the listener, and each of these is told by the milestone.
-fn counted(id: &str, history: &History, marks: &mut BTreeMap<(String, String), usize>, found: &mut Findings) {
+fn counted(id: &str, history: &History, marks: &mut BTreeMap<Mark, usize>, found: &mut Findings) {
     let of = |event: &&Value, item: &str| {
         event["type"] == "item.transitioned"
             && event["data"]["event"] == "occur"
@@ -274,7 +281,7 @@ fn counted(id: &str, history: &History, marks: &mut BTreeMap<(String, String), u
     for event in history.events.iter().filter(|event| event["type"] == "caseFile.changed") {
         if let Some(mark) = event["data"]["value"].as_str().filter(|_| event["data"]["item"] == "mark") {
             own += 1;
-            *marks.entry((id.to_owned(), mark.to_owned())).or_default() += 1;
+            *marks.entry(Mark { case: id.to_owned(), key: mark.to_owned() }).or_default() += 1;
         }
     }
     for (item, count) in [("counted", occurred("counted")), ("reached", occurred("reached"))] {
@@ -288,10 +295,10 @@ fn counted(id: &str, history: &History, marks: &mut BTreeMap<(String, String), u
 
 /// Each key that was acknowledged is counted once, in the case that the answer named; no other is counted at all, but for
 /// those that were never answered, at most once.
-fn compare(marks: &BTreeMap<(String, String), usize>, ledger: &Ledger, found: &mut Findings) {
+fn compare(marks: &BTreeMap<Mark, usize>, ledger: &Ledger, found: &mut Findings) {
     let mut by_key: BTreeMap<&str, usize> = BTreeMap::new();
-    for ((_, key), count) in marks {
-        *by_key.entry(key).or_default() += count;
+    for (mark, count) in marks {
+        *by_key.entry(&mark.key).or_default() += count;
     }
     let mut known = BTreeSet::new();
     for told in ledger.told.iter().filter(|told| !told.opens) {
@@ -301,7 +308,7 @@ fn compare(marks: &BTreeMap<(String, String), usize>, ledger: &Ledger, found: &m
             found.complaints.push(format!("event {} reached {:?}", told.key, told.reached));
             continue;
         };
-        if !marks.contains_key(&(case.clone(), told.key.clone())) {
+        if !marks.contains_key(&Mark { case: case.clone(), key: told.key.clone() }) {
             found.lost += 1;
             found.complaints.push(format!("event {} is not counted in the case {case}", told.key));
         }
@@ -352,7 +359,8 @@ mod tests {
         ];
         let unsure = ["u".to_owned()].into();
         let ledger = Ledger { told, unsure, ..Ledger::default() };
-        let mark = |case: &str, key: &str, count| ((case.to_owned(), key.to_owned()), count);
+        let mark =
+            |case: &str, key: &str, count| (Mark { case: case.to_owned(), key: key.to_owned() }, count);
         let marks = [
             mark("1", "a", 1),
             mark("1", "b", 2),
@@ -375,7 +383,7 @@ mod tests {
         let history = History { state: "active".to_owned(), events };
         let (mut marks, mut found) = (BTreeMap::new(), Findings::default());
         counted("1", &history, &mut marks, &mut found);
-        assert_eq!(marks.get(&("1".to_owned(), "a".to_owned())), Some(&1));
+        assert_eq!(marks.get(&Mark { case: "1".to_owned(), key: "a".to_owned() }), Some(&1));
         assert_eq!((found.lost, found.doubled), (0, 1), "{:?}", found.complaints);
     }
 }

@@ -414,7 +414,19 @@ impl<'m> Builder<'m> {
         }
         let computed =
             self.value(own.at, "decisionRefExpression", definition.decision_ref_expression.as_ref());
-        let mut task = match DecisionTask::read(Some(&own.settings), name.filter(|name| !name.is_empty())) {
+        let mut settings = own.settings.clone();
+        if let Some(text) = name.filter(|name| juel::is_juel(name) && !settings.contains_key("decisionRef")) {
+            match super::translated(&text.into()) {
+                Ok(value) => {
+                    settings.insert("decisionRef".to_owned(), value);
+                }
+                Err(error) => {
+                    self.error(own.at, ("expressionLanguage", CLAUSE), format!("decisionRef: {error}"));
+                    return None;
+                }
+            }
+        }
+        let mut task = match DecisionTask::read(Some(&settings), name.filter(|name| !name.is_empty())) {
             Ok(Some(task)) => task,
             Ok(None) if computed.is_some() => DecisionTask {
                 decision: Setting::Literal(Value::Null),

@@ -378,7 +378,7 @@ fn each(expected: &Value, found: impl Fn(&str) -> Value) -> Result<(), String> {
     expected.as_object().unwrap().iter().try_for_each(|(name, expected)| same(name, expected, &found(name)))
 }
 
-/// What stands against the deployment of a model's files, or the model, deployed.
+/// A model, deployed; or what stands against the deployment of its files.
 fn deployed(folder: &Path, model: &Value) -> Result<World, String> {
     let now = "2024-01-01T00:00:00Z".parse().unwrap();
     let mut world = World { plans: Vec::new(), decisions: None, instances: Vec::new(), now };

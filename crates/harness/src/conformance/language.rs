@@ -129,7 +129,7 @@ pub(crate) enum Step {
 /// Way in which a step about a case is taken.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Manner {
-    /// It must be refused.
+    /// Refusal that is demanded of it.
     pub refused: bool,
     /// Case role of whoever acts.
     pub role: Option<String>,

@@ -217,7 +217,10 @@ const LAYERS: &[Layer] = &[
     Layer { name: "heddle-server", knows: &["*"] },
     Layer { name: "heddle", knows: &["*"] },
     // The runners know a server by its HTTP API alone; the decision kit is run without one, too.
-    Layer { name: "heddle-harness", knows: &["heddle-kernel", "heddle-dmn", "heddle-conformance"] },
+    Layer {
+        name: "heddle-harness",
+        knows: &["heddle-kernel", "heddle-dmn", "heddle-cmmn", "heddle-conformance"],
+    },
     Layer { name: "heddle-testkit", knows: &["*"] },
     Layer { name: "xtask", knows: &["heddle-harness", "heddle-kernel", "heddle-licence", "heddle-policy"] },
 ];

@@ -1,4 +1,4 @@
-//! Small workflows of our own, for load and for fixtures.
+//! Small workflows and case types of our own, for load and for fixtures.
 
 #![expect(
     clippy::indexing_slicing,
@@ -54,6 +54,81 @@ pub(crate) fn document(process: &str, content: &str) -> String {
 </definitions>
 "#
     )
+}
+
+/// A case that counts: an event `order.opened` starts it, and each `order.counted` for it occurs once, with its `mark` in the
+/// case file. A human task keeps it open.
+pub(crate) const COUNTING: &str = r#"
+    <extensionElements><flowable:eventType>order.opened</flowable:eventType></extensionElements>
+    <caseFileModel><caseFileItem id="mark" name="mark" multiplicity="ZeroOrOne"/></caseFileModel>
+    <casePlanModel id="plan" name="Count">
+      <planItem id="work" definitionRef="human"/>
+      <planItem id="counted" definitionRef="listener"><itemControl><repetitionRule/></itemControl></planItem>
+      <planItem id="reached" definitionRef="milestone">
+        <itemControl><repetitionRule/></itemControl>
+        <entryCriterion id="on" sentryRef="sentry"/>
+      </planItem>
+      <sentry id="sentry">
+        <planItemOnPart id="part" sourceRef="counted"><standardEvent>occur</standardEvent></planItemOnPart>
+      </sentry>
+      <humanTask id="human" name="Work"/>
+      <eventListener id="listener" name="Counted">
+        <extensionElements><flowable:eventType>order.counted</flowable:eventType></extensionElements>
+      </eventListener>
+      <milestone id="milestone" name="Reached"/>
+    </casePlanModel>"#;
+
+/// A human task, a milestone behind it that is no more than reached, and a case file item.
+pub(crate) const HUMAN_CASE: &str = r#"
+    <caseFileModel><caseFileItem id="note" name="note" multiplicity="ZeroOrOne"/></caseFileModel>
+    <casePlanModel id="plan" name="Work">
+      <planItem id="work" definitionRef="human"/>
+      <planItem id="reached" definitionRef="milestone"><entryCriterion id="on" sentryRef="sentry"/></planItem>
+      <sentry id="sentry">
+        <planItemOnPart id="part" sourceRef="work"><standardEvent>complete</standardEvent></planItemOnPart>
+      </sentry>
+      <humanTask id="human" name="Work"/>
+      <milestone id="milestone" name="Reached"/>
+    </casePlanModel>"#;
+
+/// A whole CMMN document around the content of one case.
+pub(crate) fn case_document(case: &str, content: &str) -> String {
+    format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?>
+<definitions xmlns="http://www.omg.org/spec/CMMN/20151109/MODEL" xmlns:flowable="http://flowable.org/cmmn"
+    id="definitions-{case}" targetNamespace="http://example.org/{case}"
+    expressionLanguage="https://www.omg.org/spec/DMN/20191111/FEEL/">
+  <case id="{case}" name="{case}">{content}
+  </case>
+</definitions>
+"#
+    )
+}
+
+/// Imports a case type, as a draft.
+pub(crate) async fn import_case(client: &Client, case: &str, content: &str) -> Result<String> {
+    let content = case_document(case, content);
+    let body = json!({"fileName": format!("{case}.cmmn"), "content": content, "slug": case});
+    let made = client.post("/api/case-types/import/cmmn", &body).await?.data().context("import")?;
+    Ok(imported_id(&made).context("an imported case type has an id")?.to_owned())
+}
+
+/// Imports and publishes a case type.
+pub(crate) async fn publish_case(client: &Client, case: &str, content: &str) -> Result<String> {
+    let id = import_case(client, case, content).await?;
+    client.post(&format!("/api/case-types/{id}/publish"), &json!({})).await?.data().context("publish")?;
+    Ok(id)
+}
+
+/// The id of a case type in the answer to its import.
+pub(crate) fn imported_id(made: &Value) -> Option<&str> {
+    made["id"].as_str().or_else(|| made["caseType"]["id"].as_str())
+}
+
+/// Starts a case and gives its representation.
+pub(crate) async fn start_case(client: &Client, case_type: &str, correlation_key: &str) -> Result<Value> {
+    let body = json!({"caseTypeId": case_type, "correlationKey": correlation_key});
+    client.post("/api/cases", &body).await?.data().context("start")
 }
 
 /// Previews a document and gives its definition.

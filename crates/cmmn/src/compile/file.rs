@@ -163,42 +163,42 @@ impl<'m> Builder<'m> {
         found
     }
 
-    /// Events from outside that start the case: `startEvents` of its configuration, each a type or
-    /// `{eventType, target}`.
+    /// Events from outside that start the case: `startEvents` of its configuration or of its case plan model's, each a
+    /// type or `{eventType, target}`.
     pub(super) fn starts(&mut self, at: At<'_>) {
-        let Some(settings) = self.case.configuration.as_ref() else { return };
-        for (name, value) in settings {
-            match (name.as_str(), value) {
-                (_, Value::Null) | ("initiator" | "businessStatus" | "startEvents", _) => {}
-                (other, _) => {
-                    let message = format!("configuration.{other}: a case has no such setting");
-                    self.error(at, ("unknownSetting", "5.2"), message);
-                }
-            }
+        let case = self.case;
+        if let Some(settings) = case.configuration.as_ref() {
+            let known = ["initiator", "businessStatus", "startEvents", "listeners"];
+            self.only_settings(at, settings, "a case", &[&known]);
         }
-        let events = match settings.get("startEvents") {
-            None | Some(Value::Null) => return,
-            Some(Value::Array(events)) => events,
-            Some(_) => {
-                let message =
-                    "configuration.startEvents: must be an array of texts or of {eventType, target}";
-                return self.error(at, ("wrongSetting", "5.2"), message);
-            }
-        };
-        for (number, event) in events.iter().enumerate() {
-            match start(event) {
-                Ok(found) if self.plan.starts.iter().any(|own| own.event_type == found.event_type) => {
+        let model = case.case_plan_model.as_deref().and_then(|own| own.configuration.as_ref());
+        for settings in [case.configuration.as_ref(), model].into_iter().flatten() {
+            let events = match settings.get("startEvents") {
+                None | Some(Value::Null) => continue,
+                Some(Value::Array(events)) => events,
+                Some(_) => {
                     let message =
-                        format!("configuration.startEvents[{number}]: `{}` is there twice", found.event_type);
+                        "configuration.startEvents: must be an array of texts or of {eventType, target}";
                     self.error(at, ("wrongSetting", "5.2"), message);
+                    continue;
                 }
-                Ok(found) => self.plan.starts.push(found),
-                Err(message) => {
-                    let message = format!("configuration.startEvents[{number}]: {message}");
-                    self.error(at, ("wrongSetting", "5.2"), message);
-                }
+            };
+            for (number, event) in events.iter().enumerate() {
+                self.start(at, number, event);
             }
         }
+    }
+
+    fn start(&mut self, at: At<'_>, number: usize, event: &Value) {
+        let wrong = match start(event) {
+            Ok(found) if self.plan.starts.iter().any(|own| own.event_type == found.event_type) => {
+                format!("`{}` is there twice", found.event_type)
+            }
+            Ok(found) => return self.plan.starts.push(found),
+            Err(message) => message.to_owned(),
+        };
+        let message = format!("configuration.startEvents[{number}]: {wrong}");
+        self.error(at, ("wrongSetting", "5.2"), message);
     }
 }
 

@@ -188,14 +188,15 @@ impl<'m> Builder<'m> {
         for (number, part) in
             settings.get("variableOnParts").and_then(Value::as_array).into_iter().flatten().enumerate()
         {
-            let name = part.get("variable").and_then(Value::as_str).map(str::trim).unwrap_or_default();
-            let change = part.get("change").and_then(Value::as_str).filter(|own| !own.is_empty());
-            if name.is_empty() || change.is_some_and(|own| !is_change(own)) {
-                let message =
-                    format!("configuration.variableOnParts[{number}]: must be {{variable, change}}");
-                self.error(at, ("wrongSetting", "5.4.7.1"), message);
+            let name = part.get("variableName").and_then(Value::as_str).map(str::trim).unwrap_or_default();
+            let Some(change) = change_of(part.get("variableEvents")).filter(|_| !name.is_empty()) else {
+                let message = format!(
+                    "configuration.variableOnParts[{number}]: must be {{variableName, variableEvents}}, with the events create, \
+                     update or delete, create and update, or all of them"
+                );
+                self.error(at, ("unsupportedSetting", "5.4.7.1"), message);
                 continue;
-            }
+            };
             let item = self.variable_listener(referred, number, name, change);
             on.push(OnPart { id: None, source: Source::Item { item, event: ItemEvent::Occur, exit: None } });
         }
@@ -393,6 +394,22 @@ impl<'m> Builder<'m> {
                 self.plan.on_data.push(ix);
             }
         }
+    }
+}
+
+/// The change of a variable that events of it are; none inside is any.
+fn change_of(events: Option<&Value>) -> Option<Option<&'static str>> {
+    let events = events?.as_array()?;
+    let has = |word: &str| events.iter().any(|own| own == word);
+    let known = events.iter().all(|own| own == "create" || own == "update" || own == "delete");
+    match (has("create"), has("update"), has("delete")) {
+        _ if !known => None,
+        (true, true, true) => Some(None),
+        (true, true, false) => Some(Some("update-create")),
+        (true, false, false) => Some(Some("create")),
+        (false, true, false) => Some(Some("update")),
+        (false, false, true) => Some(Some("delete")),
+        (true, false, true) | (false, true, true) | (false, false, false) => None,
     }
 }
 

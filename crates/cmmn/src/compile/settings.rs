@@ -10,7 +10,6 @@ const AS_WRITTEN: &[&str] = &[
     "form",
     "formKey",
     "headers",
-    "lifecycleListeners",
     "listeners",
     "script",
     "scriptFormat",
@@ -30,7 +29,9 @@ impl Builder<'_> {
         found.extend(item.into_iter().flatten().map(|(name, value)| (name.clone(), value.clone())));
         found.retain(|_, value| !value.is_null());
         for (name, value) in &mut found {
-            if AS_WRITTEN.contains(&name.as_str()) {
+            // The type of a job may name code in the other engine's words.
+            let names_code = name == "jobType" && !value.as_str().is_some_and(begins_with_juel);
+            if AS_WRITTEN.contains(&name.as_str()) || names_code {
                 continue;
             }
             match translated(value) {
@@ -64,6 +65,10 @@ impl Builder<'_> {
             }
         }
     }
+}
+
+fn begins_with_juel(text: &str) -> bool {
+    text.starts_with("${") || text.starts_with("#{")
 }
 
 /// A setting in which every text with JUEL in it has become FEEL behind `=`.

@@ -109,7 +109,7 @@ fn a_stage_that_several_items_refer_to_stands_in_the_plan_for_each() {
 }
 
 #[test]
-fn an_item_control_stands_in_the_place_of_the_default_as_a_whole() {
+fn each_rule_of_an_item_stands_in_the_place_of_the_default() {
     let model = |control: Value| {
         let mut model = one(json!({"type": "humanTask", "defaultControl": {
             "requiredRule": {}, "manualActivationRule": {"condition": {"body": "${true}"}}}}));
@@ -125,7 +125,7 @@ fn an_item_control_stands_in_the_place_of_the_default_as_a_whole() {
     let control = &item(&own, "i").control;
     assert!(matches!(
         (&control.required, &control.manual, &control.repetition),
-        (Rule::No, Rule::No, Rule::When(_))
+        (Rule::Yes, Rule::Yes, Rule::When(_))
     ));
     let never = plan(model(json!({"manualActivationRule": {"condition": {"body": "${false}"}}})));
     assert!(matches!(item(&never, "i").control.manual, Rule::No));
@@ -148,9 +148,9 @@ fn extensions_of_rules_are_read() {
     let found = plan(case(json!({
         "id": "m", "type": "casePlanModel", "definitions": [{"id": "d", "type": "humanTask"}],
         "items": [{"id": "i", "definitionRef": "d", "itemControl": {
-            "configuration": {"completionNeutral": true, "parentCompletionRule": "ignoreIfAvailable"},
+            "configuration": {"completionNeutral": true, "parentCompletion": "ignoreIfAvailable"},
             "repetitionRule": {"configuration": {
-                "maxInstances": "3", "collection": "people", "elementVariable": "person", "indexVariable": "n",
+                "maxInstanceCount": "3", "collection": "people", "elementVariable": "person", "elementIndexVariable": "n",
                 "counterVariable": "round", "repeatOnStandardEvent": "complete"}}}}]
     })));
     let control = &item(&found, "i").control;
@@ -200,7 +200,7 @@ fn sentries_wait_for_items_files_and_exits() {
         "id": "c", "caseFile": {"items": [{"id": "f", "name": "order", "multiplicity": "ZeroOrMore"}]},
         "casePlanModel": {
             "id": "m", "type": "casePlanModel",
-            "exitCriteria": [{"id": "kx", "sentryRef": "y2", "configuration": {"exitType": "active", "exitEventType": "complete"}}],
+            "exitCriteria": [{"id": "kx", "sentryRef": "y2", "configuration": {"exitType": "activeInstances", "exitEventType": "complete"}}],
             "items": [
                 {"id": "a", "definitionRef": "t", "exitCriteria": [{"id": "ka", "sentryRef": "y2"}]},
                 {"id": "b", "definitionRef": "t", "entryCriteria": [{"id": "kb", "sentryRef": "y1"}, {"sentryRef": "y3"}]}
@@ -212,7 +212,7 @@ fn sentries_wait_for_items_files_and_exits() {
                     {"type": "caseFileItemOnPart", "sourceRef": "order", "standardEvent": "addChild"}],
                  "ifPart": {"condition": {"body": "${order.total > 3}"}, "contextRef": "f"}},
                 {"id": "y2", "ifPart": {"condition": {"body": "stop"}}},
-                {"id": "y3", "configuration": {"variableOnParts": [{"variable": "v", "change": "update"}]},
+                {"id": "y3", "configuration": {"variableOnParts": [{"variableName": "v", "variableEvents": ["update"]}]},
                  "ifPart": {"condition": {"body": "true"}}}
             ],
             "definitions": [{"id": "t", "type": "humanTask"}]
@@ -321,10 +321,10 @@ fn listeners_and_tasks_are_what_their_settings_say() {
         (json!({"type": "timerEventListener", "timerExpression": {"body": "${wait}"}}), "Timer"),
         (json!({"type": "userEventListener"}), "UserEvent { roles: [] }"),
         (json!({"type": "eventListener"}), "UserEvent { roles: [] }"),
-        (json!({"type": "eventListener", "configuration": {"message": "paid"}}), "Message"),
-        (json!({"type": "eventListener", "configuration": {"signal": "alarm"}}), "Signal"),
+        (json!({"type": "eventListener", "configuration": {"eventType": "paid"}}), "Message"),
+        (json!({"type": "eventListener", "configuration": {"signalName": "alarm"}}), "Signal"),
         (json!({"type": "eventListener", "configuration": {"variableName": "x"}}), "Variable { name: \"x\""),
-        (json!({"type": "eventListener", "configuration": {"listener": "reactivation"}}), "Reactivation"),
+        (json!({"type": "eventListener", "configuration": {"listenerType": "reactivate"}}), "Reactivation"),
         (
             json!({"type": "milestone", "configuration": {"milestoneVariable": "done"}}),
             "Milestone { variable: Some(\"done\")",
@@ -424,7 +424,7 @@ fn what_is_not_executed_is_refused_with_its_reason() {
         (one(json!({"type": "timerEventListener", "timerExpression": {"body": "P"}})), "timerSyntax", "P"),
         (one(json!({"type": "userEventListener", "authorizedRoleRefs": ["r"]})), "danglingReference", "role"),
         (
-            one(json!({"type": "eventListener", "configuration": {"listener": "smoke"}})),
+            one(json!({"type": "eventListener", "configuration": {"listenerType": "smoke"}})),
             "wrongSetting",
             "smoke",
         ),
@@ -451,7 +451,7 @@ fn what_is_not_executed_is_refused_with_its_reason() {
                 json!({"type": "task", "configuration": {"listeners": [{"on": "start", "jobType": "java:x"}]}}),
             ),
             "unsupportedSetting",
-            "FEEL",
+            "compute",
         ),
         (sentry(json!({"id": "z"})), "danglingReference", "has a sentry"),
         (sentry(json!({"id": "y"})), "emptySentry", "neither"),

@@ -127,6 +127,15 @@ shape! {
         width: f64,
     }
 
+    /// A point in diagram units.
+    #[cfg_attr(feature = "schema", schema(as = CasePoint))]
+    struct Point {
+        /// Distance from the left.
+        x: f64,
+        /// Distance from the top.
+        y: f64,
+    }
+
     /// A rectangle in diagram units.
     #[cfg_attr(feature = "schema", schema(as = CaseBounds))]
     struct Bounds {
@@ -137,15 +146,6 @@ shape! {
         /// Left edge.
         x: f64,
         /// Upper edge.
-        y: f64,
-    }
-
-    /// A point in diagram units.
-    #[cfg_attr(feature = "schema", schema(as = CasePoint))]
-    struct Point {
-        /// Distance from the left.
-        x: f64,
-        /// Distance from the top.
         y: f64,
     }
 }

@@ -79,6 +79,17 @@ pub(super) fn note(reader: &mut Reader<'_>, diagnostic: Diagnostic) {
     }
 }
 
+/// Takes the definition's own data from the root.
+pub(super) fn own_data(reader: &mut Reader<'_>, text: &str) {
+    match serde_json::from_str(text) {
+        Ok(data) => reader.state.data = data,
+        Err(error) => {
+            let message = format!("The attribute heddle:data is not understood: {error}.");
+            note(reader, diagnostic::warning("invalidData", message));
+        }
+    }
+}
+
 /// Notes the type that way points share; a way point of another type keeps its own.
 pub(super) fn waypoint_type(reader: &mut Reader<'_>, el: El) {
     let name = reader.xsi_type();

@@ -78,26 +78,16 @@ impl Vocabulary for Cmmn {
     }
 
     fn own_attribute(reader: &mut Reader<'_>, attribute: &Attribute<'_>) -> bool {
-        if attribute.local() != "data" {
-            return false;
+        let is_data = attribute.local() == "data";
+        if is_data {
+            super::read::own_data(reader, &attribute.value());
         }
-        match serde_json::from_str(&attribute.value()) {
-            Ok(data) => reader.state.data = data,
-            Err(error) => {
-                let message = format!("The attribute heddle:data is not understood: {error}.");
-                super::read::note(reader, diagnostic::warning("invalidData", message));
-            }
-        }
-        true
+        is_data
     }
 
     /// The type that all way points share is noted once, at the root.
     fn derives(reader: &mut Reader<'_>, attribute: &Attribute<'_>) -> bool {
-        if !reader.state.same_waypoint_type || attribute.name != reader.xsi_type() {
-            return false;
-        }
-        reader.state.same_waypoint_type = false;
-        true
+        attribute.name == reader.xsi_type() && std::mem::take(&mut reader.state.same_waypoint_type)
     }
 
     fn found(reader: &mut Reader<'_>, finding: Finding) {

@@ -214,7 +214,7 @@ impl CaseMachine<'_> {
             let comes = item.discretionary.is_none() && (!item.entry.is_empty() || self.is_listener(item));
             if comes && self.live(ix).is_empty() {
                 let repeats = !matches!(item.control.repetition, Rule::No) && !item.entry.is_empty();
-                self.create(ix, LocalId::ROOT, Creation { repeats, planned: false })?;
+                self.create(ix, LocalId::ROOT, Creation { repeats, ..Creation::default() })?;
             }
         }
         Ok(())

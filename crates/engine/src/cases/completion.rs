@@ -4,7 +4,9 @@ use super::CaseMachine;
 use crate::core::StepFault;
 use crate::event::{EventKind, IncidentCode, ItemState, RunError};
 use crate::{LocalId, Rejection};
-use heddle_cmmn::plan::{CriterionIx, Item, ItemEvent, ItemIx, PLAN_MODEL, ParentCompletion, Source, Work};
+use heddle_cmmn::plan::{
+    CriterionIx, Item, ItemEvent, ItemIx, PLAN_MODEL, ParentCompletion, Rule, Source, Work,
+};
 use serde_json::{Map, Value};
 
 impl CaseMachine<'_> {
@@ -106,7 +108,7 @@ impl CaseMachine<'_> {
                 // The exit of the stage that is about to complete is nothing that is left.
                 criterion.item != stage_ix && criterion.item != PLAN_MODEL && there.next().is_some()
             } else {
-                there.any(|own| own.state == ItemState::Available)
+                there.any(|own| own.state == ItemState::Available) || self.may_repeat(criterion.item, stage)
             };
             waits || self.may_begin(criterion.item, stage_ix)
         });
@@ -117,6 +119,13 @@ impl CaseMachine<'_> {
             by_it && !self.available(timer).is_empty()
         });
         !matters && !starts
+    }
+
+    /// Whether an item of a stage comes again whenever an entry criterion is met.
+    fn may_repeat(&self, ix: ItemIx, stage: LocalId) -> bool {
+        let Some(item) = self.plan_item(ix) else { return false };
+        let was_there = || self.case().is_ok_and(|case| case.tally(stage, &item.id).is_some());
+        !matches!(item.control.repetition, Rule::No) && (item.discretionary.is_none() || was_there())
     }
 
     /// Whether a stage around an item, within another stage, has yet to begin.

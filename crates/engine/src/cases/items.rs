@@ -15,6 +15,8 @@ pub(super) struct Creation {
     pub repeats: bool,
     /// Whether somebody planned it.
     pub planned: bool,
+    /// Whether it is begun by what makes it, one of several for the elements of a collection.
+    pub is_element: bool,
 }
 
 impl CaseMachine<'_> {
@@ -50,7 +52,7 @@ impl CaseMachine<'_> {
         self.todo.push_back(Todo::Moved(Moved { id, item: ix, event: ItemEvent::Create, criterion: None }));
         if self.is_listener(item) {
             self.listen(id, ix)?;
-        } else if item.entry.is_empty() {
+        } else if item.entry.is_empty() && !creation.is_element {
             self.todo.push_back(Todo::Enter(id));
         }
         if !(item.entry.is_empty() && item.exit.is_empty()) {
@@ -164,7 +166,7 @@ impl CaseMachine<'_> {
             self.emit(spot, withdrawn);
         }
         self.close_waits(id);
-        self.settle_incidents(id);
+        self.settle_incidents(id, false);
         // The listeners of a transition to its end see them still.
         let heard = event == ItemEvent::Complete && !item.extra.listeners.is_empty();
         if self.state.scope(id).is_some() && id != LocalId::ROOT && !heard {
@@ -173,9 +175,12 @@ impl CaseMachine<'_> {
         }
     }
 
-    /// Settles the incidents of an instance, or those of its work alone.
-    pub(super) fn settle_incidents(&mut self, id: LocalId) {
-        let own = self.state.incidents.iter().filter(|own| own.instance == Some(id));
+    /// Settles the incidents of an instance, or those alone that kept it from beginning.
+    fn settle_incidents(&mut self, id: LocalId, only_entry: bool) {
+        let goes = |own: &&crate::state::IncidentState| {
+            own.instance == Some(id) && (!only_entry || own.phase == Phase::Enter)
+        };
+        let own = self.state.incidents.iter().filter(goes);
         let found: Vec<LocalId> = own.map(|own| own.id).collect();
         for incident_id in found {
             let (spot, by) = (self.spot(id), self.actor());
@@ -234,7 +239,9 @@ impl CaseMachine<'_> {
                 Err(fault) => return self.stopped(id, fault),
             }
         }
-        if let Some(setting) = &item.control.repeats.collection {
+        // One that has an element has its own scope already.
+        let collection = item.control.repeats.collection.as_ref();
+        if let Some(setting) = collection.filter(|_| self.state.scope(id).is_none()) {
             return match self.setting(setting, scope) {
                 Ok(Value::Array(elements)) => self.each(id, ix, parent, elements, criterion),
                 Ok(other) => {
@@ -267,7 +274,9 @@ impl CaseMachine<'_> {
             return self.transit(first, event, criterion);
         }
         for (index, element) in elements.into_iter().enumerate() {
-            let id = if index == 0 { first } else { self.create(ix, parent, Creation::default())? };
+            let creation = Creation { is_element: true, ..Creation::default() };
+            let id = if index == 0 { first } else { self.create(ix, parent, creation)? };
+            self.open_scope(id);
             self.number(id, item, Some((index, element)));
             self.begin(id, criterion)?;
             if self.halted {
@@ -340,9 +349,11 @@ impl CaseMachine<'_> {
                 Err(fault) => return self.stopped(id, fault),
             },
         };
+        // What kept it from beginning is settled.
+        self.settle_incidents(id, true);
         self.transit(id, event, criterion)?;
         if again && self.has_room(ix, item, parent) && self.state.life == crate::state::Life::Active {
-            self.create(ix, parent, Creation { repeats: true, planned: false })?;
+            self.create(ix, parent, Creation { repeats: true, ..Creation::default() })?;
         }
         if event == ItemEvent::Start {
             self.work(id)?;
@@ -383,7 +394,7 @@ impl CaseMachine<'_> {
         match self.rule(rule, scope) {
             Ok(true) => {
                 let planned = item.discretionary.is_some();
-                self.create(ix, parent, Creation { repeats: false, planned }).map(drop)
+                self.create(ix, parent, Creation { planned, ..Creation::default() }).map(drop)
             }
             Ok(false) => Ok(()),
             Err(fault) => self.trouble(parent, fault),

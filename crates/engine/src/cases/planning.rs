@@ -50,7 +50,7 @@ impl CaseMachine<'_> {
         if !self.may_come(ix, own, stage) {
             return Err(refused("it is planned already and does not repeat"));
         }
-        self.create(ix, stage, Creation { repeats: false, planned: true }).map(drop)
+        self.create(ix, stage, Creation { planned: true, ..Creation::default() }).map(drop)
     }
 
     /// Active instances with an item in their planning table.

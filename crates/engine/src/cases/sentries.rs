@@ -250,7 +250,7 @@ impl<'p> CaseMachine<'p> {
         match self.rule(&item.control.repetition, scope) {
             Ok(true) => {
                 let planned = item.discretionary.is_some();
-                let id = self.create(item_ix, stage, Creation { repeats: false, planned })?;
+                let id = self.create(item_ix, stage, Creation { planned, ..Creation::default() })?;
                 self.entry_met(id, Some(ix))
             }
             Ok(false) => Ok(()),

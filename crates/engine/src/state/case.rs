@@ -332,7 +332,7 @@ impl State {
                 return;
             }
             EventKind::CaseReactivated { .. } => {
-                (self.life, self.ended_at) = (Life::Active, None);
+                (self.life, self.ended_at, self.error) = (Life::Active, None, None);
             }
             EventKind::CaseClosed { .. } => self.life = Life::Closed,
             EventKind::CallDetached { run_id } => self.calls.retain(|own| own.run != *run_id),

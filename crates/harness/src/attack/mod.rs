@@ -4,6 +4,7 @@
 mod audit;
 mod authorization;
 mod background;
+mod cases;
 mod clock;
 mod edge;
 mod engine;
@@ -99,6 +100,7 @@ fn all() -> impl Iterator<Item = &'static Attack> {
         streams::ATTACKS,
         background::ATTACKS,
         engine::ATTACKS,
+        cases::ATTACKS,
         files::ATTACKS,
         outside::ATTACKS,
         receivers::ATTACKS,

@@ -2,7 +2,7 @@
 
 use super::table::{self, Effect, Map};
 use super::{Hit, Members};
-use crate::diagnostic;
+use crate::diagnostic::{self, Diagnostic};
 use crate::model::ImportItem;
 use crate::xml::Group;
 use crate::xml::names::{Cmmn, Ns, UNKNOWN, ns};
@@ -138,42 +138,34 @@ pub(in crate::xml) fn note_child(reader: &mut Reader<'_>, child: El) {
 
 /// An element of the standard where the standard does not have it.
 fn misplaced(reader: &mut Reader<'_>, child: El) {
-    let tree = reader.tree;
-    let element = tree.part(child);
-    let id = tree.attribute(child, "id").map(|id| id.into_owned());
-    let around = tree.part(reader.current()).local();
+    let (name, around) = (reader.tree.local(child), reader.tree.local(reader.current()));
     let message = format!(
-        "{} stands in {around}, where CMMN does not have it, or once too often; it is kept, but has no effect.",
-        element.local()
+        "{name} stands in {around}, where CMMN does not have it, or once too often; it is kept, but has no effect."
     );
-    reader.state.push_item(ImportItem {
-        element_id: id.clone(),
-        element_type: Some(element.local().to_owned()),
-        outcome: Some("preserved".to_owned()),
-        message: Some(message),
-        source_id: id,
-        source_kind: Some(format!("cmmn:{}", element.local())),
-        ..ImportItem::default()
-    });
+    let item = standard_item(reader, child, "preserved", message);
+    reader.state.push_item(item);
 }
 
 fn unknown(reader: &mut Reader<'_>, child: El) {
-    let tree = reader.tree;
-    let element = tree.part(child);
-    let id = tree.attribute(child, "id").map(|id| id.into_owned());
-    let message = format!("CMMN has no element {}; it is kept, but has no effect.", element.local());
-    let mut diagnostic = diagnostic::warning("unknownElement", message.clone());
-    diagnostic.element_id = id.clone().or_else(|| reader.nearest_id().map(str::to_owned));
-    note(reader, diagnostic);
-    reader.state.push_item(ImportItem {
+    let message = format!("CMMN has no element {}; it is kept, but has no effect.", reader.tree.local(child));
+    let item = standard_item(reader, child, "unsupported", message.clone());
+    let element_id = item.element_id.clone().or_else(|| reader.nearest_id().map(str::to_owned));
+    note(reader, Diagnostic { element_id, ..diagnostic::warning("unknownElement", message) });
+    reader.state.push_item(item);
+}
+
+/// An item about an element of the standard's namespace.
+fn standard_item(reader: &Reader<'_>, el: El, outcome: &str, message: String) -> ImportItem {
+    let (id, name) = (reader.tree.attribute(el, "id").map(|id| id.into_owned()), reader.tree.local(el));
+    ImportItem {
         element_id: id.clone(),
-        element_type: Some(element.local().to_owned()),
-        outcome: Some("unsupported".to_owned()),
+        element_type: Some(name.to_owned()),
+        outcome: Some(outcome.to_owned()),
         message: Some(message),
         source_id: id,
-        source_kind: Some(format!("cmmn:{}", element.local())),
+        source_kind: Some(format!("cmmn:{name}")),
         ..ImportItem::default()
-    });
+    }
 }
 
 /// Notes an extension element below the element that is being read.

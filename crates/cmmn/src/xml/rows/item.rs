@@ -248,7 +248,7 @@ static TIMER_EVENT: Row<PlanItemDefinition> = Row {
 
 static START_TRIGGER: Row<StartTrigger> = Row {
     attributes: &[&[attr!(Text "id" id), attr!(Reference "sourceRef" source_ref)]],
-    children: &[&kept_head(), &[leaf!(StartTrigger: Text "standardEvent" standard_event)]],
+    children: &[&kept_head(), &[leaf!(StartTrigger: Reference "standardEvent" standard_event)]],
 };
 
 /// The definitions of plan items by their element names.

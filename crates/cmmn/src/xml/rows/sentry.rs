@@ -69,7 +69,11 @@ static ON_PART: Row<OnPart> = Row {
         attr!(Reference "exitCriterionRef" exit_criterion_ref),
         attr!(Reference "sentryRef" sentry_ref),
     ]],
-    children: &[&[kept!("documentation"), extended!(), leaf!(OnPart: Text "standardEvent" standard_event)]],
+    children: &[&[
+        kept!("documentation"),
+        extended!(),
+        leaf!(OnPart: Reference "standardEvent" standard_event),
+    ]],
 };
 
 static IF_PART: Row<IfPart> = Row {

@@ -1,8 +1,8 @@
 //! Plans built by hand, and a case that checks at every step that its state is the fold of its events.
 
 use heddle_cmmn::plan::{
-    CasePlan, Condition, Criterion, Discretion, Extra, FileEvent, FileItem, Item, ItemEvent, ItemIx, Multiplicity,
-    OnPart, Role, Rule, Sentry, Source, Work,
+    CasePlan, Condition, Criterion, Discretion, Extra, FileEvent, FileItem, Item, ItemEvent, ItemIx,
+    Multiplicity, OnPart, Role, Rule, Sentry, Source, Work,
 };
 use heddle_engine::{
     Actor, Budget, CaseView, Command, Event, IncidentCode, ItemTarget, LocalId, Rejection, RunContext, State,
@@ -144,7 +144,13 @@ impl Plan {
     }
 
     /// An item that may be planned from a stage or a human task.
-    pub(crate) fn discretionary(mut self, id: &str, host: &str, roles: &[&str], applies: Option<&str>) -> Self {
+    pub(crate) fn discretionary(
+        mut self,
+        id: &str,
+        host: &str,
+        roles: &[&str],
+        applies: Option<&str>,
+    ) -> Self {
         let host = self.ix(host);
         let stage = match self.items[host as usize].work {
             Work::Stage { .. } => host,
@@ -170,7 +176,8 @@ impl Plan {
 
     /// A case file item; its path names those around it, as `order.line`.
     pub(crate) fn file(mut self, path: &str, multiplicity: Multiplicity) -> Self {
-        let (around, name) = path.rsplit_once('.').map_or((None, path), |(around, name)| (Some(around), name));
+        let (around, name) =
+            path.rsplit_once('.').map_or((None, path), |(around, name)| (Some(around), name));
         let ix = u32::try_from(self.file.len()).unwrap();
         let parent = around.map(|around| {
             let name = around.rsplit('.').next().unwrap();
@@ -212,7 +219,14 @@ impl Plan {
         text.split(',').map(str::trim).filter(|text| !text.is_empty()).map(part).collect()
     }
 
-    fn criterion(mut self, item: &str, on: &str, condition: Option<&str>, is_exit: bool, on_event: bool) -> Self {
+    fn criterion(
+        mut self,
+        item: &str,
+        on: &str,
+        condition: Option<&str>,
+        is_exit: bool,
+        on_event: bool,
+    ) -> Self {
         let (on, condition) = (self.parts(on), condition.map(when));
         let sentry = u32::try_from(self.sentries.len()).unwrap();
         let ix = u32::try_from(self.criteria.len()).unwrap();
@@ -220,7 +234,8 @@ impl Plan {
         let kind = if is_exit { "exit" } else { "entry" };
         let list = &mut self.items[own as usize];
         let list = if is_exit { &mut list.exit } else { &mut list.entry };
-        let id = if list.is_empty() { format!("{item}-{kind}") } else { format!("{item}-{kind}{}", list.len()) };
+        let id =
+            if list.is_empty() { format!("{item}-{kind}") } else { format!("{item}-{kind}{}", list.len()) };
         list.push(ix);
         self.sentries.push(Sentry { id: format!("s{sentry}").into(), on, condition, on_event });
         self.criteria.push(Criterion { id: id.into(), item: own, is_exit, sentry });
@@ -277,7 +292,8 @@ impl Plan {
             }
         }
         let item_ids = (0..).zip(&self.items).map(|(ix, own)| (own.id.clone(), ix)).collect();
-        let named = (0..).zip(&self.file).flat_map(|(ix, own)| [(own.id.clone(), ix), (own.name.clone(), ix)]);
+        let named =
+            (0..).zip(&self.file).flat_map(|(ix, own)| [(own.id.clone(), ix), (own.name.clone(), ix)]);
         Arc::new(CasePlan {
             id: "the-case".into(),
             name: None,
@@ -419,7 +435,8 @@ impl Case {
 
     pub(crate) fn complete_with(&mut self, item: &str, values: Value) {
         let tasks = self.state.tasks();
-        let task = tasks.iter().find(|task| *task.node_id == *item).unwrap_or_else(|| panic!("no task {item}"));
+        let task =
+            tasks.iter().find(|task| *task.node_id == *item).unwrap_or_else(|| panic!("no task {item}"));
         let values = values.as_object().cloned().unwrap();
         let task_id = task.task_id;
         self.give(Command::CompleteTask { task_id, outcome: None, values, comment: None }).unwrap();

@@ -1,0 +1,12 @@
+//! Cases: life cycles, sentries, rules, stages, planning, listeners, the case file and work.
+
+mod file;
+mod life;
+mod listeners;
+mod planning;
+mod random;
+mod rules;
+mod sentries;
+mod stages;
+mod support;
+mod work;

@@ -79,13 +79,7 @@ impl<'m> Builder<'m> {
             return None;
         }
         if self.plan.items.len() >= MAX_ITEMS || around.len() >= MAX_DEPTH {
-            if !std::mem::replace(&mut self.is_full, true) {
-                let message = format!(
-                    "a case has at most {MAX_ITEMS} plan items, counted once for every item that refers to the stage around \
-                     them, and at most {MAX_DEPTH} stages in one another"
-                );
-                self.error(at, ("tooManyItems", "5.4.5"), message);
-            }
+            self.too_much(at);
             return None;
         }
         let definition = defined.definition;
@@ -111,6 +105,18 @@ impl<'m> Builder<'m> {
             }
         }
         Some(ix)
+    }
+
+    /// Tells once that the case is too large.
+    pub(super) fn too_much(&mut self, at: At<'_>) {
+        if !std::mem::replace(&mut self.is_full, true) {
+            let message = format!(
+                "the case is too large: it has at most {MAX_ITEMS} plan items, counted once for every item that refers to the \
+                 stage around them, with criteria, on-parts and settings to match, and at most {MAX_DEPTH} stages in one \
+                 another"
+            );
+            self.error(at, ("tooManyItems", "5.4.5"), message);
+        }
     }
 
     /// Gives an item its place; what it is follows by [`Self::set`].

@@ -113,7 +113,7 @@ fn read_settings<T: Extended>(reader: &mut Reader<'_>, model: &mut T, el: El) {
     }
     let settled = settle(&hits);
     if !reader.is_muted() {
-        let own = model.configuration().is_some();
+        let own = model.configuration();
         let items = report::items(reader, tree.local(el), model.label(), &hits, &settled, own);
         items.into_iter().for_each(|item| reader.state.push_item(item));
     }

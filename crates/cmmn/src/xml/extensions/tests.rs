@@ -160,4 +160,11 @@ fn every_word_is_told_with_its_outcome() {
     let expected = [("unsupportedExtension", "t"), ("unsupportedExtension", "t"), ("unknownElement", "f")];
     assert_eq!(refused, expected.map(|(code, id)| (code.to_owned(), id.to_owned())));
     assert_eq!(super::unsupported(&CaseDefinition::default()), []);
+    // A setting takes the place of a word that fails; a word without a setting stays what it is.
+    let mut edited = imported.definition;
+    let plan = edited.cases.as_mut().unwrap()[0].case_plan_model.as_deref_mut().unwrap();
+    plan.definitions.as_mut().unwrap()[0].configuration = json!({"priority": 80}).as_object().cloned();
+    let left = super::unsupported(&edited);
+    assert_eq!(left.iter().filter(|found| found.code == "unsupportedExtension").count(), 1, "{left:?}");
+    assert!(left.iter().any(|found| found.message.contains("taskIdVariableName")), "{left:?}");
 }

@@ -75,7 +75,7 @@ pub struct Item {
     pub entry: Vec<CriterionIx>,
     /// Exit criteria, any of which is enough.
     pub exit: Vec<CriterionIx>,
-    /// Item control: of the item, or else the default of its definition.
+    /// Item control: each rule of the item, or else the default of its definition.
     pub control: Control,
     /// Discretionary: not there until somebody plans it.
     pub discretionary: Option<Discretion>,

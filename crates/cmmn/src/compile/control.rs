@@ -1,4 +1,4 @@
-//! Item control: the rules of an item, its own or those of its definition (clause 5.4.11).
+//! Item control: the rules of an item, each its own or else that of its definition (clause 5.4.11).
 
 use super::{At, Builder, Node};
 use crate::model::{self, ItemControl, PlanItemDefinition};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub(super) const OF_CONTROLS: &[&str] = &["completionNeutral", "parentCompletion", "reactivation"];
 
 impl<'m> Builder<'m> {
-    /// The control of an item. Its own stands in the place of its definition's, as a whole.
+    /// The control of an item: each rule of its own, else the one of its definition.
     pub(super) fn control(
         &mut self,
         node: &Node<'m>,
@@ -19,53 +19,52 @@ impl<'m> Builder<'m> {
         at: At<'_>,
         defined: &str,
     ) -> Control {
-        let (written, place, member) = match (node.control, definition.default_control.as_ref()) {
-            (Some(own), _) => (Some(own), at, "itemControl"),
-            (None, Some(own)) => (Some(own), At { id: node.definition_ref, path: defined }, "defaultControl"),
-            (None, None) => (None, at, ""),
-        };
-        let mut found = written.map(|own| self.rules_of(own, place, member)).unwrap_or_default();
+        let mut found = Control::default();
+        if let Some(control) = definition.default_control.as_ref() {
+            let place = At { id: node.definition_ref, path: defined };
+            self.rules_of(control, place, "defaultControl", &mut found);
+        }
+        if let Some(control) = node.control {
+            self.rules_of(control, at, "itemControl", &mut found);
+        }
         // Words of an item that has no control of its own.
         if let Some(settings) = node.configuration {
             let own = settings.iter().filter(|(name, _)| OF_CONTROLS.contains(&name.as_str()));
             let own: Map<String, Value> = own.map(|(name, value)| (name.clone(), value.clone())).collect();
             self.control_settings(&own, at, &mut found);
         }
-        let is_silent = written.is_none_or(|own| own.manual_activation_rule.is_none());
-        let begins = definition
-            .r#type
-            .as_deref()
-            .is_some_and(|kind| kind == "stage" || kind.to_lowercase().ends_with("task"));
+        let controls = [node.control, definition.default_control.as_ref()];
+        let is_silent = controls.into_iter().flatten().all(|own| own.manual_activation_rule.is_none());
+        let kind = definition.r#type.as_deref().unwrap_or_default();
+        let begins = kind == "stage" || kind == "task" || kind.ends_with("Task");
         if self.meaning.manual_by_default && is_silent && begins {
             found.manual = Rule::Yes;
         }
         found
     }
 
-    fn rules_of(&mut self, control: &'m ItemControl, at: At<'_>, member: &str) -> Control {
-        let repetition = control.repetition_rule.as_ref();
-        let mut found = Control {
-            required: self.rule(control.required_rule.as_ref(), at, &format!("{member}.requiredRule")),
-            manual: self.rule(
-                control.manual_activation_rule.as_ref(),
-                at,
-                &format!("{member}.manualActivationRule"),
-            ),
-            repetition: self.rule(repetition, at, &format!("{member}.repetitionRule")),
-            ..Control::default()
-        };
-        for rule in [&control.required_rule, &control.manual_activation_rule].into_iter().flatten() {
-            if let Some(settings) = rule.configuration.as_ref() {
-                self.no_settings(at, settings, "the rule");
-            }
+    fn rules_of(&mut self, control: &'m ItemControl, at: At<'_>, member: &str, found: &mut Control) {
+        let required = control.required_rule.as_ref();
+        let manual = control.manual_activation_rule.as_ref();
+        if required.is_some() {
+            found.required = self.rule(required, at, &format!("{member}.requiredRule"));
         }
-        if let Some(settings) = repetition.and_then(|rule| rule.configuration.as_ref()) {
-            found.repeats = self.repeats(settings, at);
+        if manual.is_some() {
+            found.manual = self.rule(manual, at, &format!("{member}.manualActivationRule"));
+        }
+        for settings in
+            [required, manual].into_iter().flatten().filter_map(|rule| rule.configuration.as_ref())
+        {
+            self.no_settings(at, settings, "the rule");
+        }
+        let repetition = control.repetition_rule.as_ref();
+        if let Some(rule) = repetition {
+            found.repetition = self.rule(repetition, at, &format!("{member}.repetitionRule"));
+            found.repeats = rule.configuration.as_ref().map(|own| self.repeats(own, at)).unwrap_or_default();
         }
         if let Some(settings) = control.configuration.as_ref() {
-            self.control_settings(settings, at, &mut found);
+            self.control_settings(settings, at, found);
         }
-        found
     }
 
     /// A rule: absent is no, one without a condition or with an empty one is yes.

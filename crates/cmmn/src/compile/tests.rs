@@ -109,7 +109,7 @@ fn a_stage_that_several_items_refer_to_stands_in_the_plan_for_each() {
 }
 
 #[test]
-fn an_item_control_stands_in_the_place_of_the_default_as_a_whole() {
+fn each_rule_of_an_item_stands_in_the_place_of_the_default() {
     let model = |control: Value| {
         let mut model = one(json!({"type": "humanTask", "defaultControl": {
             "requiredRule": {}, "manualActivationRule": {"condition": {"body": "${true}"}}}}));
@@ -125,7 +125,7 @@ fn an_item_control_stands_in_the_place_of_the_default_as_a_whole() {
     let control = &item(&own, "i").control;
     assert!(matches!(
         (&control.required, &control.manual, &control.repetition),
-        (Rule::No, Rule::No, Rule::When(_))
+        (Rule::Yes, Rule::Yes, Rule::When(_))
     ));
     let never = plan(model(json!({"manualActivationRule": {"condition": {"body": "${false}"}}})));
     assert!(matches!(item(&never, "i").control.manual, Rule::No));

@@ -344,7 +344,7 @@ impl<'m> Builder<'m> {
         let named = definition.process_ref.as_deref();
         let processes = self.definition.processes.as_deref().unwrap_or_default();
         let known = named.and_then(|id| callable(processes, id));
-        let name = known.map_or(named.map(local), called_name);
+        let name = known.map_or(named.map(referred), called_name);
         let called = known.map_or(Called::default(), |own| Called {
             inputs: own.inputs.as_deref(),
             outputs: own.outputs.as_deref(),
@@ -356,7 +356,7 @@ impl<'m> Builder<'m> {
 
     fn case(&mut self, own: &Own<'_, 'm>, extra: &mut Extra) -> Option<Work> {
         let definition = own.definition;
-        let named = definition.case_ref.as_deref().map(local);
+        let named = definition.case_ref.as_deref().map(referred);
         let cases = self.definition.cases.as_deref().unwrap_or_default();
         let known = cases.iter().find(|case| case.id.is_some() && case.id.as_deref() == named);
         let called = known.map_or(Called::default(), |case| Called {
@@ -400,7 +400,7 @@ impl<'m> Builder<'m> {
         let named = definition.decision_ref.as_deref();
         let decisions = self.definition.decisions.as_deref().unwrap_or_default();
         let known = named.and_then(|id| callable(decisions, id));
-        let name = known.map_or(named.map(local), called_name);
+        let name = known.map_or(named.map(referred), called_name);
         let called = known.map_or(Called::default(), |own| Called {
             inputs: own.inputs.as_deref(),
             outputs: own.outputs.as_deref(),
@@ -414,7 +414,19 @@ impl<'m> Builder<'m> {
         }
         let computed =
             self.value(own.at, "decisionRefExpression", definition.decision_ref_expression.as_ref());
-        let mut task = match DecisionTask::read(Some(&own.settings), name.filter(|name| !name.is_empty())) {
+        let mut settings = own.settings.clone();
+        if let Some(text) = name.filter(|name| juel::is_juel(name) && !settings.contains_key("decisionRef")) {
+            match super::translated(&text.into()) {
+                Ok(value) => {
+                    settings.insert("decisionRef".to_owned(), value);
+                }
+                Err(error) => {
+                    self.error(own.at, ("expressionLanguage", CLAUSE), format!("decisionRef: {error}"));
+                    return None;
+                }
+            }
+        }
+        let mut task = match DecisionTask::read(Some(&settings), name.filter(|name| !name.is_empty())) {
             Ok(Some(task)) => task,
             Ok(None) if computed.is_some() => DecisionTask {
                 decision: Setting::Literal(Value::Null),
@@ -607,11 +619,16 @@ fn callable<'m>(all: &'m [Callable], reference: &str) -> Option<&'m Callable> {
     by(reference).or_else(|| by(local(reference)))
 }
 
+/// The name that a reference gives: without the prefix of its namespace, where it is no expression.
+fn referred(reference: &str) -> &str {
+    if juel::is_juel(reference) || reference.starts_with('=') { reference } else { local(reference) }
+}
+
 /// Name of what a process or decision element stands for.
 fn called_name(own: &Callable) -> Option<&str> {
     let given = |text: Option<&'_ String>| text.is_some_and(|text| !text.trim().is_empty());
     if given(own.external_ref.as_ref()) {
-        own.external_ref.as_deref().map(local)
+        own.external_ref.as_deref().map(referred)
     } else if given(own.name.as_ref()) {
         own.name.as_deref()
     } else {

@@ -9,6 +9,8 @@ mod hostile;
 #[path = "../../../bpmn/tests/it/lines.rs"]
 mod lines;
 #[cfg(test)]
+mod plans;
+#[cfg(test)]
 mod roundtrip;
 #[cfg(test)]
 mod suites;

@@ -74,7 +74,10 @@ impl<'m> Builder<'m> {
             return None;
         };
         if around.contains(&node.definition_ref) {
-            let message = format!("the stage {:?} stands in itself", node.definition_ref);
+            let message = format!(
+                "the definition {:?} stands in itself, as a stage or by its planning table",
+                node.definition_ref
+            );
             self.error(at, ("cyclicNesting", "5.4.8"), message);
             return None;
         }
@@ -97,7 +100,9 @@ impl<'m> Builder<'m> {
         } else if let Some(table) = definition.planning_table.as_deref() {
             if is_human {
                 let path = format!("{}.planningTable", defined.path);
+                around.push(node.definition_ref);
                 self.table((parent, ix), table, &path, &Discretion::default(), around);
+                around.pop();
             } else {
                 let at = At { id: node.definition_ref, path: &defined.path };
                 let message = "only a stage and a human task have a planning table";

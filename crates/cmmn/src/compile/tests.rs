@@ -430,6 +430,13 @@ fn what_is_not_executed_is_refused_with_its_reason() {
         ),
         (one(json!({"type": "task", "planningTable": {}})), "planningTable", "human task"),
         (
+            one(
+                json!({"type": "humanTask", "planningTable": {"discretionaryItems": [{"id": "x", "definitionRef": "d"}]}}),
+            ),
+            "cyclicNesting",
+            "itself",
+        ),
+        (
             one(json!({"type": "task", "defaultControl": {"requiredRule": {"condition": {"body": "1 +"}}}})),
             "expressionSyntax",
             "requiredRule",

@@ -4,7 +4,9 @@
 //! element that is not executed why not. A plan holds no state: cases of the same version share it.
 
 use heddle_feel::Expression;
-use heddle_settings::{CallTask, DecisionTask, JobTask, Mappings, ScriptTask, Setting, Target, TimerDefinition, UserTask};
+use heddle_settings::{
+    CallTask, DecisionTask, JobTask, Mappings, ScriptTask, Setting, Target, TimerDefinition, UserTask,
+};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -52,7 +54,7 @@ pub struct CasePlan {
     pub on_item: HashMap<ItemIx, Vec<CriterionIx>>,
     /// Criteria that have an on-part on a case file item's transition, by that item.
     pub on_file: HashMap<FileIx, Vec<CriterionIx>>,
-    /// Criteria whose sentry has an if-part alone, or an if-part that reads data: looked at in every round.
+    /// Criteria whose sentry has an if-part that is not decided by its text: looked at in every round.
     pub on_data: Vec<CriterionIx>,
 }
 
@@ -73,7 +75,7 @@ pub struct Item {
     pub entry: Vec<CriterionIx>,
     /// Exit criteria, any of which is enough.
     pub exit: Vec<CriterionIx>,
-    /// Item control: of the item, or else the default of its definition.
+    /// Item control: each rule of the item, or else the default of its definition.
     pub control: Control,
     /// Discretionary: not there until somebody plans it.
     pub discretionary: Option<Discretion>,
@@ -107,7 +109,7 @@ pub enum Work {
     },
     /// User event listener.
     UserEvent {
-        /// Case roles that may raise it; empty is everyone who may work on the case.
+        /// Ids of the case roles that may raise it; empty is everyone who may work on the case.
         roles: Vec<Arc<str>>,
     },
     /// Listener for an event from outside: `eventType` of a case event, which is the name of a message; an extension.
@@ -138,7 +140,7 @@ pub enum Work {
     Human {
         /// People, dates, form and outcomes.
         task: Arc<UserTask>,
-        /// Case role of its performer; candidates come from [`Role`].
+        /// Id of the case role of its performer. Where the task names nobody, its candidate groups are the role's name.
         performer: Option<Arc<str>>,
     },
     /// Process task: a run of a workflow.
@@ -244,7 +246,7 @@ pub enum ParentCompletion {
 pub struct Discretion {
     /// Rules that must all hold for it to be planned.
     pub applicable: Vec<Condition>,
-    /// Case roles that may plan it; empty is everyone who may work on the case. Those of its planning table and of the
+    /// Ids of the case roles that may plan it; empty is everyone who may work on the case. Those of its planning table and of the
     /// tables around it count too, each of which must be met.
     pub roles: Vec<Vec<Arc<str>>>,
 }
@@ -254,7 +256,9 @@ pub struct Discretion {
 pub struct Extra {
     /// Whether a task is waited for (clause 5.4.12); a task that is not completes at once.
     pub blocking: bool,
-    /// Values that go into a task and come out of it: parameter mappings (clause 5.4.10.1) and vendors' in and out.
+    /// Values that go into a task and come out of it: parameter mappings (clause 5.4.10.1) and vendors' in and out. Those
+    /// of a decision and of a script stand in their `data`. What is bound to the case file is read before the inputs, and
+    /// written behind the outputs.
     pub mappings: Mappings,
     /// Case file items that parameters are bound to: they are read at the start of the task and written at its end.
     pub bound_inputs: Vec<(FileIx, Arc<str>)>,
@@ -268,7 +272,9 @@ pub struct Extra {
     pub available: Option<Condition>,
     /// Listeners of life cycle transitions: jobs or scripts, by the states from and to; an extension.
     pub listeners: Vec<LifecycleListener>,
-    /// Settings that were read from vendors' words and have no member of their own.
+    /// Settings that have no member of their own: `initiator` (variable that takes who started the case) and
+    /// `businessStatus` of the case plan model, `category` of a human task, `businessStatus` of a stage, a task or a
+    /// milestone, which the case has from the item's completion on.
     pub settings: Map<String, Value>,
 }
 

@@ -6,6 +6,7 @@
 pub mod calculation;
 mod calls;
 mod cron;
+pub mod expression;
 mod human;
 mod job;
 pub mod juel;

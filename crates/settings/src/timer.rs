@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Nanoseconds in a second.
 const NANOS: i128 = 1_000_000_000;
 
-/// Timer attribute that a definition uses, one of three.
+/// Timer attribute that a definition uses, one of three; or a text that says by its form which of them it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum TimerKind {
@@ -25,6 +25,8 @@ pub enum TimerKind {
     Duration,
     /// `timeCycle`: `R[n]/[start/]period[/end]`.
     Cycle,
+    /// Any of them, as its text says: `timerExpression` of CMMN.
+    Any,
 }
 
 /// Defect of a timer's text, as a sentence.
@@ -259,6 +261,15 @@ impl Literal {
                 Some(iso) => cycle(&iso),
                 None => Err(error),
             }),
+            TimerKind::Any => {
+                let kind = match text.chars().next() {
+                    Some('R') => TimerKind::Cycle,
+                    Some('P' | '-' | '+') => TimerKind::Duration,
+                    _ if cron::cycle(text).is_some() => TimerKind::Cycle,
+                    Some(_) | None => TimerKind::Date,
+                };
+                Self::parse(kind, text)
+            }
         }
     }
 
@@ -504,6 +515,23 @@ mod tests {
             assert_eq!(schedule.due_at.to_string(), expected, "{text}");
             assert_eq!(timer.text(), text);
         }
+    }
+
+    #[test]
+    fn a_text_says_by_its_form_which_timer_it_is() {
+        let scope = serde_json::json!({"wait": "PT2H", "then": "2024-02-01T00:00:00Z"});
+        for (text, expected, repeats) in [
+            ("PT1H", "1970-01-01T01:00:00.000Z", false),
+            ("2024-02-01T00:00:00Z", "2024-02-01T00:00:00.000Z", false),
+            ("R2/PT1H", "1970-01-01T01:00:00.000Z", true),
+            ("${wait}", "1970-01-01T02:00:00.000Z", false),
+            ("=then", "2024-02-01T00:00:00.000Z", false),
+        ] {
+            let timer = TimerDefinition::parse(TimerKind::Any, text).unwrap();
+            let schedule = timer.schedule(Timestamp::from_micros(0), scope.as_object().unwrap()).unwrap();
+            assert_eq!((schedule.due_at.to_string().as_str(), schedule.cycle.is_some()), (expected, repeats));
+        }
+        assert!(TimerDefinition::parse(TimerKind::Any, "PT").is_err());
     }
 
     #[test]

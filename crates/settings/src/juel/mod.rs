@@ -75,12 +75,12 @@ pub fn string(text: &str) -> String {
 ///
 /// # Errors
 /// When no name of FEEL can be it.
-pub(crate) fn written_name(name: &str) -> Result<String, JuelError> {
+pub fn written_name(name: &str) -> Result<String, JuelError> {
     writer::own_name(name)
 }
 
 /// A member of a value.
-pub(crate) fn written_member(base: &str, member: &str) -> String {
+pub fn written_member(base: &str, member: &str) -> String {
     writer::path(base, member)
 }
 

@@ -97,7 +97,8 @@ const OBJECTS: &[&str] = &[
 ];
 
 /// Objects among them whose methods read variables by name.
-pub(super) const SCOPES: &[&str] = &["execution", "task", "caseExecution", "caseInstance", "planItemInstance"];
+pub(super) const SCOPES: &[&str] =
+    &["execution", "task", "caseExecution", "caseInstance", "planItemInstance"];
 
 /// Values that a script gave its variables so far, as FEEL.
 pub(super) type Known = BTreeMap<String, String>;

@@ -2,7 +2,22 @@
 
 /// One sentence for people; none where there is nothing to do.
 pub(crate) fn remedy(code: &str) -> Option<&'static str> {
-    of_structure(code).or_else(|| of_execution(code))
+    of_structure(code).or_else(|| of_execution(code)).or_else(|| of_documents(code))
+}
+
+/// Remedies for what stands in a CMMN document, and for what has no place in one.
+fn of_documents(code: &str) -> Option<&'static str> {
+    Some(match code {
+        "unknownDefinition" => {
+            "Use the name of a CMMN 1.1 stage, task, milestone or event listener as the type."
+        }
+        "invalidValue" | "invalidData" => "Use a value of the type that the standard gives.",
+        "residueWithoutElement" => "Take the fragment out of `fragments`, or name an element that is there.",
+        "unsupportedExtension" => "Say it with settings of this product, or take the word out of the model.",
+        "notExportable" => "Correct the XML text or the character that is named.",
+        "lostInVersion" => "Write the model as CMMN 1.1.",
+        _ => return None,
+    })
 }
 
 /// Remedies for models that do not hold together.

@@ -5,6 +5,7 @@ use crate::model;
 use crate::plan::{FileItem, FileIx, Multiplicity, Role, StartEvent};
 use heddle_settings::Target;
 use serde_json::Value;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Most case file items of a case.
@@ -16,13 +17,16 @@ impl<'m> Builder<'m> {
         let mut found = Vec::new();
         let items = self.case.case_file.as_ref().and_then(|file| file.items.as_deref()).unwrap_or_default();
         self.file_items(items, None, &format!("{path}.caseFile.items"), &mut found);
+        let mut named: HashMap<&str, usize> = HashMap::new();
+        for name in found.iter().filter_map(|(item, _)| item.name.as_deref()) {
+            *named.entry(name).or_default() += 1;
+        }
         for (ix, (item, _)) in found.iter().enumerate() {
             let ix = ix as FileIx;
             // Names are a second way to an item, where nothing has them as its id and only one item is called so.
             let Some(name) = item.name.as_deref().filter(|name| !name.is_empty()) else { continue };
-            let same = |(own, _): &&(&model::CaseFileItem, String)| own.name.as_deref() == Some(name);
-            let is_id = found.iter().any(|(own, _)| own.id.as_deref() == Some(name));
-            if !is_id && found.iter().filter(same).count() == 1 {
+            // An id of that name has its place already.
+            if named.get(name) == Some(&1) {
                 self.plan.file_ids.entry(name.into()).or_insert(ix);
             }
         }

@@ -74,18 +74,15 @@ impl<'m> Builder<'m> {
             return None;
         };
         if around.contains(&node.definition_ref) {
-            let message = format!("the stage {:?} stands in itself", node.definition_ref);
+            let message = format!(
+                "the definition {:?} stands in itself, as a stage or by its planning table",
+                node.definition_ref
+            );
             self.error(at, ("cyclicNesting", "5.4.8"), message);
             return None;
         }
         if self.plan.items.len() >= MAX_ITEMS || around.len() >= MAX_DEPTH {
-            if !std::mem::replace(&mut self.is_full, true) {
-                let message = format!(
-                    "a case has at most {MAX_ITEMS} plan items, counted once for every item that refers to the stage around \
-                     them, and at most {MAX_DEPTH} stages in one another"
-                );
-                self.error(at, ("tooManyItems", "5.4.5"), message);
-            }
+            self.too_much(at);
             return None;
         }
         let definition = defined.definition;
@@ -103,7 +100,9 @@ impl<'m> Builder<'m> {
         } else if let Some(table) = definition.planning_table.as_deref() {
             if is_human {
                 let path = format!("{}.planningTable", defined.path);
+                around.push(node.definition_ref);
                 self.table((parent, ix), table, &path, &Discretion::default(), around);
+                around.pop();
             } else {
                 let at = At { id: node.definition_ref, path: &defined.path };
                 let message = "only a stage and a human task have a planning table";
@@ -111,6 +110,18 @@ impl<'m> Builder<'m> {
             }
         }
         Some(ix)
+    }
+
+    /// Tells once that the case is too large.
+    pub(super) fn too_much(&mut self, at: At<'_>) {
+        if !std::mem::replace(&mut self.is_full, true) {
+            let message = format!(
+                "the case is too large: it has at most {MAX_ITEMS} plan items, counted once for every item that refers to the \
+                 stage around them, with criteria, on-parts and settings to match, and at most {MAX_DEPTH} stages in one \
+                 another"
+            );
+            self.error(at, ("tooManyItems", "5.4.5"), message);
+        }
     }
 
     /// Gives an item its place; what it is follows by [`Self::set`].

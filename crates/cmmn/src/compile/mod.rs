@@ -186,6 +186,8 @@ pub(crate) struct Builder<'m> {
     pub path: String,
     /// Definitions of plan items, by id.
     pub definitions: HashMap<&'m str, Defined<'m>>,
+    /// Places of the sentries of each stage, by the stage's address and their ids.
+    pub sentry_places: HashMap<(*const PlanItemDefinition, &'m str), usize>,
     /// Applicability rules of all planning tables, by id, with their paths.
     pub rules: HashMap<&'m str, (&'m ApplicabilityRule, String)>,
     pub plan: CasePlan,
@@ -196,6 +198,10 @@ pub(crate) struct Builder<'m> {
     /// Criteria by id, with the item that each stands at.
     pub criteria: HashMap<&'m str, Vec<CriterionIx>>,
     pub diagnostics: Vec<Diagnostic>,
+    /// Bytes of settings that were read so far.
+    bytes: u64,
+    /// Number of on-parts that were made so far.
+    parts: usize,
     is_full: bool,
 }
 
@@ -224,12 +230,15 @@ impl<'m> Builder<'m> {
             meaning,
             path: format!("cases[{at}]"),
             definitions: HashMap::new(),
+            sentry_places: HashMap::new(),
             rules: HashMap::new(),
             plan,
             raws: Vec::new(),
             by_id: HashMap::new(),
             criteria: HashMap::new(),
             diagnostics: Vec::new(),
+            bytes: 0,
+            parts: 0,
             is_full: false,
         }
     }
@@ -260,6 +269,11 @@ impl<'m> Builder<'m> {
 
     /// Collects definitions and applicability rules of a stage, with those in it.
     fn collect(&mut self, definition: &'m PlanItemDefinition, path: &str) {
+        for (at, sentry) in definition.sentries.iter().flatten().enumerate() {
+            if let Some(id) = sentry.id.as_deref().filter(|id| !id.is_empty()) {
+                self.sentry_places.entry((std::ptr::from_ref(definition), id)).or_insert(at);
+            }
+        }
         for (at, inner) in definition.definitions.iter().flatten().enumerate() {
             let path = format!("{path}.definitions[{at}]");
             self.collect(inner, &path);

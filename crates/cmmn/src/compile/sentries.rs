@@ -11,6 +11,9 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// Most criteria and most on-parts of a plan, with those of stages that stand in it several times.
+const MAX_PARTS: usize = 100_000;
+
 /// A sentry that a criterion refers to.
 struct Referred<'m> {
     /// Stage of the plan whose content it is.
@@ -30,6 +33,9 @@ impl<'m> Builder<'m> {
                 for (number, criterion) in list.iter().enumerate() {
                     let member = if is_exit { "exitCriteria" } else { "entryCriteria" };
                     let path = format!("{}.{member}[{number}]", raw.path);
+                    if self.plan.criteria.len() >= MAX_PARTS {
+                        return self.too_much(At { id: raw.node.id, path: &path });
+                    }
                     let Some(found) = self.referred(ix as ItemIx, criterion, &path) else { continue };
                     let id = found.sentry.id.as_deref().unwrap_or_default();
                     let sentry = *known.entry((found.stage, id)).or_insert_with(|| {
@@ -41,6 +47,11 @@ impl<'m> Builder<'m> {
             }
         }
         for found in referred {
+            self.parts += found.sentry.on_parts.as_deref().unwrap_or_default().len();
+            if self.parts > MAX_PARTS {
+                let at = At { id: found.sentry.id.as_deref().unwrap_or_default(), path: &found.path };
+                return self.too_much(at);
+            }
             let sentry = self.sentry(&found);
             self.plan.sentries.push(sentry);
         }
@@ -48,7 +59,7 @@ impl<'m> Builder<'m> {
     }
 
     /// The sentry of a criterion: of the stage around its item; told of where it stands elsewhere.
-    fn referred(&mut self, item: ItemIx, criterion: &Written, path: &str) -> Option<Referred<'m>> {
+    fn referred(&mut self, item: ItemIx, criterion: &'m Written, path: &str) -> Option<Referred<'m>> {
         let at = At { id: criterion.id.as_deref().unwrap_or_default(), path };
         let id = criterion.sentry_ref.as_deref().unwrap_or_default();
         let own = self.plan.items.get(item as usize).and_then(|own| own.parent).unwrap_or(PLAN_MODEL);
@@ -80,11 +91,10 @@ impl<'m> Builder<'m> {
         self.tell(Severity::Warning, at, ("sentryPlace", "5.4.3"), message);
     }
 
-    fn sentry_of(&self, stage: ItemIx, id: &str) -> Option<Referred<'m>> {
+    fn sentry_of(&self, stage: ItemIx, id: &'m str) -> Option<Referred<'m>> {
         let raw = self.raws.get(stage as usize)?;
-        let sentries = raw.definition.sentries.as_deref().unwrap_or_default();
-        let (number, sentry) =
-            sentries.iter().enumerate().find(|(_, own)| own.id.as_deref() == Some(id) && !id.is_empty())?;
+        let number = *self.sentry_places.get(&(std::ptr::from_ref(raw.definition), id))?;
+        let sentry = raw.definition.sentries.as_deref()?.get(number)?;
         Some(Referred { stage, sentry, path: format!("{}.sentries[{number}]", raw.defined) })
     }
 

@@ -4,6 +4,9 @@ use super::{At, Builder};
 use heddle_settings::juel;
 use serde_json::{Map, Value};
 
+/// Most bytes of settings in a plan, counted once for every item.
+const MAX_BYTES: u64 = 64 << 20;
+
 /// Settings whose texts are not expressions, or are read with their languages.
 const AS_WRITTEN: &[&str] = &[
     "availableCondition",
@@ -28,6 +31,12 @@ impl Builder<'_> {
         let mut found = definition.cloned().unwrap_or_default();
         found.extend(item.into_iter().flatten().map(|(name, value)| (name.clone(), value.clone())));
         found.retain(|_, value| !value.is_null());
+        // A definition may stand in the plan many times, and each item has the settings for itself.
+        self.bytes += found.values().map(heddle_feel::size_of_json).sum::<u64>();
+        if self.bytes > MAX_BYTES {
+            self.too_much(at);
+            return Map::new();
+        }
         for (name, value) in &mut found {
             // The type of a job may name code in the other engine's words.
             let names_code = name == "jobType" && !value.as_str().is_some_and(begins_with_juel);

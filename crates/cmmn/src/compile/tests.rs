@@ -430,6 +430,13 @@ fn what_is_not_executed_is_refused_with_its_reason() {
         ),
         (one(json!({"type": "task", "planningTable": {}})), "planningTable", "human task"),
         (
+            one(
+                json!({"type": "humanTask", "planningTable": {"discretionaryItems": [{"id": "x", "definitionRef": "d"}]}}),
+            ),
+            "cyclicNesting",
+            "itself",
+        ),
+        (
             one(json!({"type": "task", "defaultControl": {"requiredRule": {"condition": {"body": "1 +"}}}})),
             "expressionSyntax",
             "requiredRule",
@@ -473,4 +480,33 @@ fn what_is_not_executed_is_refused_with_its_reason() {
     }
     let none = compile(&CaseDefinition::default());
     assert_eq!(none.diagnostics[0].code, "noCase");
+}
+
+#[test]
+fn an_item_that_is_there_several_times_is_no_source_for_those_outside() {
+    let given = case(json!({
+        "id": "m", "type": "casePlanModel",
+        "items": [{"id": "s1", "definitionRef": "s"}, {"id": "s2", "definitionRef": "s"},
+                  {"id": "b", "definitionRef": "t", "entryCriteria": [{"id": "k", "sentryRef": "y"}]}],
+        "sentries": [{"id": "y", "onParts": [
+            {"type": "planItemOnPart", "sourceRef": "a", "standardEvent": "complete"}]}],
+        "definitions": [
+            {"id": "s", "type": "stage", "items": [{"id": "a", "definitionRef": "t"}]}, {"id": "t", "type": "task"}]
+    }));
+    refused(given, "danglingReference", "several times");
+}
+
+#[test]
+fn a_plan_has_an_end() {
+    // Each stage holds the next one twice.
+    let stages = (0..20).map(|level| {
+        let inner = format!("s{}", level + 1);
+        json!({"id": format!("s{level}"), "type": "stage", "items": [
+            {"id": format!("a{level}"), "definitionRef": inner}, {"id": format!("b{level}"), "definitionRef": inner}]})
+    });
+    let definitions: Vec<Value> = stages.chain([json!({"id": "s20", "type": "stage"})]).collect();
+    let given = case(json!({
+        "id": "m", "type": "casePlanModel", "items": [{"id": "i", "definitionRef": "s0"}], "definitions": definitions
+    }));
+    refused(given, "tooManyItems", "too large");
 }

@@ -11,6 +11,7 @@ use crate::compile::{self, Compiled, Meaning};
 use crate::finding::{Diagnostic, Severity, found};
 use crate::model::CaseDefinition;
 use crate::plan::{CasePlan, ItemIx};
+use crate::xml::extensions;
 use std::sync::Arc;
 
 /// Most findings that are reported; a definition with more is broken beyond reading them all.
@@ -26,6 +27,7 @@ pub fn validate(definition: &CaseDefinition) -> Vec<Diagnostic> {
 #[must_use]
 pub fn examine(definition: &CaseDefinition, meaning: Meaning) -> Compiled {
     let mut diagnostics = structure::structure(definition);
+    diagnostics.extend(extensions::unsupported(definition));
     let mut cases = Vec::new();
     let built = compile::build(definition, meaning);
     if built.is_empty() {

@@ -234,17 +234,32 @@ fn file_circles(case: &Case, path: &str, told: &mut Vec<Diagnostic>) {
     let mut places = Vec::new();
     let items = case.case_file.as_ref().and_then(|file| file.items.as_deref()).unwrap_or_default();
     references(items, &format!("{path}.caseFile.items"), &mut targets, &mut places);
-    for (id, path) in &places {
-        let (mut seen, mut left) = (HashSet::new(), targets.get(id).cloned().unwrap_or_default());
-        while let Some(next) = left.pop() {
-            if next == *id {
-                let message = format!("the case file item {id:?} refers to itself, by others or at once");
-                let rule = ("fileCycle", "5.3.2");
-                told.push(found(Severity::Warning, rule, (id, path), message));
-                break;
-            }
-            if seen.insert(next) {
-                left.extend(targets.get(next).into_iter().flatten());
+    let paths: HashMap<&str, &String> = places.iter().map(|(id, path)| (*id, path)).collect();
+    let mut done = HashSet::new();
+    for (start, _) in &places {
+        // Items on the way, each with the references that are left to follow.
+        let mut way: Vec<(&str, Vec<&str>)> = Vec::new();
+        let mut on_way = HashSet::new();
+        let mut next = done.insert(*start).then_some(*start);
+        while let Some(id) = next {
+            on_way.insert(id);
+            way.push((id, targets.get(id).cloned().unwrap_or_default()));
+            next = None;
+            while let (None, Some((own, left))) = (next, way.last_mut()) {
+                match left.pop() {
+                    Some(target) if on_way.contains(target) => {
+                        let message = format!(
+                            "the case file items {own:?} and {target:?} refer to each other in a circle"
+                        );
+                        let path = paths.get(target).map_or(path, |path| path.as_str());
+                        told.push(found(Severity::Warning, ("fileCycle", "5.3.2"), (target, path), message));
+                    }
+                    Some(target) => next = done.insert(target).then_some(target),
+                    None => {
+                        on_way.remove(*own);
+                        way.pop();
+                    }
+                }
             }
         }
     }

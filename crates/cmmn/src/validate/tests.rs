@@ -175,3 +175,19 @@ fn roles_variables_files_and_artifacts_are_looked_at() {
     assert!(variables[0].message.contains("`unknown`") && variables[0].severity == Severity::Info);
     assert!(found.iter().any(|own| own.path.as_deref() == Some("primaryCaseId")));
 }
+
+#[test]
+fn words_of_vendors_that_ask_for_what_is_not_done_are_refused() {
+    let source = |word: &str| {
+        format!(
+            "<definitions xmlns=\"{}\" xmlns:flowable=\"http://flowable.org/cmmn\"><case id=\"c\">\
+             <casePlanModel id=\"p\"><planItem id=\"a\" definitionRef=\"t\"/><humanTask id=\"t\" {word}/>\
+             </casePlanModel></case></definitions>",
+            crate::xml::MODEL_NS
+        )
+    };
+    let found = |word: &str| validate(&crate::xml::read(source(word).as_bytes()).unwrap().definition);
+    tells(&found("flowable:taskIdVariableName=\"x\""), Severity::Error, "unsupportedExtension", "t");
+    let mapped = found("flowable:assignee=\"${who}\" flowable:category=\"c\"");
+    assert!(!mapped.iter().any(Diagnostic::is_error), "{mapped:#?}");
+}

@@ -44,7 +44,7 @@ impl CaseMachine<'_> {
         let mut found = Vec::new();
         for child in self.children(id) {
             let (ix, item) = self.item_of(child)?;
-            if !self.is_ignored(id, child, item)? && self.holds_back(id, child, (ix, item), auto) {
+            if !self.is_ignored(id, child, item)? && self.holds_back(id, child, (ix, item), [auto, by_hand]) {
                 found.push(item.id.to_string());
             }
         }
@@ -60,17 +60,24 @@ impl CaseMachine<'_> {
         Ok(found)
     }
 
-    fn holds_back(&self, stage: LocalId, child: LocalId, (ix, item): (ItemIx, &Item), auto: bool) -> bool {
+    /// Whether a child keeps its stage from completing. One that failed does not by the standard; one whose failure waits for
+    /// a decision does, unless somebody completes the stage by hand, so that no failure goes by unseen.
+    fn holds_back(
+        &self,
+        stage: LocalId,
+        child: LocalId,
+        (ix, item): (ItemIx, &Item),
+        [auto, by_hand]: [bool; 2],
+    ) -> bool {
         let Some(own) = self.state.item(child) else { return false };
         let listens = self.is_listener(item);
         match own.state {
             ItemState::Active => true,
             ItemState::Suspended => !listens || !auto,
-            ItemState::Failed
-            | ItemState::Disabled
-            | ItemState::Completed
-            | ItemState::Terminated
-            | ItemState::Closed => false,
+            ItemState::Failed => {
+                !by_hand && self.state.incidents.iter().any(|incident| incident.instance == Some(child))
+            }
+            ItemState::Disabled | ItemState::Completed | ItemState::Terminated | ItemState::Closed => false,
             ItemState::Available | ItemState::Enabled if auto => own.required && !own.repeats,
             ItemState::Available | ItemState::Enabled => {
                 !own.repeats && !(listens && self.is_orphaned(ix, stage))

@@ -75,16 +75,10 @@ impl CaseMachine<'_> {
         let Change { event, at, mut value } = change;
         let mut path = self.path(ix, &at)?;
         let file = self.case().map(|case| &case.file)?;
-        if let (Some(_), Some((_, around))) = (item.parent, path.split_last()) {
-            let around = if matches!(around.last(), Some(Value::Number(_))) && !at.is_empty() && is_many(item)
-            {
-                around.split_last().map(|(_, around)| around).unwrap_or_default()
-            } else {
-                around
-            };
-            if !around.is_empty() && at_path(file, around).is_none_or(Value::is_null) {
-                return Err(wrong(item, "what it is a part of is not there"));
-            }
+        let own = 1 + usize::from(matches!(path.last(), Some(Value::Number(_))));
+        let around = path.get(..path.len().saturating_sub(own)).unwrap_or_default();
+        if item.parent.is_some() && at_path(file, around).is_none_or(Value::is_null) {
+            return Err(wrong(item, "what it is a part of is not there"));
         }
         let there = at_path(file, &path).filter(|value| !value.is_null()).cloned();
         match event {

@@ -235,7 +235,16 @@ impl<'p> CaseMachine<'p> {
 
     /// Adds an event to the history.
     fn emit(&mut self, spot: Spot, kind: EventKind) {
-        self.dirty |= unsettles(&kind) || matches!(kind, EventKind::CaseFileChanged { .. });
+        let resumes = |event: ItemEvent| {
+            matches!(event, ItemEvent::Resume | ItemEvent::ParentResume | ItemEvent::Reactivate)
+        };
+        self.dirty |= unsettles(&kind)
+            || match &kind {
+                EventKind::CaseFileChanged { .. } => true,
+                // What was suspended has not seen what changed meanwhile.
+                EventKind::ItemTransitioned { event, .. } => resumes(*event),
+                _ => false,
+            };
         match (&kind, spot.instance, &spot.node) {
             (EventKind::ItemCreated(_), Some(id), Some(node)) => {
                 if let Some(own) = self.plan.item_ids.get(node).and_then(|ix| self.live.get_mut(*ix as usize))

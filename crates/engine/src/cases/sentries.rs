@@ -85,6 +85,10 @@ impl<'p> CaseMachine<'p> {
     /// Whether what moved stands in the same instance of the innermost stage around both.
     fn shares(&self, source: LocalId, owner: LocalId, criterion: &Criterion) -> bool {
         let Ok(case) = self.case() else { return false };
+        // By far the most items wait for others of their own stage.
+        if !criterion.is_exit && case.item(source).is_some_and(|own| own.parent == Some(owner)) {
+            return true;
+        }
         let is_stage =
             |id: LocalId| self.item_of(id).is_ok_and(|(_, item)| matches!(item.work, Work::Stage { .. }));
         // An entry criterion is kept for its stage, and one of a stage's exit watches what is in it.

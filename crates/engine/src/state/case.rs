@@ -19,7 +19,7 @@ pub(crate) struct CaseState {
     /// Instances of items by rising ids, the case plan model first; of those that ended the last few.
     #[serde(rename = "i", default)]
     pub items: Vec<ItemInstance>,
-    /// What sentries remember.
+    /// What sentries remember, by whom it is kept for and by the ids of the criteria.
     #[serde(rename = "m", default, skip_serializing_if = "Vec::is_empty")]
     pub memories: Vec<Memory>,
     /// Counts of the instances of items.
@@ -129,17 +129,20 @@ impl CaseState {
     }
 
     pub(crate) fn memory(&self, owner: LocalId, criterion: &str) -> Option<&Memory> {
-        self.memories.iter().find(|own| own.owner == owner && *own.criterion == *criterion)
+        self.memory_place(owner, criterion).ok().and_then(|place| self.memories.get(place))
     }
 
     fn memory_mut(&mut self, owner: LocalId, criterion: &Arc<str>) -> Option<&mut Memory> {
-        let own = |own: &Memory| own.owner == owner && own.criterion == *criterion;
-        let place = self.memories.iter().position(own).unwrap_or_else(|| {
+        let place = self.memory_place(owner, criterion).unwrap_or_else(|place| {
             let criterion = criterion.clone();
-            self.memories.push(Memory { owner, criterion, parts: Vec::new(), held: false });
-            self.memories.len() - 1
+            self.memories.insert(place, Memory { owner, criterion, parts: Vec::new(), held: false });
+            place
         });
         self.memories.get_mut(place)
+    }
+
+    fn memory_place(&self, owner: LocalId, criterion: &str) -> Result<usize, usize> {
+        self.memories.binary_search_by(|own| (own.owner, &*own.criterion).cmp(&(owner, criterion)))
     }
 
     pub(crate) fn tally(&self, parent: LocalId, item: &str) -> Option<&Tally> {

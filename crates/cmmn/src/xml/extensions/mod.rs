@@ -16,7 +16,7 @@ pub(super) use report::{note_attribute, note_child, note_extension};
 
 use super::names::kind;
 use super::vocabulary::{Reader, Row, Writer};
-use super::{Tree, WriteError, XmlError};
+use super::{Tree, XmlError};
 use crate::diagnostic::{self, Diagnostic};
 use crate::model::CaseDefinition;
 use heddle_xml::El;
@@ -52,22 +52,40 @@ pub fn namespaces() -> impl Iterator<Item = &'static str> {
     table::VENDORS.iter().map(|(_, _, uri)| *uri)
 }
 
-/// Findings about words of vendors that ask for what is not done here: what has such a word would do something else
-/// than its author meant.
-///
-/// # Errors
-///
-/// As [`super::write`], since the words are looked for where they would be written.
-pub fn unsupported(definition: &CaseDefinition) -> Result<Vec<Diagnostic>, WriteError> {
-    let written = super::write(definition)?;
-    let read = super::read(written.xml.as_bytes())
-        .map_err(|source| WriteError::Fragment { path: "definition".to_owned(), source })?;
-    let refused = read.items.into_iter().filter(|item| item.outcome.as_deref() == Some("unsupported"));
+/// Findings about words of vendors that ask for what is not done here, since what has such a word would do something
+/// else than its author meant, and about elements that CMMN does not have.
+#[must_use]
+pub fn unsupported(definition: &CaseDefinition) -> Vec<Diagnostic> {
+    if definition.fragments.is_none() && !names_a_vendor(definition) {
+        return Vec::new();
+    }
+    // The words are looked for where they would be written.
+    let written = match super::write(definition) {
+        Ok(written) => written.xml,
+        Err(error) => return vec![diagnostic::error("notExportable", error.to_string())],
+    };
+    let items = match super::read(written.as_bytes()) {
+        Ok(read) => read.items,
+        Err(error) => return vec![diagnostic::error("notExportable", error.to_string())],
+    };
+    let refused = items.into_iter().filter(|item| item.outcome.as_deref() == Some("unsupported"));
     let found = refused.map(|item| {
         let message = item.message.unwrap_or_default();
-        Diagnostic { element_id: item.element_id, ..diagnostic::error("unsupportedExtension", message) }
+        let of_the_standard = item.source_kind.is_some_and(|kind| kind.starts_with("cmmn:"));
+        let finding = if of_the_standard {
+            diagnostic::warning("unknownElement", message)
+        } else {
+            diagnostic::error("unsupportedExtension", message)
+        };
+        Diagnostic { element_id: item.element_id, ..finding }
     });
-    Ok(found.collect())
+    found.collect()
+}
+
+/// Whether the namespace of a vendor stands anywhere in a definition.
+fn names_a_vendor(definition: &CaseDefinition) -> bool {
+    let text = serde_json::to_string(definition);
+    text.is_ok_and(|text| namespaces().any(|uri| text.contains(uri)))
 }
 
 /// Reads an element into its model type, with the settings that its words give.
@@ -95,7 +113,7 @@ fn read_settings<T: Extended>(reader: &mut Reader<'_>, model: &mut T, el: El) {
     }
     let settled = settle(&hits);
     if !reader.is_muted() {
-        let own = model.configuration().is_some();
+        let own = model.configuration();
         let items = report::items(reader, tree.local(el), model.label(), &hits, &settled, own);
         items.into_iter().for_each(|item| reader.state.push_item(item));
     }

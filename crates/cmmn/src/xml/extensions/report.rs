@@ -11,21 +11,23 @@ use crate::xml::vocabulary::{Reader, group};
 use heddle_xml::{El, Names as _};
 use serde_json::{Map as Object, Value};
 
-/// The items of the words of one element; `settled` is what they came to together, `own` whether the document's own
-/// settings count in their place.
+/// The items of the words of one element; `settled` is what they came to together, `own` the document's own settings,
+/// which count in the place of words for the same members.
 pub(super) fn items(
     reader: &Reader<'_>,
     element_type: &str,
     name: Option<&str>,
     hits: &[Hit],
     settled: &Object<String, Value>,
-    own: bool,
+    own: Option<&Object<String, Value>>,
 ) -> Vec<ImportItem> {
     let id = reader.nearest_id().map(str::to_owned);
     let item = |hit: &Hit| {
         let (outcome, reason, members) = outcome(hit, element_type, settled);
         let (outcome, reason) = match outcome {
-            "unsupported" if own => ("preserved", "The element's own settings count.".to_owned()),
+            "unsupported" if replaced(hit, own) => {
+                ("preserved", "The element has the setting itself, which counts.".to_owned())
+            }
             _ => (outcome, reason),
         };
         let members = members.filter(|members| !members.is_empty());
@@ -44,6 +46,12 @@ pub(super) fn items(
         }
     };
     hits.iter().map(item).collect()
+}
+
+/// Whether the element has the setting that a word fails to give.
+fn replaced(hit: &Hit, own: Option<&Object<String, Value>>) -> bool {
+    let member = hit.word.and_then(|word| word.becomes.first());
+    member.is_some_and(|member| own.is_some_and(|own| own.contains_key(*member)))
 }
 
 fn outcome<'h>(

@@ -153,6 +153,18 @@ fn every_word_is_told_with_its_outcome() {
         imported.diagnostics.iter().map(|own| own.code.as_str()).collect::<Vec<_>>(),
         ["unknownElement"]
     );
-    let refused = super::unsupported(&imported.definition).unwrap();
-    assert_eq!(refused.len(), 3, "{refused:?}");
+    let refused: Vec<_> = super::unsupported(&imported.definition)
+        .into_iter()
+        .map(|found| (found.code, found.element_id.unwrap_or_default()))
+        .collect();
+    let expected = [("unsupportedExtension", "t"), ("unsupportedExtension", "t"), ("unknownElement", "f")];
+    assert_eq!(refused, expected.map(|(code, id)| (code.to_owned(), id.to_owned())));
+    assert_eq!(super::unsupported(&CaseDefinition::default()), []);
+    // A setting takes the place of a word that fails; a word without a setting stays what it is.
+    let mut edited = imported.definition;
+    let plan = edited.cases.as_mut().unwrap()[0].case_plan_model.as_deref_mut().unwrap();
+    plan.definitions.as_mut().unwrap()[0].configuration = json!({"priority": 80}).as_object().cloned();
+    let left = super::unsupported(&edited);
+    assert_eq!(left.iter().filter(|found| found.code == "unsupportedExtension").count(), 1, "{left:?}");
+    assert!(left.iter().any(|found| found.message.contains("taskIdVariableName")), "{left:?}");
 }

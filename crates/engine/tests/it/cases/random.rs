@@ -1,8 +1,10 @@
 //! Random plans: no command panics, every state is the fold of its events, and every fixed point is one.
 
+#![expect(clippy::indexing_slicing, reason = "a trial fails where its sample does not fit")]
+
 use super::support::{Case, Plan, auto_stage, human, milestone, rule, stage, timer, user_event};
 use heddle_cmmn::plan::Multiplicity;
-use heddle_engine::{Command, Status};
+use heddle_engine::{Command, IncidentCode, Status};
 use heddle_settings::TimerKind;
 use proptest::prelude::*;
 use serde_json::json;
@@ -129,7 +131,7 @@ fn work(case: &mut Case, (what, which, value): (u8, u8, u8), items: usize) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
     fn random_plans_come_to_rest(
@@ -143,7 +145,8 @@ proptest! {
         case.begin(json!({"x": 0}));
         for step in steps {
             work(&mut case, step, drawn.len());
-            if case.status() == Status::Closed {
+            let loops = case.incidents().iter().any(|(code, _)| *code == IncidentCode::SentryLoop);
+            if loops || case.status() == Status::Closed {
                 break;
             }
         }

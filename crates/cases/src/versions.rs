@@ -14,7 +14,7 @@ use heddle_usecase::{Admission, Compute, InPlace, StoreError, UseCaseError, comp
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::definitions::typed;
+use crate::definitions::{Meaning, meaning_of, typed};
 
 /// The most versions kept compiled.
 const CAPACITY: u64 = 2_000;
@@ -46,10 +46,10 @@ impl CompiledCaseTypes {
     }
 }
 
-/// Compiles a definition. What can't be executed is left out: publish has refused it before.
-fn compiled(document: &Value) -> Result<CompiledVersion, UseCaseError> {
+/// Compiles a definition by the version's meaning. What can't be executed is left out: publish has refused it before.
+fn compiled(document: &Value, meaning: Meaning) -> Result<CompiledVersion, UseCaseError> {
     let definition = typed(document)?;
-    let cases = heddle_cmmn::compile(&definition).cases;
+    let cases = heddle_cmmn::compile_with(&definition, meaning).cases;
     // Where none is named, the first is meant.
     let primary = definition.primary_case_id.or_else(|| cases.first().map(|plan| plan.id.to_string()));
     Ok(CompiledVersion::of_cases(cases, primary, None))
@@ -71,8 +71,9 @@ impl Versions for CompiledCaseTypes {
         if let Some(found) = self.known(tenant, definition, number) {
             return Ok(found);
         }
-        let (_, document) = self.store.version(key(tenant, definition), number).await?;
-        let compile = move || compiled(&document);
+        let (version, document) = self.store.version(key(tenant, definition), number).await?;
+        let meaning = meaning_of(&version);
+        let compile = move || compiled(&document, meaning);
         let found = Arc::new(computed(&*self.compute, tenant, Admission::Take, compile).await??);
         self.cache.insert((tenant, definition, number), Arc::clone(&found));
         Ok(found)

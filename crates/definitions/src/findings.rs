@@ -4,8 +4,7 @@ use heddle_kernel::{Diagnostic, Severity};
 use heddle_usecase::Problem;
 
 /// A diagnostic as a problem of the request, with the element it is about.
-#[must_use]
-pub fn problem(diagnostic: &Diagnostic) -> Problem {
+pub(crate) fn problem(diagnostic: &Diagnostic) -> Problem {
     let field = diagnostic.path.as_ref().map_or_else(
         || "definition".to_owned(),
         |path| match path.as_str() {

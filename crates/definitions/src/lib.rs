@@ -16,7 +16,7 @@ mod read;
 mod transform;
 
 pub use change::{DefinitionPatch, NewDefinition, SavedDraft, claims};
-pub use findings::{is_error, problem};
+pub use findings::is_error;
 pub use key::{Defines, DefinitionAccess, DefinitionKey};
 pub use publish::{PublishRequest, Published, ValidationReport};
 pub use transform::{Exported, ImportRequest, ImportedDefinition, Suggested};
@@ -85,7 +85,7 @@ impl Definitions {
 
 /// Words by which messages name what stands under a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Words {
+pub(crate) struct Words {
     /// One definition.
     pub definition: &'static str,
     /// One instance, as `usedBy` names it.
@@ -99,7 +99,7 @@ pub struct Words {
 impl Words {
     /// The words of a kind.
     #[must_use]
-    pub const fn of(kind: DefinitionKind) -> Self {
+    pub(crate) const fn of(kind: DefinitionKind) -> Self {
         match kind {
             DefinitionKind::Workflow => Self {
                 definition: "workflow",

@@ -5,10 +5,11 @@ use heddle_policy::RequestContext;
 use heddle_usecase::{JournalFor, Problem, UseCaseError, canonical_sha256, check_revision};
 use serde_json::Value;
 
+use crate::findings::problem;
 use crate::kind::Examination;
 use crate::ports::PublishWrite;
 use crate::records::{DefinitionState, DefinitionView, Version};
-use crate::{DefinitionKey, Definitions, Words, is_error, problem};
+use crate::{DefinitionKey, Definitions, Words, is_error};
 
 /// Result of a validation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +61,7 @@ impl Definitions {
         let Some(document) = document else {
             let nothing =
                 Diagnostic::new(Severity::Error, "definitionMissing", "The draft has no definition.");
+            let nothing = nothing.with_remedy("Save a draft with a definition, or send one.");
             return Ok(ValidationReport { valid: false, executable: false, diagnostics: vec![nothing] });
         };
         let Examination { diagnostics, executable } = self.kind.examine(key.tenant(), &document).await?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use heddle_cases::Cases;
-use heddle_cases::definitions::CaseTypes;
+use heddle_cases::definitions::{CaseTypes, Meaning};
 use heddle_cases::versions::CompiledCaseTypes;
 use heddle_identity::audit_chain::AuditChain;
 use heddle_identity::ports::InstallationStore;
@@ -287,6 +287,7 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
         bytes: u64::from(config.preview_megabytes) << 20,
     };
     let case_types = CaseTypes::new(drafts.clone(), Arc::clone(&ids), Arc::new(TimerBell::new(hub.clone())))
+        .with_meaning(Meaning { manual_by_default: config.manual_activation_default })
         .with_compute(compute.clone());
     let definitions = Definitions::new(drafts, ids, &models, hub.clone(), directory)
         .with_previews(previews)

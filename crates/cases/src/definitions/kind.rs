@@ -4,21 +4,40 @@ use std::collections::{BTreeSet, HashSet};
 
 use async_trait::async_trait;
 use heddle_cmmn::model::CaseDefinition;
+use heddle_cmmn::plan::{CasePlan, Work};
 use heddle_cmmn::{Compiled, Meaning, examine, xml};
 use heddle_definitions::is_error;
 use heddle_definitions::kind::{Entries, Examination, Imported, Kind, Written};
 use heddle_definitions::records::{Start, StartKind, Version};
-use heddle_kernel::{DefinitionKind, Diagnostic, TenantId, Timestamp};
+use heddle_execution::schema;
+use heddle_kernel::{DefinitionKind, Diagnostic, Severity, TenantId, Timestamp};
 use heddle_usecase::{Problem, UseCaseError};
 use serde::Deserialize as _;
 use serde_json::Value;
 
-/// Number of the rules under which case types are published now.
-const EDITION: i32 = 1;
+/// Number of the rules by which what says nothing of manual activation starts by itself.
+const BY_ITSELF: i32 = 1;
+/// Number of the rules by which it waits to be started by hand.
+const BY_HAND: i32 = 2;
 
 /// The kind of case types.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct CaseTypeKind;
+pub struct CaseTypeKind {
+    meaning: Meaning,
+}
+
+impl CaseTypeKind {
+    /// The kind with what the installation decides where the standard leaves it open.
+    #[must_use]
+    pub const fn new(meaning: Meaning) -> Self {
+        Self { meaning }
+    }
+}
+
+/// Meaning of a version: what was decided when it was published.
+pub(crate) const fn meaning_of(version: &Version) -> Meaning {
+    Meaning { manual_by_default: version.edition == BY_HAND }
+}
 
 /// The typed view of a stored definition.
 ///
@@ -54,9 +73,28 @@ pub(super) fn merged(mut found: Vec<Diagnostic>, more: Vec<Diagnostic>) -> Vec<D
     found
 }
 
+/// Forms have to be JSON Schemas, or no task could ever be completed.
+fn form_findings(plan: &CasePlan) -> Vec<Diagnostic> {
+    let mut told = BTreeSet::new();
+    let mut found = Vec::new();
+    for item in &plan.items {
+        let Work::Human { task, .. } = &item.work else { continue };
+        let wrong = task.form.as_ref().and_then(|form| schema::usable(form).err());
+        // A definition that stands in the plan several times is told of once.
+        if let Some(reason) = wrong.filter(|_| told.insert(&*item.definition)) {
+            let message = format!("`configuration.form` is not a JSON Schema: {reason}");
+            let remedy = "Give the task a form that is a JSON Schema, or none.";
+            let one = Diagnostic::new(Severity::Error, "invalidSchema", message);
+            found.push(one.with_element(&*item.definition).with_remedy(remedy));
+        }
+    }
+    found
+}
+
 /// All findings, the errors first, and whether a case could be started.
-pub(super) fn examined(definition: &CaseDefinition) -> (Vec<Diagnostic>, bool) {
-    let Compiled { cases, mut diagnostics } = examine(definition, Meaning::default());
+pub(super) fn examined(definition: &CaseDefinition, meaning: Meaning) -> (Vec<Diagnostic>, bool) {
+    let Compiled { cases, mut diagnostics } = examine(definition, meaning);
+    diagnostics.extend(cases.iter().flat_map(|plan| form_findings(plan)));
     diagnostics.sort_by_key(|found| std::cmp::Reverse(found.severity));
     let executable = !cases.is_empty() && !diagnostics.iter().any(is_error);
     (diagnostics, executable)
@@ -69,20 +107,20 @@ impl Kind for CaseTypeKind {
     }
 
     fn edition(&self) -> i32 {
-        EDITION
+        if self.meaning.manual_by_default { BY_HAND } else { BY_ITSELF }
     }
 
     fn structure(&self, document: &Value) -> Result<Vec<Diagnostic>, UseCaseError> {
-        Ok(examined(&typed(document)?).0)
+        Ok(examined(&typed(document)?, self.meaning).0)
     }
 
     async fn examine(&self, _: TenantId, document: &Value) -> Result<Examination, UseCaseError> {
-        let (diagnostics, executable) = examined(&typed(document)?);
+        let (diagnostics, executable) = examined(&typed(document)?, self.meaning);
         Ok(Examination { diagnostics, executable })
     }
 
-    fn entries(&self, document: &Value, _: &Version, _: Timestamp) -> Result<Entries, UseCaseError> {
-        let compiled = examine(&typed(document)?, Meaning::default());
+    fn entries(&self, document: &Value, version: &Version, _: Timestamp) -> Result<Entries, UseCaseError> {
+        let compiled = examine(&typed(document)?, meaning_of(version));
         let mut entries = Entries::default();
         for plan in &compiled.cases {
             // Two starts by the same event would start one case.
@@ -108,7 +146,7 @@ impl Kind for CaseTypeKind {
         version: &Version,
         _: &[Diagnostic],
     ) -> Result<bool, UseCaseError> {
-        Ok(version.edition != EDITION)
+        Ok(version.edition != self.edition())
     }
 
     fn import(&self, bytes: &[u8]) -> Result<Imported, UseCaseError> {
@@ -161,26 +199,52 @@ mod tests {
 
     #[test]
     fn a_case_is_called_by_its_id_and_started_once_by_an_event() {
-        let entries = CaseTypeKind.entries(&claim(), &version(EDITION), Timestamp::from_micros(0)).unwrap();
+        let entries = CaseTypeKind::default()
+            .entries(&claim(), &version(BY_ITSELF), Timestamp::from_micros(0))
+            .unwrap();
         assert_eq!(entries.callable, ["claim"]);
         let told: Vec<_> =
             entries.starts.iter().map(|start| (&*start.entry, start.kind, &*start.name)).collect();
         assert_eq!(told, [("claim", StartKind::Message, "claim.made")]);
-        assert!(!CaseTypeKind.has_changed_meaning(&claim(), &version(EDITION), &[]).unwrap());
-        assert!(CaseTypeKind.has_changed_meaning(&claim(), &version(EDITION + 1), &[]).unwrap());
+    }
+
+    #[test]
+    fn a_version_keeps_what_was_decided_when_it_was_published() {
+        let kinds = [false, true].map(|manual_by_default| CaseTypeKind::new(Meaning { manual_by_default }));
+        for kind in kinds {
+            for other in kinds {
+                let own = version(kind.edition());
+                assert_eq!(meaning_of(&own), kind.meaning);
+                let differs = other.has_changed_meaning(&claim(), &own, &[]).unwrap();
+                assert_eq!(differs, kind.meaning != other.meaning);
+            }
+        }
     }
 
     #[test]
     fn a_definition_without_a_case_cannot_be_published_and_says_so() {
-        let (found, executable) = examined(&typed(&json!({ "cases": [] })).unwrap());
+        let (found, executable) = examined(&typed(&json!({ "cases": [] })).unwrap(), Meaning::default());
         assert!(!executable);
         assert!(found.iter().any(is_error), "{found:?}");
         assert!(matches!(typed(&json!({ "nodes": [] })), Err(UseCaseError::Internal(_))));
     }
 
     #[test]
+    fn a_form_that_no_value_could_ever_fit_is_told_with_its_task() {
+        let mut document = claim();
+        let form = json!({ "type": "no type" });
+        document["cases"][0]["casePlanModel"]["definitions"][0] =
+            json!({ "id": "done", "type": "humanTask", "configuration": { "form": form } });
+        let (found, executable) = examined(&typed(&document).unwrap(), Meaning::default());
+        let told =
+            found.iter().filter(|one| is_error(one)).map(|one| (&*one.code, one.element_id.as_deref()));
+        assert_eq!((told.collect::<Vec<_>>(), executable), (vec![("invalidSchema", Some("done"))], false));
+    }
+
+    #[test]
     fn a_file_that_is_no_cmmn_is_refused_with_its_place() {
-        let Err(UseCaseError::Invalid(problems)) = CaseTypeKind.import(b"<definitions>\n <") else {
+        let Err(UseCaseError::Invalid(problems)) = CaseTypeKind::default().import(b"<definitions>\n <")
+        else {
             panic!("it was read")
         };
         assert_eq!((problems[0].reason, &problems[0].extra["line"]), ("malformedSource", &json!(2)));

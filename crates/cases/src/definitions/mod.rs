@@ -3,12 +3,13 @@
 
 mod kind;
 
+pub use heddle_cmmn::Meaning;
 pub use heddle_definitions::{
     DefinitionPatch as CaseTypePatch, Exported, ImportRequest, ImportedDefinition,
     NewDefinition as NewCaseType, PublishRequest, Published, SavedDraft, ValidationReport,
 };
 pub use kind::CaseTypeKind;
-pub(crate) use kind::typed;
+pub(crate) use kind::{meaning_of, typed};
 
 use std::sync::Arc;
 
@@ -39,20 +40,27 @@ pub struct PreviewedCaseType {
 #[derive(Debug)]
 pub struct CaseTypes {
     shared: Definitions,
+    meaning: Meaning,
 }
 
 impl CaseTypes {
     /// Builds the use cases on their ports.
     #[must_use]
     pub fn new(store: Arc<dyn DefinitionStore>, ids: Arc<dyn IdSource>, alarm: Arc<dyn Alarm>) -> Self {
-        let kind: Arc<dyn Kind> = Arc::new(CaseTypeKind);
-        Self { shared: Definitions::new(store, kind, ids, alarm) }
+        let kind: Arc<dyn Kind> = Arc::new(CaseTypeKind::default());
+        Self { shared: Definitions::new(store, kind, ids, alarm), meaning: Meaning::default() }
+    }
+
+    /// The same with what the installation decides where the standard leaves it open.
+    #[must_use]
+    pub fn with_meaning(self, meaning: Meaning) -> Self {
+        Self { shared: self.shared.with_kind(Arc::new(CaseTypeKind::new(meaning))), meaning }
     }
 
     /// The same with threads on which versions are compiled.
     #[must_use]
     pub fn with_compute(self, compute: Arc<dyn Compute>) -> Self {
-        Self { shared: self.shared.with_compute(compute) }
+        Self { shared: self.shared.with_compute(compute), ..self }
     }
 
     /// A page of the case types that the caller may read.
@@ -134,7 +142,7 @@ impl CaseTypes {
         file_name: Option<&str>,
     ) -> Result<PreviewedCaseType, UseCaseError> {
         let mut read = kind::read(bytes)?;
-        let (findings, _) = kind::examined(&read.definition);
+        let (findings, _) = kind::examined(&read.definition, self.meaning);
         read.diagnostics = kind::merged(read.diagnostics, findings);
         let names = Suggested::of(DefinitionKind::Case, kind::name(&read.definition), file_name);
         Ok(PreviewedCaseType { read, names })

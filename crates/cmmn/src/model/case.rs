@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 shape! {
     /// A case (clause 5.2).
+    #[cfg_attr(feature = "schema", schema(as = CaseDefinitionCase))]
     struct Case {
         /// Case file.
         case_file: CaseFile,

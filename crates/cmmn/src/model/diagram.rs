@@ -128,6 +128,7 @@ shape! {
     }
 
     /// A rectangle in diagram units.
+    #[cfg_attr(feature = "schema", schema(as = CaseBounds))]
     struct Bounds {
         /// Height.
         height: f64,
@@ -140,6 +141,7 @@ shape! {
     }
 
     /// A point in diagram units.
+    #[cfg_attr(feature = "schema", schema(as = CasePoint))]
     struct Point {
         /// Distance from the left.
         x: f64,

@@ -71,6 +71,7 @@ shape! {
     }
 
     /// A plan item (clause 5.4.5).
+    #[cfg_attr(feature = "schema", schema(as = CaseDefinitionPlanItem))]
     struct PlanItem {
         /// Settings of the item.
         #[cfg_attr(feature = "schema", schema(value_type = Option<Object>))]

@@ -28,7 +28,7 @@ pub(super) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "casePlanModel",
-        clause: "5.4",
+        clause: "5.2.1",
         root: "",
         before: "",
         plan: r#"<planItem id="i" definitionRef="x"/><humanTask id="x" name="X"/>"#,
@@ -38,7 +38,7 @@ pub(super) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "caseRoles",
-        clause: "5.2",
+        clause: "5.2.2",
         root: "",
         before: "",
         plan: r#"<planItem id="i" definitionRef="x"/><humanTask id="x" name="X"/>"#,
@@ -58,7 +58,7 @@ pub(super) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "input",
-        clause: "5.2",
+        clause: "5.2.1",
         root: "",
         before: "",
         plan: r#"<planItem id="i" definitionRef="x"/><humanTask id="x" name="X"/>"#,
@@ -68,7 +68,7 @@ pub(super) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "output",
-        clause: "5.2",
+        clause: "5.2.1",
         root: "",
         before: "",
         plan: r#"<planItem id="i" definitionRef="x"/><humanTask id="x" name="X"/>"#,
@@ -78,7 +78,7 @@ pub(super) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "caseFileModel",
-        clause: "5.3",
+        clause: "5.3.1",
         root: r#"<caseFileItemDefinition id="fd" name="Amount" definitionType="http://www.omg.org/spec/CMMN/DefinitionType/Unspecified"/>"#,
         before: r#"<caseFileModel><caseFileItem id="f" name="amount" definitionRef="fd"/></caseFileModel>"#,
         plan: r#"<planItem id="i" definitionRef="x"/><humanTask id="x" name="X"/>"#,
@@ -88,7 +88,7 @@ pub(super) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "caseFileItem",
-        clause: "5.3.1",
+        clause: "5.3.2",
         root: r#"<caseFileItemDefinition id="fd" name="Amount" definitionType="http://www.omg.org/spec/CMMN/DefinitionType/Unspecified"/>"#,
         before: r#"<caseFileModel><caseFileItem id="f" name="amount" definitionRef="fd"/></caseFileModel>"#,
         plan: r#"<planItem id="i" definitionRef="x"/><humanTask id="x" name="X"/>"#,
@@ -98,7 +98,7 @@ pub(super) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "caseFileItemDefinition",
-        clause: "5.1.4",
+        clause: "5.1.3",
         root: r#"<caseFileItemDefinition id="fd" name="Amount" definitionType="http://www.omg.org/spec/CMMN/DefinitionType/Unspecified"/>"#,
         before: r#"<caseFileModel><caseFileItem id="f" name="amount" definitionRef="fd"/></caseFileModel>"#,
         plan: r#"<planItem id="i" definitionRef="x"/><humanTask id="x" name="X"/>"#,
@@ -108,7 +108,7 @@ pub(super) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "children",
-        clause: "5.3.1",
+        clause: "5.3.2",
         root: r#"<caseFileItemDefinition id="fd" name="Amount" definitionType="http://www.omg.org/spec/CMMN/DefinitionType/Unspecified"/><caseFileItemDefinition id="fd2" name="Amount" definitionType="http://www.omg.org/spec/CMMN/DefinitionType/Unspecified"/>"#,
         before: r#"<caseFileModel><caseFileItem id="f" name="claim" definitionRef="fd"><children><caseFileItem id="g" name="amount" definitionRef="fd2"/></children></caseFileItem></caseFileModel>"#,
         plan: r#"<planItem id="i" definitionRef="x"/><humanTask id="x" name="X"/>"#,
@@ -118,7 +118,7 @@ pub(super) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "property",
-        clause: "5.1.4",
+        clause: "5.1.3.2",
         root: r#"<caseFileItemDefinition id="fd" name="Amount" definitionType="http://www.omg.org/spec/CMMN/DefinitionType/Unspecified"><property id="p" name="sum" type="http://www.omg.org/spec/CMMN/PropertyType/double"/></caseFileItemDefinition>"#,
         before: r#"<caseFileModel><caseFileItem id="f" name="amount" definitionRef="fd"/></caseFileModel>"#,
         plan: r#"<planItem id="i" definitionRef="x"/><humanTask id="x" name="X"/>"#,
@@ -128,7 +128,7 @@ pub(super) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "planItem",
-        clause: "5.4.4",
+        clause: "5.4.5",
         root: "",
         before: "",
         plan: r#"<planItem id="i" definitionRef="x"/><humanTask id="x" name="X"/>"#,
@@ -148,7 +148,7 @@ pub(super) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "humanTask",
-        clause: "5.4.11",
+        clause: "5.4.10",
         root: "",
         before: "",
         plan: r#"<planItem id="i" definitionRef="x"/><humanTask id="x" name="X"/>"#,
@@ -168,17 +168,17 @@ pub(super) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "processTask",
-        clause: "5.4.12",
+        clause: "5.4.10",
         root: r#"<process id="pr" name="Pay" externalRef="pay" implementationType="http://www.omg.org/spec/CMMN/ProcessType/BPMN20"/>"#,
         before: "",
         plan: r#"<planItem id="i" definitionRef="x"/><processTask id="x" name="X" processRef="pr"/>"#,
         after: "",
-        breaks: [r#"processRef="pr""#, r#"processRef="nowhere""#],
+        breaks: [r#"definitionRef="x""#, r#"definitionRef="nowhere""#],
         alone: None,
     },
     Feature {
         name: "caseTask",
-        clause: "5.4.13",
+        clause: "5.4.10",
         root: "",
         before: "",
         plan: r#"<planItem id="i" definitionRef="x"/><caseTask id="x" name="X" caseRef="other"/>"#,
@@ -188,27 +188,27 @@ pub(super) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "decisionTask",
-        clause: "5.4.14",
+        clause: "5.4.10",
         root: r#"<decision id="d" name="Rate" externalRef="rate" implementationType="http://www.omg.org/spec/CMMN/DecisionType/DMN1"/>"#,
         before: "",
         plan: r#"<planItem id="i" definitionRef="x"/><decisionTask id="x" name="X" decisionRef="d"/>"#,
         after: "",
-        breaks: [r#"decisionRef="d""#, r#"decisionRef="nowhere""#],
+        breaks: [r#"definitionRef="x""#, r#"definitionRef="nowhere""#],
         alone: None,
     },
     Feature {
         name: "parameterMapping",
-        clause: "5.4.12.1",
-        root: "",
+        clause: "5.4.10.1",
+        root: r#"<process id="pr" name="Pay" externalRef="pay" implementationType="http://www.omg.org/spec/CMMN/ProcessType/BPMN20"><input id="pi" name="amount"/></process>"#,
         before: "",
-        plan: r#"<planItem id="i" definitionRef="x"/><caseTask id="x" name="X" caseRef="other"><input id="a" name="amount"/><parameterMapping id="m" sourceRef="in" targetRef="a"/></caseTask>"#,
-        after: r#"<input id="in" name="amount"/>"#,
-        breaks: [r#"targetRef="a""#, r#"targetRef="nowhere""#],
+        plan: r#"<planItem id="i" definitionRef="x"/><processTask id="x" name="X" processRef="pr"><input id="a" name="amount"/><parameterMapping id="m" sourceRef="a" targetRef="pi"/></processTask>"#,
+        after: "",
+        breaks: [r#"targetRef="pi""#, r#"targetRef="nowhere""#],
         alone: None,
     },
     Feature {
         name: "milestone",
-        clause: "5.4.6",
+        clause: "5.4",
         root: "",
         before: "",
         plan: r#"<planItem id="i" definitionRef="x"/><milestone id="x" name="X"/>"#,
@@ -218,7 +218,7 @@ pub(super) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "eventListener",
-        clause: "5.4.2.1",
+        clause: "5.4.2",
         root: "",
         before: "",
         plan: r#"<planItem id="i" definitionRef="x"/><eventListener id="x" name="X"/>"#,
@@ -228,7 +228,7 @@ pub(super) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "timerEventListener",
-        clause: "5.4.2.2",
+        clause: "5.4.8.2",
         root: "",
         before: "",
         plan: r#"<planItem id="i" definitionRef="x"/><timerEventListener id="x" name="X"><timerExpression id="t"><![CDATA[PT1H]]></timerExpression></timerEventListener>"#,
@@ -238,7 +238,7 @@ pub(super) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "planItemStartTrigger",
-        clause: "5.4.2.2",
+        clause: "5.4.8.2",
         root: "",
         before: "",
         plan: r#"<planItem id="h" definitionRef="y"/><planItem id="i" definitionRef="x"/><humanTask id="y"/><timerEventListener id="x" name="X"><timerExpression id="t"><![CDATA[PT1H]]></timerExpression><planItemStartTrigger id="s" sourceRef="h"><standardEvent>complete</standardEvent></planItemStartTrigger></timerEventListener>"#,
@@ -248,7 +248,7 @@ pub(super) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "caseFileItemStartTrigger",
-        clause: "5.4.2.2",
+        clause: "5.4.8.2",
         root: r#"<caseFileItemDefinition id="fd" name="Amount" definitionType="http://www.omg.org/spec/CMMN/DefinitionType/Unspecified"/>"#,
         before: r#"<caseFileModel><caseFileItem id="f" name="amount" definitionRef="fd"/></caseFileModel>"#,
         plan: r#"<planItem id="i" definitionRef="x"/><timerEventListener id="x" name="X"><timerExpression id="t"><![CDATA[PT1H]]></timerExpression><caseFileItemStartTrigger id="s" sourceRef="f"><standardEvent>create</standardEvent></caseFileItemStartTrigger></timerEventListener>"#,
@@ -258,7 +258,7 @@ pub(super) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "userEventListener",
-        clause: "5.4.2.3",
+        clause: "5.4.2",
         root: "",
         before: "",
         plan: r#"<planItem id="i" definitionRef="x"/><userEventListener id="x" name="X" authorizedRoleRefs="adjuster"/>"#,
@@ -268,7 +268,7 @@ pub(super) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "sentry",
-        clause: "5.4.5",
+        clause: "5.4.7",
         root: "",
         before: "",
         plan: r#"<planItem id="h" definitionRef="y"/><planItem id="i" definitionRef="x"><entryCriterion id="c1" sentryRef="s"/></planItem><sentry id="s"><planItemOnPart id="o" sourceRef="h"><standardEvent>complete</standardEvent></planItemOnPart></sentry><humanTask id="y" name="Y"/><humanTask id="x" name="X"/>"#,
@@ -278,7 +278,7 @@ pub(super) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "entryCriterion",
-        clause: "5.4.4.1",
+        clause: "5.4.3",
         root: "",
         before: "",
         plan: r#"<planItem id="h" definitionRef="y"/><planItem id="i" definitionRef="x"><entryCriterion id="c1" sentryRef="s"/></planItem><sentry id="s"><planItemOnPart id="o" sourceRef="h"><standardEvent>complete</standardEvent></planItemOnPart></sentry><humanTask id="y" name="Y"/><humanTask id="x" name="X"/>"#,
@@ -288,7 +288,7 @@ pub(super) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "exitCriterion",
-        clause: "5.4.4.1",
+        clause: "5.4.3",
         root: "",
         before: "",
         plan: r#"<planItem id="h" definitionRef="y"/><planItem id="i" definitionRef="x"><exitCriterion id="c1" sentryRef="s"/></planItem><sentry id="s"><planItemOnPart id="o" sourceRef="h"><standardEvent>complete</standardEvent></planItemOnPart></sentry><humanTask id="y" name="Y"/><humanTask id="x" name="X"/>"#,
@@ -298,7 +298,7 @@ pub(super) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "planItemOnPart",
-        clause: "5.4.5.2",
+        clause: "5.4.7.1",
         root: "",
         before: "",
         plan: r#"<planItem id="h" definitionRef="y"/><planItem id="i" definitionRef="x"><entryCriterion id="c1" sentryRef="s"/></planItem><sentry id="s"><planItemOnPart id="o" sourceRef="h"><standardEvent>complete</standardEvent></planItemOnPart></sentry><humanTask id="y" name="Y"/><humanTask id="x" name="X"/>"#,
@@ -308,7 +308,7 @@ pub(super) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "exitCriterionRef",
-        clause: "5.4.5.2",
+        clause: "5.4.7.1",
         root: "",
         before: "",
         plan: r#"<planItem id="h" definitionRef="y"><exitCriterion id="e1" sentryRef="s1"/></planItem><planItem id="g" definitionRef="z"/><planItem id="i" definitionRef="x"><entryCriterion id="c1" sentryRef="s2"/></planItem><sentry id="s1"><planItemOnPart id="o1" sourceRef="g"><standardEvent>complete</standardEvent></planItemOnPart></sentry><sentry id="s2"><planItemOnPart id="o2" sourceRef="h" exitCriterionRef="e1"><standardEvent>exit</standardEvent></planItemOnPart></sentry><humanTask id="x"/><humanTask id="y"/><humanTask id="z"/>"#,
@@ -318,7 +318,7 @@ pub(super) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "caseFileItemOnPart",
-        clause: "5.4.5.1",
+        clause: "5.4.7.1",
         root: r#"<caseFileItemDefinition id="fd" name="Amount" definitionType="http://www.omg.org/spec/CMMN/DefinitionType/Unspecified"/>"#,
         before: r#"<caseFileModel><caseFileItem id="f" name="amount" definitionRef="fd"/></caseFileModel>"#,
         plan: r#"<planItem id="h" definitionRef="y"/><planItem id="i" definitionRef="x"><entryCriterion id="c1" sentryRef="s"/></planItem><sentry id="s"><caseFileItemOnPart id="o" sourceRef="f"><standardEvent>create</standardEvent></caseFileItemOnPart></sentry><humanTask id="y" name="Y"/><humanTask id="x" name="X"/>"#,
@@ -328,7 +328,7 @@ pub(super) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "ifPart",
-        clause: "5.4.5.3",
+        clause: "5.4.7.2",
         root: "",
         before: "",
         plan: r#"<planItem id="h" definitionRef="y"/><planItem id="i" definitionRef="x"><entryCriterion id="c1" sentryRef="s"/></planItem><sentry id="s"><ifPart id="if"><condition id="co"><![CDATA[amount > 10]]></condition></ifPart></sentry><humanTask id="y" name="Y"/><humanTask id="x" name="X"/>"#,

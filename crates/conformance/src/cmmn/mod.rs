@@ -141,7 +141,7 @@ fn deviations() -> Vec<Deviation> {
             "5.4.11.1",
             "manualActivationRule",
             "Without a rule an item is started by itself. The text says that it waits to be started by hand, against the \
-             marker of the notation (OMG issue CMMN11-148, open); other engines do as this one.",
+             marker of the notation (CR-148 of the OMG, open); other engines do as this one.",
         ),
         deviation(
             "C2",

@@ -11,8 +11,11 @@ fn a_file_becomes_a_case_type_that_is_published_exported_and_deleted() {
     let (folder, _) = demo();
     let place = folder.path();
     std::fs::write(place.join("claim.cmmn"), CLAIM).unwrap();
-    std::fs::write(place.join("broken.cmmn"), CLAIM.replace("definitionRef=\"assess\"", "definitionRef=\"gone\""))
-        .unwrap();
+    std::fs::write(
+        place.join("broken.cmmn"),
+        CLAIM.replace("definitionRef=\"assess\"", "definitionRef=\"gone\""),
+    )
+    .unwrap();
     let with = |arguments: &[&str]| run(place, &[arguments, &["--as", ADMINISTRATOR]].concat());
     let said = |arguments: &[&str]| {
         let done = with(arguments);

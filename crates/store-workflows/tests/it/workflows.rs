@@ -41,7 +41,7 @@ async fn a_workflow_is_read_as_it_was_written() {
             };
             workflows.insert(write(&new, Some(&draft)), &unit(t, at(0))).await.unwrap();
             let view = workflows.get(key(t, new.id), user).await.unwrap();
-            assert_eq!((&view.workflow, view.starred), (&new, false));
+            assert_eq!((&view.definition, view.starred), (&new, false));
             assert_eq!(workflows.draft(key(t, new.id)).await.unwrap(), draft);
             assert_eq!(workflows.standing(key(t, new.id)).await.unwrap(), (WorkflowState::Draft, None));
             let changed = Workflow {

@@ -114,6 +114,10 @@ impl CaseMachine<'_> {
         if !model.exit.is_empty() {
             self.look_at(LocalId::ROOT);
         }
+        if let Some(name) = model.extra.settings.get("initiator").and_then(Value::as_str) {
+            let who = self.actor().map_or(Value::Null, |user| user.to_string().into());
+            self.set_values(LocalId::ROOT, Map::from_iter([(name.to_owned(), who)]));
+        }
         self.open_stage(LocalId::ROOT, model)?;
         self.file_at_start(file, &bound)
     }

@@ -90,6 +90,12 @@ impl CaseMachine<'_> {
         self.emit(spot, EventKind::ItemTransitioned { from, to, event, criterion: told, by });
         self.todo.push_back(Todo::Moved(Moved { id, item: ix, event, criterion }));
         self.touched.extend(parent);
+        if to == ItemState::Completed
+            && let Some(status) = item.extra.settings.get("businessStatus")
+        {
+            // The case has the status of what was completed last, as a variable.
+            self.set_values(LocalId::ROOT, Map::from_iter([("businessStatus".to_owned(), status.clone())]));
+        }
         self.hear(id, item, from, to)?;
         if matches!(item.work, Work::Stage { .. }) {
             self.propagate(id, ix, event, to)?;

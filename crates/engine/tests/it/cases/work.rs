@@ -234,3 +234,23 @@ fn a_budget_stops_a_case_and_a_retry_goes_on() {
     case.retry(json!({}));
     assert_eq!((case.at("m"), case.at("s"), case.variable("y")), ("active", "completed", json!(1)));
 }
+
+#[test]
+fn a_case_knows_who_started_it_and_its_business_status() {
+    let plan = Plan::new(false).tasks("a b").with("case", |own| {
+        own.extra.settings.insert("initiator".to_owned(), json!("who"));
+    });
+    let plan = plan.with("a", |own| {
+        own.extra.settings.insert("businessStatus".to_owned(), json!("checked"));
+    });
+    let user = heddle_kernel::UserId(uuid::Uuid::from_u128(7));
+    let mut case = super::support::Case::new(plan.build());
+    case.actor = Some(user);
+    case.begin(json!({}));
+    assert_eq!(
+        (case.variable("who"), case.variable("businessStatus")),
+        (json!(user.to_string()), Value::Null)
+    );
+    case.complete("a");
+    assert_eq!(case.variable("businessStatus"), json!("checked"));
+}

@@ -1,10 +1,10 @@
 //! Execution of BPMN and CMMN: commands in, events out.
 //!
-//! [`step`] takes a [`Model`] (the graph of a process or the plan of a case), the state of an instance and a command, runs until
-//! nothing can move, and gives back what
-//! happened and the state after it. It is a pure function: time and ids come in with the [`RunContext`], ids of
-//! its own are counted per run. What it may do is bounded by the context's [`Budget`]; what exceeds that is an incident
-//! `LIMIT`, behind which the tokens stand still. [`step_inline`] tries a step that is expected to be small. The events are the run's history; the state is their fold by [`apply`].
+//! [`step`] takes a [`Model`] (the graph of a process or the plan of a case), the state of an instance and a command, runs
+//! until nothing can move, and gives back what happened and the state after it. It is a pure function: time and ids come in
+//! with the [`RunContext`], ids of its own are counted per instance. What it may do is bounded by the context's [`Budget`];
+//! what exceeds that is an incident `LIMIT`, behind which everything stands still. [`step_inline`] tries a step that is
+//! expected to be small. The events are the history; the state is their fold by [`apply`].
 
 mod apply;
 mod budget;

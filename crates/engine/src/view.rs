@@ -1,7 +1,9 @@
 //! Views of a run's state for the outside.
 
 use crate::LocalId;
-use crate::event::{BodyKind, IncidentCode, JobKind, OutcomeValues, Phase, RunError, SubscriptionKind};
+use crate::event::{
+    BodyKind, IncidentCode, ItemState, JobKind, OutcomeValues, Phase, RunError, SubscriptionKind,
+};
 use crate::state::{IncidentState, JobState, Life, NodeInstance, Stage, State, Status, TaskState, Token};
 use heddle_bpmn_graph::{Element, Graph, Work};
 use heddle_kernel::{JobId, RunId, TaskId, Timestamp};
@@ -579,7 +581,9 @@ impl State {
         }
         if self.case.is_some() {
             // Items have no tokens that could be moved, and what is no item's own work cannot be left out.
-            let is_work = own.instance.is_some() && own.phase != Phase::Tokens;
+            let item = own.instance.and_then(|id| self.item(id)).filter(|item| item.parent.is_some());
+            let at_work = |state| matches!(state, ItemState::Failed | ItemState::Active);
+            let is_work = own.phase != Phase::Tokens && item.is_some_and(|item| at_work(item.state));
             wait.options.retain(|option| option != "move" && (is_work || option != "skip"));
         }
         self.allowed(wait)

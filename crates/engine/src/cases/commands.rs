@@ -48,7 +48,10 @@ impl CaseMachine<'_> {
             Command::ReactivateCase => self.case_moves(ItemEvent::Reactivate, None),
             Command::Retry { incident_id, variables } => self.retry(incident_id, variables),
             Command::Skip { target: SkipTarget::Incident(id), output } => match self.incident(id)?.instance {
-                Some(instance) => self.skip(instance, output).map_err(|_| Rejection::CannotSkip(id)),
+                Some(instance) => match self.skip(instance, output) {
+                    Err(Rejection::NotWaiting(_)) => Err(Rejection::CannotSkip(id)),
+                    done => done,
+                },
                 None => Err(Rejection::CannotSkip(id)),
             },
             Command::Skip { target: SkipTarget::Node(id), output } => self.skip(id, output),
@@ -69,13 +72,6 @@ impl CaseMachine<'_> {
 
     fn start(&mut self, trigger: Trigger, mut input: Map<String, Value>) -> Result<(), Rejection> {
         let file = input.remove("caseFile");
-        for parameter in &self.plan.inputs {
-            // What is bound to the case file goes there.
-            if parameter.bound.is_some() && file.is_none() {
-                continue;
-            }
-            input.entry(parameter.name.to_string()).or_insert(Value::Null);
-        }
         let bound: Vec<_> =
             self.plan.inputs.iter().filter_map(|own| Some((own.name.clone(), own.bound?))).collect();
         let started = RunStarted {
@@ -144,7 +140,7 @@ impl CaseMachine<'_> {
         }
         let variables = self.state.variables();
         for (name, ix) in bound {
-            if let Some(value) = variables.and_then(|own| own.get(&**name)) {
+            if let Some(value) = variables.and_then(|own| own.get(&**name)).filter(|value| !value.is_null()) {
                 given.push((*ix, value.clone()));
             }
         }
@@ -289,8 +285,13 @@ impl CaseMachine<'_> {
             | ItemEvent::Terminate
             | ItemEvent::Suspend
             | ItemEvent::Resume
-            | ItemEvent::Reactivate
-            | ItemEvent::Fault => self.transit(id, event, None),
+            | ItemEvent::Reactivate => self.transit(id, event, None),
+            ItemEvent::Fault => {
+                self.transit(id, event, None)?;
+                // Nobody goes on with what has failed.
+                self.withdraw_works(id);
+                Ok(())
+            }
             // These follow of themselves: from criteria, from rules, and from what is around the item.
             ItemEvent::Close
             | ItemEvent::Create

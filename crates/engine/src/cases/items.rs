@@ -167,10 +167,7 @@ impl CaseMachine<'_> {
 
     /// Withdraws what an instance waits for, and its own variables.
     fn withdraw(&mut self, id: LocalId, item: &Item, event: ItemEvent) {
-        for withdrawn in self.works_of(id) {
-            let spot = self.spot(id);
-            self.emit(spot, withdrawn);
-        }
+        self.withdraw_works(id);
         self.close_waits(id);
         self.settle_incidents(id, false);
         // The listeners of a transition to its end see them still.
@@ -178,6 +175,14 @@ impl CaseMachine<'_> {
         if self.state.scope(id).is_some() && id != LocalId::ROOT && !heard {
             let spot = self.scope_spot(id);
             self.emit(spot, EventKind::ScopeClosed {});
+        }
+    }
+
+    /// Withdraws the human task, the job or the called run of an instance.
+    pub(super) fn withdraw_works(&mut self, id: LocalId) {
+        for withdrawn in self.works_of(id) {
+            let spot = self.spot(id);
+            self.emit(spot, withdrawn);
         }
     }
 

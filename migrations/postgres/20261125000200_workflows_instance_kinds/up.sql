@@ -1,12 +1,12 @@
 -- Kind of an instance: a run of a workflow or a case of a case type. They stand in the same tables, and it is part of every
 -- look for one. What is there are runs
-ALTER TABLE runs ADD COLUMN kind text NOT NULL DEFAULT 'workflow';
-ALTER TABLE human_tasks ADD COLUMN instance_kind text NOT NULL DEFAULT 'workflow';
-ALTER TABLE human_task_candidates ADD COLUMN instance_kind text NOT NULL DEFAULT 'workflow';
-ALTER TABLE jobs ADD COLUMN instance_kind text NOT NULL DEFAULT 'workflow';
-ALTER TABLE job_endings ADD COLUMN instance_kind text NOT NULL DEFAULT 'workflow';
-ALTER TABLE start_bindings ADD COLUMN instance_kind text NOT NULL DEFAULT 'workflow';
-ALTER TABLE dead_letters ADD COLUMN instance_kind text NOT NULL DEFAULT 'workflow';
+ALTER TABLE runs ADD COLUMN kind text COLLATE "C" NOT NULL DEFAULT 'workflow';
+ALTER TABLE human_tasks ADD COLUMN instance_kind text COLLATE "C" NOT NULL DEFAULT 'workflow';
+ALTER TABLE human_task_candidates ADD COLUMN instance_kind text COLLATE "C" NOT NULL DEFAULT 'workflow';
+ALTER TABLE jobs ADD COLUMN instance_kind text COLLATE "C" NOT NULL DEFAULT 'workflow';
+ALTER TABLE job_endings ADD COLUMN instance_kind text COLLATE "C" NOT NULL DEFAULT 'workflow';
+ALTER TABLE start_bindings ADD COLUMN instance_kind text COLLATE "C" NOT NULL DEFAULT 'workflow';
+ALTER TABLE dead_letters ADD COLUMN instance_kind text COLLATE "C" NOT NULL DEFAULT 'workflow';
 -- Cases that took an event, beside the runs; null where none did
 ALTER TABLE case_events ADD COLUMN case_ids bytea;
 

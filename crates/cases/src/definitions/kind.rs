@@ -1,6 +1,7 @@
 //! Case types as a kind of definitions: CMMN.
 
 use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use heddle_cmmn::model::CaseDefinition;
@@ -9,6 +10,8 @@ use heddle_cmmn::{Compiled, Meaning, examine, xml};
 use heddle_definitions::is_error;
 use heddle_definitions::kind::{Entries, Examination, Imported, Kind, Written};
 use heddle_definitions::records::{Start, StartKind, Version};
+use heddle_execution::people::{self, Named, literals};
+use heddle_execution::ports::Directory;
 use heddle_execution::schema;
 use heddle_kernel::{DefinitionKind, Diagnostic, Severity, TenantId, Timestamp};
 use heddle_usecase::{Problem, UseCaseError};
@@ -21,16 +24,24 @@ const BY_ITSELF: i32 = 1;
 const BY_HAND: i32 = 2;
 
 /// The kind of case types.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Clone)]
 pub struct CaseTypeKind {
     meaning: Meaning,
+    directory: Arc<dyn Directory>,
+}
+
+impl std::fmt::Debug for CaseTypeKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CaseTypeKind").field("meaning", &self.meaning).finish_non_exhaustive()
+    }
 }
 
 impl CaseTypeKind {
-    /// The kind with what the installation decides where the standard leaves it open.
+    /// The kind with what the installation decides where the standard leaves it open, and with those who may be named in a
+    /// definition.
     #[must_use]
-    pub const fn new(meaning: Meaning) -> Self {
-        Self { meaning }
+    pub const fn new(meaning: Meaning, directory: Arc<dyn Directory>) -> Self {
+        Self { meaning, directory }
     }
 }
 
@@ -91,12 +102,42 @@ fn form_findings(plan: &CasePlan) -> Vec<Diagnostic> {
     found
 }
 
-/// All findings, the errors first, and whether a case could be started.
-pub(super) fn examined(definition: &CaseDefinition, meaning: Meaning) -> (Vec<Diagnostic>, bool) {
+/// Names that the human tasks of a case say literally, or take from the role of their performer. A definition that stands
+/// in the plan several times is looked at once.
+fn named(plan: &CasePlan) -> Vec<Named> {
+    let mut told = BTreeSet::new();
+    let mut found = Vec::new();
+    for item in &plan.items {
+        let Work::Human { task, .. } = &item.work else { continue };
+        let users = task.users().flat_map(literals).map(|name| (name, false));
+        for (name, is_group) in users.chain(task.groups().flat_map(literals).map(|name| (name, true))) {
+            if told.insert((&*item.definition, name.clone(), is_group)) {
+                found.push(Named { name, element: item.definition.to_string(), path: None, is_group });
+            }
+        }
+    }
+    found
+}
+
+/// Judgement on a definition, and whom it names.
+struct Judged {
+    examination: Examination,
+    named: Vec<Named>,
+}
+
+/// Judges a definition: all findings stand with the errors first.
+fn judged(definition: &CaseDefinition, meaning: Meaning) -> Judged {
     let Compiled { cases, mut diagnostics } = examine(definition, meaning);
     diagnostics.extend(cases.iter().flat_map(|plan| form_findings(plan)));
     diagnostics.sort_by_key(|found| std::cmp::Reverse(found.severity));
     let executable = !cases.is_empty() && !diagnostics.iter().any(is_error);
+    let named = cases.iter().flat_map(|plan| named(plan)).collect();
+    Judged { examination: Examination { diagnostics, executable }, named }
+}
+
+/// All findings, the errors first, and whether a case could be started.
+pub(super) fn examined(definition: &CaseDefinition, meaning: Meaning) -> (Vec<Diagnostic>, bool) {
+    let Examination { diagnostics, executable } = judged(definition, meaning).examination;
     (diagnostics, executable)
 }
 
@@ -114,9 +155,14 @@ impl Kind for CaseTypeKind {
         Ok(examined(&typed(document)?, self.meaning).0)
     }
 
-    async fn examine(&self, _: TenantId, document: &Value) -> Result<Examination, UseCaseError> {
-        let (diagnostics, executable) = examined(&typed(document)?, self.meaning);
-        Ok(Examination { diagnostics, executable })
+    async fn examine(&self, tenant: TenantId, document: &Value) -> Result<Examination, UseCaseError> {
+        let Judged { mut examination, named } = judged(&typed(document)?, self.meaning);
+        // Who is named matters once the rest stands.
+        if !examination.diagnostics.iter().any(is_error) {
+            let unknown = people::findings(&*self.directory, tenant, named).await?;
+            examination.diagnostics.extend(unknown);
+        }
+        Ok(examination)
     }
 
     fn entries(&self, document: &Value, version: &Version, _: Timestamp) -> Result<Entries, UseCaseError> {
@@ -172,7 +218,27 @@ impl Kind for CaseTypeKind {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use heddle_execution::ports::Person;
+    use heddle_usecase::StoreError;
     use serde_json::json;
+
+    /// An organisation without members.
+    struct Deserted;
+
+    #[async_trait]
+    impl Directory for Deserted {
+        async fn person(&self, _: TenantId, _: &str) -> Result<Option<Person>, StoreError> {
+            Ok(None)
+        }
+
+        async fn groups(&self, _: TenantId) -> Result<Vec<String>, StoreError> {
+            Ok(Vec::new())
+        }
+    }
+
+    fn kind(manual_by_default: bool) -> CaseTypeKind {
+        CaseTypeKind::new(Meaning { manual_by_default }, Arc::new(Deserted))
+    }
 
     /// A case of one milestone, which events start.
     fn claim() -> Value {
@@ -199,9 +265,7 @@ mod tests {
 
     #[test]
     fn a_case_is_called_by_its_id_and_started_once_by_an_event() {
-        let entries = CaseTypeKind::default()
-            .entries(&claim(), &version(BY_ITSELF), Timestamp::from_micros(0))
-            .unwrap();
+        let entries = kind(false).entries(&claim(), &version(BY_ITSELF), Timestamp::from_micros(0)).unwrap();
         assert_eq!(entries.callable, ["claim"]);
         let told: Vec<_> =
             entries.starts.iter().map(|start| (&*start.entry, start.kind, &*start.name)).collect();
@@ -210,9 +274,9 @@ mod tests {
 
     #[test]
     fn a_version_keeps_what_was_decided_when_it_was_published() {
-        let kinds = [false, true].map(|manual_by_default| CaseTypeKind::new(Meaning { manual_by_default }));
-        for kind in kinds {
-            for other in kinds {
+        let kinds = [false, true].map(kind);
+        for kind in &kinds {
+            for other in &kinds {
                 let own = version(kind.edition());
                 assert_eq!(meaning_of(&own), kind.meaning);
                 let differs = other.has_changed_meaning(&claim(), &own, &[]).unwrap();
@@ -242,9 +306,25 @@ mod tests {
     }
 
     #[test]
+    fn those_whom_its_tasks_name_are_found_once_for_each_definition() {
+        let mut document = claim();
+        document["cases"][0]["roles"] = json!([{ "id": "r", "name": "Clerk" }]);
+        document["cases"][0]["casePlanModel"] = json!({ "id": "plan", "type": "casePlanModel",
+            "planItems": [{ "id": "one", "definitionRef": "a" }, { "id": "two", "definitionRef": "a" },
+                { "id": "three", "definitionRef": "b" }],
+            "definitions": [
+                { "id": "a", "type": "humanTask", "configuration": { "assignee": "ada",
+                    "candidateUsers": "bob, ada", "candidateGroups": "=groups" } },
+                { "id": "b", "type": "humanTask", "performerRef": "r" }] });
+        let Judged { examination, named } = judged(&typed(&document).unwrap(), Meaning::default());
+        assert!(examination.executable, "{:?}", examination.diagnostics);
+        let told: Vec<_> = named.iter().map(|one| (&*one.element, &*one.name, one.is_group)).collect();
+        assert_eq!(told, [("a", "ada", false), ("a", "bob", false), ("b", "Clerk", true)]);
+    }
+
+    #[test]
     fn a_file_that_is_no_cmmn_is_refused_with_its_place() {
-        let Err(UseCaseError::Invalid(problems)) = CaseTypeKind::default().import(b"<definitions>\n <")
-        else {
+        let Err(UseCaseError::Invalid(problems)) = kind(false).import(b"<definitions>\n <") else {
             panic!("it was read")
         };
         assert_eq!((problems[0].reason, &problems[0].extra["line"]), ("malformedSource", &json!(2)));

@@ -10,7 +10,7 @@ use heddle_cmmn::{Compiled, Meaning, examine, xml};
 use heddle_definitions::is_error;
 use heddle_definitions::kind::{Entries, Examination, Imported, Kind, Written};
 use heddle_definitions::records::{Start, StartKind, Version};
-use heddle_execution::people::{self, Named, literals};
+use heddle_execution::people;
 use heddle_execution::ports::Directory;
 use heddle_execution::schema;
 use heddle_kernel::{DefinitionKind, Diagnostic, Severity, TenantId, Timestamp};
@@ -18,16 +18,19 @@ use heddle_usecase::{Problem, UseCaseError};
 use serde::Deserialize as _;
 use serde_json::Value;
 
+use super::people::named;
+
 /// Number of the rules by which what says nothing of manual activation starts by itself.
 const BY_ITSELF: i32 = 1;
 /// Number of the rules by which it waits to be started by hand.
 const BY_HAND: i32 = 2;
 
 /// The kind of case types.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct CaseTypeKind {
     meaning: Meaning,
-    directory: Arc<dyn Directory>,
+    /// Directory in which those are looked for whom a definition names.
+    directory: Option<Arc<dyn Directory>>,
 }
 
 impl std::fmt::Debug for CaseTypeKind {
@@ -37,11 +40,27 @@ impl std::fmt::Debug for CaseTypeKind {
 }
 
 impl CaseTypeKind {
-    /// The kind with what the installation decides where the standard leaves it open, and with those who may be named in a
-    /// definition.
+    /// The kind with what the installation decides where the standard leaves it open.
     #[must_use]
-    pub const fn new(meaning: Meaning, directory: Arc<dyn Directory>) -> Self {
-        Self { meaning, directory }
+    pub const fn new(meaning: Meaning) -> Self {
+        Self { meaning, directory: None }
+    }
+
+    /// The same that tells of users and groups who are not there.
+    #[must_use]
+    pub fn with_directory(self, directory: Arc<dyn Directory>) -> Self {
+        Self { directory: Some(directory), ..self }
+    }
+
+    /// Users and groups whom a definition names and who are not there: nobody would see their tasks.
+    async fn people_findings(
+        &self,
+        tenant: TenantId,
+        definition: &CaseDefinition,
+    ) -> Result<Vec<Diagnostic>, UseCaseError> {
+        let Some(directory) = &self.directory else { return Ok(Vec::new()) };
+        let named = named(&heddle_cmmn::compile_with(definition, self.meaning).cases);
+        people::findings(&**directory, tenant, named).await
     }
 }
 
@@ -102,42 +121,12 @@ fn form_findings(plan: &CasePlan) -> Vec<Diagnostic> {
     found
 }
 
-/// Names that the human tasks of a case say literally, or take from the role of their performer. A definition that stands
-/// in the plan several times is looked at once.
-fn named(plan: &CasePlan) -> Vec<Named> {
-    let mut told = BTreeSet::new();
-    let mut found = Vec::new();
-    for item in &plan.items {
-        let Work::Human { task, .. } = &item.work else { continue };
-        let users = task.users().flat_map(literals).map(|name| (name, false));
-        for (name, is_group) in users.chain(task.groups().flat_map(literals).map(|name| (name, true))) {
-            if told.insert((&*item.definition, name.clone(), is_group)) {
-                found.push(Named { name, element: item.definition.to_string(), path: None, is_group });
-            }
-        }
-    }
-    found
-}
-
-/// Judgement on a definition, and whom it names.
-struct Judged {
-    examination: Examination,
-    named: Vec<Named>,
-}
-
-/// Judges a definition: all findings stand with the errors first.
-fn judged(definition: &CaseDefinition, meaning: Meaning) -> Judged {
+/// All findings, the errors first, and whether a case could be started.
+pub(super) fn examined(definition: &CaseDefinition, meaning: Meaning) -> (Vec<Diagnostic>, bool) {
     let Compiled { cases, mut diagnostics } = examine(definition, meaning);
     diagnostics.extend(cases.iter().flat_map(|plan| form_findings(plan)));
     diagnostics.sort_by_key(|found| std::cmp::Reverse(found.severity));
     let executable = !cases.is_empty() && !diagnostics.iter().any(is_error);
-    let named = cases.iter().flat_map(|plan| named(plan)).collect();
-    Judged { examination: Examination { diagnostics, executable }, named }
-}
-
-/// All findings, the errors first, and whether a case could be started.
-pub(super) fn examined(definition: &CaseDefinition, meaning: Meaning) -> (Vec<Diagnostic>, bool) {
-    let Examination { diagnostics, executable } = judged(definition, meaning).examination;
     (diagnostics, executable)
 }
 
@@ -156,13 +145,13 @@ impl Kind for CaseTypeKind {
     }
 
     async fn examine(&self, tenant: TenantId, document: &Value) -> Result<Examination, UseCaseError> {
-        let Judged { mut examination, named } = judged(&typed(document)?, self.meaning);
-        // Who is named matters once the rest stands.
-        if !examination.diagnostics.iter().any(is_error) {
-            let unknown = people::findings(&*self.directory, tenant, named).await?;
-            examination.diagnostics.extend(unknown);
+        let definition = typed(document)?;
+        let (mut diagnostics, executable) = examined(&definition, self.meaning);
+        // What it names matters once the rest stands.
+        if executable {
+            diagnostics.extend(self.people_findings(tenant, &definition).await?);
         }
-        Ok(examination)
+        Ok(Examination { diagnostics, executable })
     }
 
     fn entries(&self, document: &Value, version: &Version, _: Timestamp) -> Result<Entries, UseCaseError> {
@@ -218,34 +207,14 @@ impl Kind for CaseTypeKind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use heddle_execution::ports::Person;
-    use heddle_usecase::StoreError;
     use serde_json::json;
-
-    /// An organisation without members.
-    struct Deserted;
-
-    #[async_trait]
-    impl Directory for Deserted {
-        async fn person(&self, _: TenantId, _: &str) -> Result<Option<Person>, StoreError> {
-            Ok(None)
-        }
-
-        async fn groups(&self, _: TenantId) -> Result<Vec<String>, StoreError> {
-            Ok(Vec::new())
-        }
-    }
-
-    fn kind(manual_by_default: bool) -> CaseTypeKind {
-        CaseTypeKind::new(Meaning { manual_by_default }, Arc::new(Deserted))
-    }
 
     /// A case of one milestone, which events start.
     fn claim() -> Value {
         json!({ "cases": [{ "id": "claim", "name": "Claim",
             "configuration": { "startEvents": [{ "eventType": "claim.made" }, { "eventType": "claim.made" }] },
             "casePlanModel": { "id": "plan", "type": "casePlanModel",
-                "planItems": [{ "id": "item", "definitionRef": "done" }],
+                "items": [{ "id": "item", "definitionRef": "done" }],
                 "definitions": [{ "id": "done", "type": "milestone", "name": "Done" }] } }] })
     }
 
@@ -265,7 +234,9 @@ mod tests {
 
     #[test]
     fn a_case_is_called_by_its_id_and_started_once_by_an_event() {
-        let entries = kind(false).entries(&claim(), &version(BY_ITSELF), Timestamp::from_micros(0)).unwrap();
+        let entries = CaseTypeKind::default()
+            .entries(&claim(), &version(BY_ITSELF), Timestamp::from_micros(0))
+            .unwrap();
         assert_eq!(entries.callable, ["claim"]);
         let told: Vec<_> =
             entries.starts.iter().map(|start| (&*start.entry, start.kind, &*start.name)).collect();
@@ -274,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_version_keeps_what_was_decided_when_it_was_published() {
-        let kinds = [false, true].map(kind);
+        let kinds = [false, true].map(|manual_by_default| CaseTypeKind::new(Meaning { manual_by_default }));
         for kind in &kinds {
             for other in &kinds {
                 let own = version(kind.edition());
@@ -306,25 +277,9 @@ mod tests {
     }
 
     #[test]
-    fn those_whom_its_tasks_name_are_found_once_for_each_definition() {
-        let mut document = claim();
-        document["cases"][0]["roles"] = json!([{ "id": "r", "name": "Clerk" }]);
-        document["cases"][0]["casePlanModel"] = json!({ "id": "plan", "type": "casePlanModel",
-            "planItems": [{ "id": "one", "definitionRef": "a" }, { "id": "two", "definitionRef": "a" },
-                { "id": "three", "definitionRef": "b" }],
-            "definitions": [
-                { "id": "a", "type": "humanTask", "configuration": { "assignee": "ada",
-                    "candidateUsers": "bob, ada", "candidateGroups": "=groups" } },
-                { "id": "b", "type": "humanTask", "performerRef": "r" }] });
-        let Judged { examination, named } = judged(&typed(&document).unwrap(), Meaning::default());
-        assert!(examination.executable, "{:?}", examination.diagnostics);
-        let told: Vec<_> = named.iter().map(|one| (&*one.element, &*one.name, one.is_group)).collect();
-        assert_eq!(told, [("a", "ada", false), ("a", "bob", false), ("b", "Clerk", true)]);
-    }
-
-    #[test]
     fn a_file_that_is_no_cmmn_is_refused_with_its_place() {
-        let Err(UseCaseError::Invalid(problems)) = kind(false).import(b"<definitions>\n <") else {
+        let Err(UseCaseError::Invalid(problems)) = CaseTypeKind::default().import(b"<definitions>\n <")
+        else {
             panic!("it was read")
         };
         assert_eq!((problems[0].reason, &problems[0].extra["line"]), ("malformedSource", &json!(2)));

@@ -2,6 +2,7 @@
 //! workflows, with another kind in every key; what a case definition says is [`CaseTypeKind`]'s.
 
 mod kind;
+mod people;
 
 pub use heddle_cmmn::Meaning;
 pub use heddle_definitions::{
@@ -60,15 +61,15 @@ impl CaseTypes {
         alarm: Arc<dyn Alarm>,
     ) -> Self {
         let meaning = Meaning::default();
-        let kind: Arc<dyn Kind> = Arc::new(CaseTypeKind::new(meaning, Arc::clone(&directory)));
+        let kind: Arc<dyn Kind> = Arc::new(CaseTypeKind::new(meaning).with_directory(Arc::clone(&directory)));
         Self { shared: Definitions::new(store, kind, ids, alarm), directory, meaning }
     }
 
     /// The same with what the installation decides where the standard leaves it open.
     #[must_use]
     pub fn with_meaning(self, meaning: Meaning) -> Self {
-        let kind: Arc<dyn Kind> = Arc::new(CaseTypeKind::new(meaning, Arc::clone(&self.directory)));
-        Self { shared: self.shared.with_kind(kind), meaning, ..self }
+        let kind = CaseTypeKind::new(meaning).with_directory(Arc::clone(&self.directory));
+        Self { shared: self.shared.with_kind(Arc::new(kind)), meaning, ..self }
     }
 
     /// The same with threads on which versions are compiled.

@@ -1,6 +1,7 @@
 //! Case types as a kind of definitions: CMMN.
 
 use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use heddle_cmmn::model::CaseDefinition;
@@ -9,11 +10,15 @@ use heddle_cmmn::{Compiled, Meaning, examine, xml};
 use heddle_definitions::is_error;
 use heddle_definitions::kind::{Entries, Examination, Imported, Kind, Written};
 use heddle_definitions::records::{Start, StartKind, Version};
+use heddle_execution::people;
+use heddle_execution::ports::Directory;
 use heddle_execution::schema;
 use heddle_kernel::{DefinitionKind, Diagnostic, Severity, TenantId, Timestamp};
 use heddle_usecase::{Problem, UseCaseError};
 use serde::Deserialize as _;
 use serde_json::Value;
+
+use super::people::named;
 
 /// Number of the rules by which what says nothing of manual activation starts by itself.
 const BY_ITSELF: i32 = 1;
@@ -21,16 +26,41 @@ const BY_ITSELF: i32 = 1;
 const BY_HAND: i32 = 2;
 
 /// The kind of case types.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Clone, Default)]
 pub struct CaseTypeKind {
     meaning: Meaning,
+    /// Directory in which those are looked for whom a definition names.
+    directory: Option<Arc<dyn Directory>>,
+}
+
+impl std::fmt::Debug for CaseTypeKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CaseTypeKind").field("meaning", &self.meaning).finish_non_exhaustive()
+    }
 }
 
 impl CaseTypeKind {
     /// The kind with what the installation decides where the standard leaves it open.
     #[must_use]
     pub const fn new(meaning: Meaning) -> Self {
-        Self { meaning }
+        Self { meaning, directory: None }
+    }
+
+    /// The same that tells of users and groups who are not there.
+    #[must_use]
+    pub fn with_directory(self, directory: Arc<dyn Directory>) -> Self {
+        Self { directory: Some(directory), ..self }
+    }
+
+    /// Users and groups whom a definition names and who are not there: nobody would see their tasks.
+    async fn people_findings(
+        &self,
+        tenant: TenantId,
+        definition: &CaseDefinition,
+    ) -> Result<Vec<Diagnostic>, UseCaseError> {
+        let Some(directory) = &self.directory else { return Ok(Vec::new()) };
+        let named = named(&heddle_cmmn::compile_with(definition, self.meaning).cases);
+        people::findings(&**directory, tenant, named).await
     }
 }
 
@@ -114,8 +144,13 @@ impl Kind for CaseTypeKind {
         Ok(examined(&typed(document)?, self.meaning).0)
     }
 
-    async fn examine(&self, _: TenantId, document: &Value) -> Result<Examination, UseCaseError> {
-        let (diagnostics, executable) = examined(&typed(document)?, self.meaning);
+    async fn examine(&self, tenant: TenantId, document: &Value) -> Result<Examination, UseCaseError> {
+        let definition = typed(document)?;
+        let (mut diagnostics, executable) = examined(&definition, self.meaning);
+        // What it names matters once the rest stands.
+        if executable {
+            diagnostics.extend(self.people_findings(tenant, &definition).await?);
+        }
         Ok(Examination { diagnostics, executable })
     }
 
@@ -179,7 +214,7 @@ mod tests {
         json!({ "cases": [{ "id": "claim", "name": "Claim",
             "configuration": { "startEvents": [{ "eventType": "claim.made" }, { "eventType": "claim.made" }] },
             "casePlanModel": { "id": "plan", "type": "casePlanModel",
-                "planItems": [{ "id": "item", "definitionRef": "done" }],
+                "items": [{ "id": "item", "definitionRef": "done" }],
                 "definitions": [{ "id": "done", "type": "milestone", "name": "Done" }] } }] })
     }
 
@@ -211,8 +246,8 @@ mod tests {
     #[test]
     fn a_version_keeps_what_was_decided_when_it_was_published() {
         let kinds = [false, true].map(|manual_by_default| CaseTypeKind::new(Meaning { manual_by_default }));
-        for kind in kinds {
-            for other in kinds {
+        for kind in &kinds {
+            for other in &kinds {
                 let own = version(kind.edition());
                 assert_eq!(meaning_of(&own), kind.meaning);
                 let differs = other.has_changed_meaning(&claim(), &own, &[]).unwrap();

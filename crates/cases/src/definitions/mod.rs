@@ -2,6 +2,7 @@
 //! workflows, with another kind in every key; what a case definition says is [`CaseTypeKind`]'s.
 
 mod kind;
+mod people;
 
 pub use heddle_cmmn::Meaning;
 pub use heddle_definitions::{
@@ -18,6 +19,7 @@ use heddle_definitions::kind::Kind;
 use heddle_definitions::ports::{DefinitionFilter, DefinitionStore};
 use heddle_definitions::records::{DefinitionView, ShownDefinition, Version, VersionChoice};
 use heddle_definitions::{Alarm, DefinitionKey, Definitions, Suggested};
+use heddle_execution::ports::Directory;
 use heddle_kernel::{DefinitionKind, Diagnostic, IdSource, Page, PageRequest, Revision};
 use heddle_policy::capability::{
     CaseTypeCreate, CaseTypeDelete, CaseTypeExport, CaseTypeImport, CaseTypeList, CaseTypePublish,
@@ -37,24 +39,37 @@ pub struct PreviewedCaseType {
 }
 
 /// The use cases of case types.
-#[derive(Debug)]
 pub struct CaseTypes {
     shared: Definitions,
+    directory: Arc<dyn Directory>,
     meaning: Meaning,
+}
+
+impl std::fmt::Debug for CaseTypes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CaseTypes").field("meaning", &self.meaning).finish_non_exhaustive()
+    }
 }
 
 impl CaseTypes {
     /// Builds the use cases on their ports.
     #[must_use]
-    pub fn new(store: Arc<dyn DefinitionStore>, ids: Arc<dyn IdSource>, alarm: Arc<dyn Alarm>) -> Self {
-        let kind: Arc<dyn Kind> = Arc::new(CaseTypeKind::default());
-        Self { shared: Definitions::new(store, kind, ids, alarm), meaning: Meaning::default() }
+    pub fn new(
+        store: Arc<dyn DefinitionStore>,
+        directory: Arc<dyn Directory>,
+        ids: Arc<dyn IdSource>,
+        alarm: Arc<dyn Alarm>,
+    ) -> Self {
+        let meaning = Meaning::default();
+        let kind: Arc<dyn Kind> = Arc::new(CaseTypeKind::new(meaning).with_directory(Arc::clone(&directory)));
+        Self { shared: Definitions::new(store, kind, ids, alarm), directory, meaning }
     }
 
     /// The same with what the installation decides where the standard leaves it open.
     #[must_use]
     pub fn with_meaning(self, meaning: Meaning) -> Self {
-        Self { shared: self.shared.with_kind(Arc::new(CaseTypeKind::new(meaning))), meaning }
+        let kind = CaseTypeKind::new(meaning).with_directory(Arc::clone(&self.directory));
+        Self { shared: self.shared.with_kind(Arc::new(kind)), meaning, ..self }
     }
 
     /// The same with threads on which versions are compiled.

@@ -8,7 +8,7 @@ use crate::samples::{self, CMMN, NOBODY};
 /// A case with a milestone behind a human task.
 fn claim() -> Value {
     json!({ "cases": [{ "id": "claim", "name": "Claim", "casePlanModel": { "id": "plan", "type": "casePlanModel",
-        "planItems": [{ "id": "assessing", "definitionRef": "assess" }],
+        "items": [{ "id": "assessing", "definitionRef": "assess" }],
         "definitions": [{ "id": "assess", "type": "humanTask", "name": "Assess" }] } }] })
 }
 
@@ -31,7 +31,7 @@ async fn a_case_type_is_drafted_validated_published_and_versioned() {
 
         // An item whose definition is nowhere: kept as a draft, told by its element, and never published.
         let mut broken = claim();
-        broken["cases"][0]["casePlanModel"]["planItems"][0]["definitionRef"] = json!("nowhere");
+        broken["cases"][0]["casePlanModel"]["items"][0]["definitionRef"] = json!("nowhere");
         let saved =
             admin.put(&format!("{path}/draft"), json!({ "definition": broken })).await.expect(200).data();
         assert_eq!(saved["caseType"]["definition"], broken);
@@ -82,6 +82,28 @@ async fn a_case_type_is_drafted_validated_published_and_versioned() {
 
         let _ = admin.patch(&path, json!({ "archived": true })).await.expect(200);
         let _ = admin.post(&format!("{path}/publish"), json!({})).await.refused(409, "archived");
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn users_and_groups_that_are_not_there_are_warned_of() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let admin = app.admin.clone();
+        let mut body = new("named");
+        body["definition"]["cases"][0]["casePlanModel"]["definitions"][0]["configuration"] =
+            json!({ "assignee": "nobody@nowhere.example", "candidateGroups": "worker, nowhere" });
+        let path = format!("/api/case-types/{}", admin.post("/api/case-types", body).await.expect(201).id());
+        for operation in ["validate", "publish"] {
+            let told = admin.post(&format!("{path}/{operation}"), json!({})).await.expect(200).data();
+            let all = told["diagnostics"].as_array().unwrap().iter();
+            let unknown = all.filter(|one| one["code"].as_str().unwrap().starts_with("unknown"));
+            let unknown: Vec<_> = unknown.map(|one| (&one["code"], &one["elementId"])).collect();
+            let expected = ["unknownUser", "unknownGroup"].map(|code| (json!(code), json!("assess")));
+            let expected: Vec<_> = expected.iter().map(|(code, element)| (code, element)).collect();
+            assert_eq!(unknown, expected, "{operation}: {told}");
+        }
         app.stop().await;
     });
 }

@@ -361,13 +361,14 @@ pub trait RunStore: Send + Sync {
     ) -> Result<Page<Run>, StoreError>;
     /// The place in the stream over all runs behind which lies what is committed from now on, and what lies there already.
     async fn feed_end(&self, tenant: TenantId) -> Result<FeedEnd, StoreError>;
-    /// The next slices behind a place in the stream over all runs that `access`, by its kind, and the filter let through, in their order;
-    /// of so many bytes or a single larger one. It reads a bounded part of the stream, whatever is let through of it.
+    /// The next slices behind a place in the stream over all instances that one of `access`, each by its kind, and the filter
+    /// let through, in their order; of so many bytes or a single larger one. It reads a bounded part of the stream, whatever
+    /// is let through of it.
     async fn feed(
         &self,
         tenant: TenantId,
         workflow: Option<WorkflowId>,
-        access: &InstanceFilter,
+        access: &[InstanceFilter],
         after: FeedPosition,
         bytes: usize,
     ) -> Result<FeedRead, StoreError>;

@@ -52,6 +52,7 @@ fn activation(now: Timestamp, most: u32) -> Activation {
     Activation {
         types: ["ship", "unknown"].map(wanted).to_vec(),
         denied: Vec::new(),
+        denied_kind: None,
         worker: "w".to_owned(),
         only: None,
         most,
@@ -194,7 +195,7 @@ async fn a_narrowed_look_finds_what_fits_behind_all_others_and_locks_nothing_els
 
         // Looked at page by page, without a lock; taken by their ids.
         let mut wanted =
-            Candidates { types: vec![wanted("ship")], denied: Vec::new(), behind: None, most: 8 };
+            Candidates { types: vec![wanted("ship")], denied: Vec::new(), denied_kind: None, behind: None, most: 8 };
         let mut seen = Vec::new();
         loop {
             let page = runs.free_jobs(t, &wanted).await.unwrap();
@@ -238,7 +239,7 @@ async fn a_look_without_a_lock_ends_behind_a_bounded_number_of_jobs_and_goes_on_
         commit(&runs, unit_of(RunWrite { jobs: vec![open(&sought)], ..begin(mine.clone()) })).await.unwrap();
         let narrowed = Narrowed { business_key: Some("K-1".to_owned()), ..Narrowed::default() };
         let types = vec![WantedType { narrowed, ..wanted("ship") }];
-        let mut asked = Candidates { types, denied: Vec::new(), behind: None, most: 8 };
+        let mut asked = Candidates { types, denied: Vec::new(), denied_kind: None, behind: None, most: 8 };
         let first = runs.free_jobs(t, &asked).await.unwrap();
         let behind = first.behind.expect("there are more");
         assert_eq!((first.jobs.len(), first.looked_at, behind.job), (0, 500, before[499].id));

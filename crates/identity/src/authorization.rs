@@ -398,8 +398,7 @@ fn target(thing: &AskedThing, field: &str, problems: &mut Problems) -> Target {
     }
     for (at, place) in thing.within.iter().enumerate() {
         let field = format!("{field}.within[{at}]");
-        let above =
-            ResourceType::parse(&place.kind).filter(|above| kind.places().any(|one| one == *above));
+        let above = ResourceType::parse(&place.kind).filter(|above| kind.places().any(|one| one == *above));
         let Some(above) = above else {
             let message = format!("Nothing of the type `{kind}` stands within things of this type.");
             problems.add(&format!("{field}.type"), "notAllowed", message);

@@ -260,7 +260,8 @@ impl JobReach {
         denied_within.extend(access.denied_within::<resource::Run>().iter().map(|run| run.0));
         denied_within.extend(access.denied_within::<resource::Workflow>().iter().map(|workflow| workflow.0));
         denied_within.extend(access.denied_within::<resource::Case>().iter().map(|case| case.0));
-        denied_within.extend(access.denied_within::<resource::CaseType>().iter().map(|case_type| case_type.0));
+        denied_within
+            .extend(access.denied_within::<resource::CaseType>().iter().map(|case_type| case_type.0));
         let of_runs =
             access.denies_all_within::<resource::Run>() || access.denies_all_within::<resource::Workflow>();
         let of_cases =

@@ -345,7 +345,9 @@ mod tests {
         };
         let (of_run, of_case) = (key(DefinitionKind::Workflow), key(DefinitionKind::Case));
         assert!(matches!(of_run.place(), EitherPlace::One(place) if place.id() == RunId(Uuid::from_u128(2))));
-        assert!(matches!(of_case.place(), EitherPlace::Other(place) if place.id() == CaseId(Uuid::from_u128(2))));
+        assert!(
+            matches!(of_case.place(), EitherPlace::Other(place) if place.id() == CaseId(Uuid::from_u128(2)))
+        );
         assert_ne!(of_run, of_case);
     }
 }

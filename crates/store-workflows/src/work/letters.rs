@@ -14,7 +14,8 @@ use heddle_policy::{AccessFilter, resource};
 use heddle_store::schema::ErrandRow;
 use heddle_store::tombstone::{self, Tombstone};
 use heddle_store::{
-    AsConn, At, Db, Error, Id, errands, filter as limits, journal, keyset, on_conn, page, read, within, write_tx,
+    AsConn, At, Db, Error, Id, errands, filter as limits, journal, keyset, on_conn, page, read, within,
+    write_tx,
 };
 use heddle_usecase::errand::NewErrand;
 use heddle_usecase::{Journal, StoreError};
@@ -60,7 +61,8 @@ pub(crate) async fn list(
             query = query.filter(dead_letters::workflow_id.ne_all(denied));
         }
         if access.denies_all_within::<resource::Workflow>() {
-            query = query.filter(dead_letters::instance_kind.ne(DefinitionKindWord(DefinitionKind::Workflow)));
+            query =
+                query.filter(dead_letters::instance_kind.ne(DefinitionKindWord(DefinitionKind::Workflow)));
         }
         if access.denies_all_within::<resource::CaseType>() {
             query = query.filter(dead_letters::instance_kind.ne(DefinitionKindWord(DefinitionKind::Case)));

@@ -194,8 +194,13 @@ async fn a_narrowed_look_finds_what_fits_behind_all_others_and_locks_nothing_els
         }
 
         // Looked at page by page, without a lock; taken by their ids.
-        let mut wanted =
-            Candidates { types: vec![wanted("ship")], denied: Vec::new(), denied_kind: None, behind: None, most: 8 };
+        let mut wanted = Candidates {
+            types: vec![wanted("ship")],
+            denied: Vec::new(),
+            denied_kind: None,
+            behind: None,
+            most: 8,
+        };
         let mut seen = Vec::new();
         loop {
             let page = runs.free_jobs(t, &wanted).await.unwrap();

@@ -53,7 +53,8 @@ impl Search<'_> {
     pub(super) fn is_partial(&self) -> bool {
         !self.denied.is_empty()
             || self.denied_kind.is_some()
-            || !self.types.iter().all(WantedType::is_whole) || self.sieve().is_some()
+            || !self.types.iter().all(WantedType::is_whole)
+            || self.sieve().is_some()
     }
 
     /// Name of the condition on variables; none where there is none.

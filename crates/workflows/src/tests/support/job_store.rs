@@ -106,7 +106,9 @@ impl Tables {
             let is_free = Some(job.tenant) == unit.tenant
                 && job.state == JobState::Ready
                 && wanted.only.as_ref().is_none_or(|only| only.contains(&job.id));
-            if taken.jobs.len() < wanted.most as usize && is_free && fits(job, &wanted.types, &wanted.denied, wanted.denied_kind)
+            if taken.jobs.len() < wanted.most as usize
+                && is_free
+                && fits(job, &wanted.types, &wanted.denied, wanted.denied_kind)
             {
                 (job.state, job.due_at) = (JobState::Locked, Some(wanted.until));
                 job.epoch += 1;

@@ -300,6 +300,9 @@ pub struct TaskFilter {
     /// Only tasks that one with these names and groups may work on: assigned to a name, or not assigned and either
     /// without candidates or with one of the names or groups among them.
     pub candidate: Option<(Vec<String>, Vec<String>)>,
+    /// Kind of the instances of which all tasks are wanted, whoever may work on them; `candidate` is about those of the other
+    /// kind alone then.
+    pub viewed: Option<DefinitionKind>,
     /// Due before this instant.
     pub due_before: Option<Timestamp>,
     /// Follow-up date before this instant.

@@ -135,7 +135,11 @@ async fn the_work_list_shows_the_tasks_of_the_kinds_that_are_asked_for() {
             ..none()
         };
         let both = vec![all_runs(), of_cases()];
+        let stranger = TaskFilter { candidate: Some((vec!["zoe".to_owned()], Vec::new())), ..mine.clone() };
+        let viewer = TaskFilter { viewed: Some(DefinitionKind::Workflow), ..stranger.clone() };
         for (filter, access, expected) in [
+            (stranger, both.clone(), vec![first.id]),
+            (viewer, both.clone(), vec![first.id, second.id]),
             (none(), both.clone(), vec![first.id, second.id]),
             (none(), vec![all_runs()], vec![second.id]),
             (none(), vec![of_cases()], vec![first.id]),

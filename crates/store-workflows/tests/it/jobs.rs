@@ -1,7 +1,7 @@
 //! Jobs: taken once, in order, under epochs.
 
-use heddle_kernel::{JobId, PageRequest, RunId, TenantId, Timestamp};
-use heddle_policy::AccessFilter;
+use heddle_kernel::{CaseId, DefinitionKind, JobId, PageRequest, RunId, TenantId, Timestamp};
+use heddle_policy::{AccessFilter, resource};
 use heddle_store_workflows::SqlRunStore;
 use heddle_testkit::on_both;
 use heddle_usecase::StoreError;
@@ -277,4 +277,36 @@ async fn locks_that_run_out_are_counted_until_a_worker_says_something() {
         let again = take(&runs, t, now, 1, Vec::new()).await;
         assert_eq!(again[0].lapses, 0, "it was given back by a worker that lives");
     });
+}
+
+#[tokio::test]
+async fn who_is_denied_all_of_one_kind_sees_and_takes_the_jobs_of_the_other() {
+    on_both!(|db| {
+        let (workflows, runs) = stores(&db);
+        let flow = published(&workflows, tenant(), "a").await;
+        let (plain, of_case) = (run(&flow), Run { kind: DefinitionKind::Case, ..run(&flow) });
+        let rows = [job(&plain, 0, 1), job(&of_case, 9, 0)];
+        for (of, row) in [&plain, &of_case].into_iter().zip(&rows) {
+            let jobs = vec![JobChange::Open(Box::new(row.clone()))];
+            commit(&runs, unit_of(RunWrite { jobs, ..begin(of.clone()) })).await.unwrap();
+        }
+        let (t, all) = (flow.tenant, AccessFilter::<resource::Job>::everything);
+        let page = PageRequest { limit: 9, cursor: None };
+        for (access, expected) in [
+            (all().but_within_all::<resource::Case>(), vec![rows[0].id]),
+            (all().but_within_all::<resource::Workflow>(), vec![rows[1].id]),
+            (all().but_within::<resource::Case>([CaseId::from(of_case.id)]), vec![rows[0].id]),
+        ] {
+            let seen = runs.jobs(t, &JobFilter::default(), &access, at(5), &page).await.unwrap();
+            assert_eq!(ids(&seen.items), expected, "{access:?}");
+        }
+        for (kind, expected) in [(DefinitionKind::Case, rows[0].id), (DefinitionKind::Workflow, rows[1].id)] {
+            let asked = Activation { denied_kind: Some(kind), ..activation(at(10), 9) };
+            assert_eq!(ids_of(&taken_by(&runs, t, asked).await), [expected]);
+        }
+    });
+}
+
+fn ids_of(taken: &Taken) -> Vec<JobId> {
+    taken.jobs.iter().map(|one| one.job.id).collect()
 }

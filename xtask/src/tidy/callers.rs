@@ -83,9 +83,9 @@ const GUARDED: &[Guarded] = &[
         by: "of_stored",
         callers: &[
             ("crates/definitions/src/records.rs", "a definition that was loaded"),
+            ("crates/server/src/outside.rs", "a workflow or a case type that a webhook names"),
             ("crates/workflows/src/ports/workflows.rs", "a workflow that a run, a call or a rule names"),
             ("crates/cases/src/versions.rs", "a case type that a case, a call or a rule names"),
-            ("crates/server/src/outside.rs", "a workflow or a case type that a webhook names"),
         ],
     },
     Guarded { of: "AccessFilter", by: "everything", callers: &[] },

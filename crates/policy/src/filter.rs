@@ -27,7 +27,7 @@ pub struct Extent {
     pub denied: Vec<RuleId>,
     /// Deny on what is the caller's own.
     pub denied_own: bool,
-    /// Things within these (for runs: workflows) are denied.
+    /// Things within these (for runs: workflows) are denied; `*` stands for all of the type.
     pub denied_within: Vec<(ResourceType, RuleId)>,
     /// The ids that are allowed or denied may also be those of what a thing stands within.
     pub by_place: bool,
@@ -187,6 +187,25 @@ impl<R: Resource> AccessFilter<R> {
     {
         let denied = self.extent.denied_within.iter().filter(|(kind, _)| *kind == P::TYPE);
         denied.filter_map(|(_, id)| P::Id::of_rule(id)).collect()
+    }
+
+    /// Without what stands within any thing of the kind `P`.
+    #[must_use]
+    pub fn but_within_all<P: Resource>(mut self) -> Self
+    where
+        R: In<P>,
+    {
+        self.extent.denied_within.push((P::TYPE, RuleId::any()));
+        self
+    }
+
+    /// Whether all is denied that stands within any thing of the kind `P`, while some stand elsewhere.
+    #[must_use]
+    pub fn denies_all_within<P: Resource>(&self) -> bool
+    where
+        R: In<P>,
+    {
+        self.extent.denied_within.iter().any(|(kind, id)| *kind == P::TYPE && id.is_any())
     }
 
     /// Whether a thing is let through of which nobody looked whose it is.

@@ -94,18 +94,8 @@ impl Acting {
 /// where nobody calls.
 #[must_use]
 pub fn own_context(reason: OwnReason, now: Timestamp, tenant: TenantId, user: UserId) -> RequestContext {
+    let session = heddle_kernel::SessionId(RandomIds.next(now));
     let request = RequestFacts { request_id: RequestId::made(RandomIds.next(now)), now, client_ip: None };
-    own_context_of(reason, tenant, user, request)
-}
-
-/// The same for a request by which nobody is signed in.
-pub(crate) fn own_context_of(
-    reason: OwnReason,
-    tenant: TenantId,
-    user: UserId,
-    request: RequestFacts,
-) -> RequestContext {
-    let session = heddle_kernel::SessionId(RandomIds.next(request.now));
     RequestContext::of_the_installation(reason, tenant, user, session, request)
 }
 

@@ -9,6 +9,7 @@ impl Names<Instance> for runs::id {}
 impl Names<Instance> for human_tasks::run_id {}
 impl Names<DeadLetter> for dead_letters::id {}
 impl Names<Workflow> for dead_letters::workflow_id {}
+impl Names<CaseType> for dead_letters::workflow_id {}
 impl Names<Definition> for runs::workflow_id {}
 impl Names<Definition> for human_tasks::workflow_id {}
 impl Names<Workflow> for workflows::id {}

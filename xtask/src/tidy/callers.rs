@@ -47,7 +47,7 @@ const GUARDED: &[Guarded] = &[
         by: "of_the_installation",
         callers: &[(
             "crates/server/src/acting.rs",
-            "the demo, commands of the operator and calls at hooks, where nobody is signed in",
+            "the demo and commands of the operator, where nobody calls",
         )],
     },
     Guarded {
@@ -83,6 +83,7 @@ const GUARDED: &[Guarded] = &[
         by: "of_stored",
         callers: &[
             ("crates/definitions/src/records.rs", "a definition that was loaded"),
+            ("crates/server/src/outside.rs", "a workflow or a case type that a webhook names"),
             ("crates/workflows/src/ports/workflows.rs", "a workflow that a run, a call or a rule names"),
             ("crates/cases/src/versions.rs", "a case type that a case, a call or a rule names"),
         ],

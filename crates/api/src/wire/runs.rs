@@ -552,10 +552,11 @@ request! {
         waiting_before: Option<Timestamp>,
     }
 
-    /// Which events of all runs. The stream begins with what is committed from now on, or behind the event that
+    /// Which events of all runs, and of all cases that the caller may read: an event has `runId` and `workflowId`, or
+    /// `caseId` and `caseTypeId`. The stream begins with what is committed from now on, or behind the event that
     /// `Last-Event-ID` names.
     struct AllEventsQuery {
-        /// Only those of the runs of this workflow.
+        /// Only those of the runs of this workflow, or of the cases of this case type.
         #[schema(min_length = 1, max_length = 200)]
         workflow_id: Option<String>,
         /// Only those of these types, comma-separated.

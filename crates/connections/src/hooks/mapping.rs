@@ -205,7 +205,8 @@ mod tests {
     #[test]
     fn without_an_expression_the_senders_own_id_counts() {
         let own = |scheme, body| apply(&mapping("1"), scheme, body).unwrap().unwrap().idempotency_key;
-        assert_eq!(own(Some(SignatureScheme::Github), json!({"id": "x"})), "d-1");
+        // What GitHub's signature is not over makes no other call of the same one.
+        assert_eq!(own(Some(SignatureScheme::Github), json!({"id": "x"})), sha256_hex(b"raw"));
         assert_eq!(own(Some(SignatureScheme::Stripe), json!({"id": "evt_1"})), "evt_1");
         assert_eq!(own(None, json!({"id": "x"})), sha256_hex(b"raw"));
         assert_eq!(own(Some(SignatureScheme::Stripe), json!({})), sha256_hex(b"raw"));

@@ -23,8 +23,8 @@ literals! {
 pub struct HookMapping {
     /// Correlation key of the event: a text or a number.
     pub correlation_key: String,
-    /// Idempotency key of the event: a text or a number. Absent is the sender's own id of the message, by the manner of its
-    /// signature, or else a digest of the call.
+    /// Idempotency key of the event: a text or a number. Absent is the sender's own id of the message, where its signature
+    /// is over that, or else a digest of the body.
     pub idempotency_key: Option<String>,
     /// Payload of the event; absent is the body.
     pub payload: Option<String>,

@@ -46,13 +46,13 @@ impl<'a> SignedCall<'a> {
         found.next().filter(|_| found.next().is_none()).map(String::as_str)
     }
 
-    /// The sender's own id of the message, as the manner of its signature has one.
+    /// The sender's own id of the message, where the signature is over it: by another one a call that was overheard would
+    /// be a new one.
     pub(super) fn message_id(self, scheme: Option<SignatureScheme>) -> Option<&'a str> {
         let id = match scheme? {
             SignatureScheme::StandardWebhooks => self.header("webhook-id"),
-            SignatureScheme::Github => self.header("x-github-delivery"),
-            // Stripe's stands in the body.
-            SignatureScheme::Stripe => None,
+            // GitHub signs the body alone, and no time; Stripe's id stands in the body.
+            SignatureScheme::Github | SignatureScheme::Stripe => None,
         };
         id.filter(|id| !id.is_empty())
     }

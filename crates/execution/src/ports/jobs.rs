@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use heddle_kernel::{JobId, Page, PageRequest, RunId, TenantId, Timestamp, WorkflowId};
+use heddle_kernel::{DefinitionKind, JobId, Page, PageRequest, RunId, TenantId, Timestamp, WorkflowId};
 use heddle_policy::{AccessFilter, RuleId, resource};
 use heddle_usecase::StoreError;
 use parking_lot::Mutex;
@@ -42,7 +42,7 @@ pub enum JobChange {
 pub struct WantedType {
     /// The type.
     pub name: String,
-    /// Ids of the runs and workflows of which alone it is given out; all when absent.
+    /// Ids of the instances and definitions of which alone it is given out; all when absent.
     pub within: Option<Vec<Uuid>>,
     /// Part to which the worker narrows it.
     pub narrowed: Narrowed,
@@ -86,8 +86,10 @@ pub struct JobPlace {
 pub struct Candidates {
     /// Types of the jobs, each once.
     pub types: Vec<WantedType>,
-    /// Ids of the runs and workflows of which nothing is given out.
+    /// Ids of the instances and definitions of which nothing is given out.
     pub denied: Vec<Uuid>,
+    /// Kind of the instances of none of which anything is given out.
+    pub denied_kind: Option<DefinitionKind>,
     /// The place behind which they stand; from the first on when absent.
     pub behind: Option<JobPlace>,
     /// The most jobs.
@@ -110,8 +112,10 @@ pub struct FreeJobs {
 pub struct Activation {
     /// Types of the jobs, each once.
     pub types: Vec<WantedType>,
-    /// Ids of the runs and workflows of which nothing is given out.
+    /// Ids of the instances and definitions of which nothing is given out.
     pub denied: Vec<Uuid>,
+    /// Kind of the instances of none of which anything is given out.
+    pub denied_kind: Option<DefinitionKind>,
     /// Name of the worker.
     pub worker: String,
     /// Jobs of which alone some are taken, found before by [`Candidates`] of the same worker: they fulfil its conditions,
@@ -219,8 +223,8 @@ pub struct JobFilter {
     pub worker: Option<String>,
 }
 
-/// Jobs that a caller may act on, in the words of the store: rules name jobs by their type, or by the run or workflow
-/// that they stand within.
+/// Jobs that a caller may act on, in the words of the store: rules name jobs by their type, or by the run or workflow, or
+/// the case or case type, that they stand within.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct JobReach {
     /// Whether every job is allowed that is not denied.
@@ -229,10 +233,12 @@ pub struct JobReach {
     pub types: Vec<RuleId>,
     /// Types that are denied.
     pub denied_types: Vec<RuleId>,
-    /// Ids of the runs and workflows of which all jobs are allowed.
+    /// Ids of the instances and definitions of which all jobs are allowed.
     pub within: Vec<Uuid>,
-    /// Ids of the runs and workflows of which all jobs are denied.
+    /// Ids of the instances and definitions of which all jobs are denied.
     pub denied_within: Vec<Uuid>,
+    /// Kind of the instances of all of which the jobs are denied; of both it is nothing that is reached.
+    pub denied_kind: Option<DefinitionKind>,
 }
 
 impl JobReach {
@@ -253,7 +259,21 @@ impl JobReach {
         let mut denied_within = uuids(&denied_types);
         denied_within.extend(access.denied_within::<resource::Run>().iter().map(|run| run.0));
         denied_within.extend(access.denied_within::<resource::Workflow>().iter().map(|workflow| workflow.0));
-        Self { all: access.all(), within: uuids(&types), types, denied_types, denied_within }
+        denied_within.extend(access.denied_within::<resource::Case>().iter().map(|case| case.0));
+        denied_within
+            .extend(access.denied_within::<resource::CaseType>().iter().map(|case_type| case_type.0));
+        let of_runs =
+            access.denies_all_within::<resource::Run>() || access.denies_all_within::<resource::Workflow>();
+        let of_cases =
+            access.denies_all_within::<resource::Case>() || access.denies_all_within::<resource::CaseType>();
+        let denied_kind = match (of_runs, of_cases) {
+            (true, true) => return Self::default(),
+            (true, false) => Some(DefinitionKind::Workflow),
+            (false, true) => Some(DefinitionKind::Case),
+            (false, false) => None,
+        };
+        let (all, within) = (access.all(), uuids(&types));
+        Self { all, types, denied_types, within, denied_within, denied_kind }
     }
 
     /// The part of a type that is reached; none when nothing of it is.

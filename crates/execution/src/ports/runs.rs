@@ -300,6 +300,9 @@ pub struct TaskFilter {
     /// Only tasks that one with these names and groups may work on: assigned to a name, or not assigned and either
     /// without candidates or with one of the names or groups among them.
     pub candidate: Option<(Vec<String>, Vec<String>)>,
+    /// Kind of the instances of which all tasks are wanted, whoever may work on them; `candidate` is about those of the other
+    /// kind alone then.
+    pub viewed: Option<DefinitionKind>,
     /// Due before this instant.
     pub due_before: Option<Timestamp>,
     /// Follow-up date before this instant.
@@ -361,13 +364,14 @@ pub trait RunStore: Send + Sync {
     ) -> Result<Page<Run>, StoreError>;
     /// The place in the stream over all runs behind which lies what is committed from now on, and what lies there already.
     async fn feed_end(&self, tenant: TenantId) -> Result<FeedEnd, StoreError>;
-    /// The next slices behind a place in the stream over all runs that `access`, by its kind, and the filter let through, in their order;
-    /// of so many bytes or a single larger one. It reads a bounded part of the stream, whatever is let through of it.
+    /// The next slices behind a place in the stream over all instances that one of `access`, each by its kind, and the filter
+    /// let through, in their order; of so many bytes or a single larger one. It reads a bounded part of the stream, whatever
+    /// is let through of it.
     async fn feed(
         &self,
         tenant: TenantId,
         workflow: Option<WorkflowId>,
-        access: &InstanceFilter,
+        access: &[InstanceFilter],
         after: FeedPosition,
         bytes: usize,
     ) -> Result<FeedRead, StoreError>;

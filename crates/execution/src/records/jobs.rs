@@ -1,7 +1,10 @@
 //! Jobs for external workers, as workers and operators see them.
 
 use heddle_engine::OpenJob;
-use heddle_kernel::{DefinitionKind, JobId, RunId, TenantId, Timestamp, WorkflowId, literals};
+use heddle_kernel::{
+    CaseId, CaseTypeId, DefinitionKind, JobId, RunId, TenantId, Timestamp, WorkflowId, literals,
+};
+use heddle_policy::resource::EitherPlace;
 use heddle_policy::{InstanceKey, Key, RuleId, Within, resource};
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -194,7 +197,7 @@ impl Job {
     /// Key of the job in access decisions.
     #[must_use]
     pub fn key(&self) -> Key<resource::Job> {
-        key_of(self.tenant, &self.job_type, self.run, self.workflow)
+        key_of(&self.instance(), &self.job_type)
     }
 
     /// Key of the instance that the job is of.
@@ -205,8 +208,15 @@ impl Job {
 }
 
 /// Key of a job of a type in access decisions.
-fn key_of(tenant: TenantId, job_type: &str, run: RunId, workflow: WorkflowId) -> Key<resource::Job> {
-    Key::of_stored(tenant, type_id(job_type), Within::at(run, Within::of(workflow)))
+fn key_of(of: &InstanceKey, job_type: &str) -> Key<resource::Job> {
+    let (id, definition) = (of.id(), of.within());
+    let place = match of.kind() {
+        DefinitionKind::Workflow => EitherPlace::One(Within::at(id, Within::of(definition))),
+        DefinitionKind::Case => {
+            EitherPlace::Other(Within::at(CaseId::from(id), Within::of(CaseTypeId::from(definition))))
+        }
+    };
+    Key::of_stored(of.tenant(), type_id(job_type), place)
 }
 
 /// A type of jobs as rules name it.
@@ -277,7 +287,8 @@ impl JobEnding {
     /// Key of the job in access decisions.
     #[must_use]
     pub fn key(&self) -> Key<resource::Job> {
-        key_of(self.tenant, &self.job_type, self.run, self.workflow)
+        let of = InstanceKey::of_stored(self.tenant, self.instance_kind, self.run, self.workflow);
+        key_of(&of, &self.job_type)
     }
 }
 
@@ -324,5 +335,19 @@ mod tests {
         let numbers = ids.map(|id| number_of(Uuid::parse_str(id).unwrap()));
         assert!(numbers.iter().all(|number| *number > 0), "{numbers:?}");
         assert_ne!(numbers[0], numbers[1]);
+    }
+
+    #[test]
+    fn a_job_of_a_case_stands_within_it_and_not_within_a_run() {
+        let key = |kind| {
+            let ids = (RunId(Uuid::from_u128(2)), WorkflowId(Uuid::from_u128(3)));
+            key_of(&InstanceKey::of_stored(TenantId(Uuid::from_u128(1)), kind, ids.0, ids.1), "ship")
+        };
+        let (of_run, of_case) = (key(DefinitionKind::Workflow), key(DefinitionKind::Case));
+        assert!(matches!(of_run.place(), EitherPlace::One(place) if place.id() == RunId(Uuid::from_u128(2))));
+        assert!(
+            matches!(of_case.place(), EitherPlace::Other(place) if place.id() == CaseId(Uuid::from_u128(2)))
+        );
+        assert_ne!(of_run, of_case);
     }
 }

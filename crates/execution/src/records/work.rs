@@ -1,6 +1,7 @@
 //! Background work: what nobody asked for at this moment, the tries that it took, and what was set aside of it.
 
-use heddle_kernel::{DefinitionKind, EventId, RunId, TenantId, Timestamp, WorkflowId, literals};
+use heddle_kernel::{CaseTypeId, DefinitionKind, EventId, RunId, TenantId, Timestamp, WorkflowId, literals};
+use heddle_policy::resource::EitherPlace;
 use heddle_policy::{Key, Within, resource};
 use heddle_usecase::errand::{ErrandKind, NewErrand};
 use serde::{Deserialize, Serialize};
@@ -294,8 +295,12 @@ impl DeadLetter {
     /// Key of the letter in access decisions.
     #[must_use]
     pub fn key(&self) -> Key<resource::DeadLetter> {
-        let workflow = self.workflow.unwrap_or(WorkflowId(Uuid::nil()));
-        Key::of_stored(self.tenant, self.id, Within::of(workflow))
+        let definition = self.workflow.unwrap_or(WorkflowId(Uuid::nil()));
+        let place = match self.instance_kind {
+            DefinitionKind::Workflow => EitherPlace::One(Within::of(definition)),
+            DefinitionKind::Case => EitherPlace::Other(Within::of(CaseTypeId::from(definition))),
+        };
+        Key::of_stored(self.tenant, self.id, place)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The stream over all runs of an organisation.
+//! The stream over all runs and cases of an organisation.
 
 use heddle_kernel::{DefinitionKind, TenantId, WorkflowId};
 use heddle_policy::{InstanceFilter, InstanceKey};
@@ -12,7 +12,7 @@ use crate::ports::{FeedEnd, FeedPosition, FeedRest, FeedSlice};
 /// Events of the stream that a reader asks for.
 #[derive(Debug, Clone, Default)]
 pub struct FeedFilter {
-    /// Workflow of the runs; all when absent.
+    /// Workflow of the runs, or case type of the cases; all when absent.
     pub workflow: Option<WorkflowId>,
     /// Types of the events; all when empty.
     pub types: Vec<String>,
@@ -25,7 +25,7 @@ pub struct FeedEvent {
     pub position: FeedPosition,
     /// Type of the event, such as `node.activated`.
     pub kind: String,
-    /// All of the event, with its run and its workflow, as the text of an object.
+    /// All of the event, with its run and its workflow, or its case and its case type, as the text of an object.
     pub json: String,
 }
 
@@ -49,17 +49,17 @@ impl Runs {
         Ok(self.ports.runs.feed_end(tenant).await?)
     }
 
-    /// The next events of instances of the filters' kind behind a place of the stream that the filters let through, of so many bytes of stored slices or of
-    /// a single larger one, of runs that both filters let through: those that the reader may list, and those that they may
-    /// read. The reader's rights are asked for anew with each look. A slice that does not read is left out.
+    /// The next events behind a place of the stream, of so many bytes of stored slices or of a single larger one: of runs
+    /// and cases that the reader may list by one of the filters of `access`, and read by one of `reads`. The reader's rights
+    /// are asked for anew with each look. A slice that does not read is left out.
     ///
     /// # Errors
     /// `Unavailable`.
     pub async fn feed(
         &self,
         tenant: TenantId,
-        access: &InstanceFilter,
-        reads: &InstanceFilter,
+        access: &[InstanceFilter],
+        reads: &[InstanceFilter],
         filter: &FeedFilter,
         after: FeedPosition,
         bytes: usize,
@@ -68,7 +68,7 @@ impl Runs {
         let mut events = Vec::new();
         for slice in &read.slices {
             let key = InstanceKey::of_stored(tenant, slice.kind, slice.run, slice.workflow);
-            if !reads.permits_owned(&key, slice.ownership) {
+            if !reads.iter().any(|filter| filter.permits_owned(&key, slice.ownership)) {
                 continue;
             }
             let before = events.len();

@@ -93,8 +93,8 @@ impl Runs {
         self.work_list(&[authorized.filter().into()], context, whose, filter, page).await
     }
 
-    /// The work list over the kinds of instances that a filter is given for. Who may not view one of the kinds sees those
-    /// tasks alone that are theirs or could be.
+    /// The work list over the kinds of instances that a filter is given for. Who may not view one of the kinds sees of its
+    /// tasks those alone that are theirs or could be.
     ///
     /// # Errors
     /// As [`Self::tasks`].
@@ -106,7 +106,10 @@ impl Runs {
         mut filter: TaskFilter,
         page: &PageRequest,
     ) -> Result<Page<HumanTask>, UseCaseError> {
-        let views_all = access.iter().all(|of| context.holds(view_of(of.kind())));
+        let views = |of: &&InstanceFilter| context.holds(view_of(of.kind()));
+        let viewed: Vec<InstanceFilter> = access.iter().filter(views).cloned().collect();
+        let views_all = viewed.len() == access.len();
+        let mut access = access;
         match whose {
             MyTasks::All => {}
             MyTasks::Assigned => filter.assignee = Some(names(context)),
@@ -117,8 +120,11 @@ impl Runs {
             }
             MyTasks::CandidateOf(name) => {
                 let person = self.person(context, "candidate", &name).await?;
-                if person.id != context.user_id() && !views_all {
-                    let message = "What others may work on is for those with `runs.view`.";
+                if person.id != context.user_id() {
+                    access = &viewed;
+                }
+                if access.is_empty() {
+                    let message = "What others may work on is for those with `runs.view` or `cases.view`.";
                     return Err(UseCaseError::Forbidden(Problem::at(
                         "candidate",
                         "permissionMissing",
@@ -128,9 +134,10 @@ impl Runs {
                 filter.candidate = Some((person.names(), person.groups));
             }
         }
-        // Who only works on tasks sees those that are his or could be.
+        // Who only works on tasks sees those that are his or could be; of what they may view besides, all.
         if !views_all && filter.candidate.is_none() {
             filter.candidate = Some((names(context), groups(context)));
+            filter.viewed = viewed.first().map(InstanceFilter::kind);
         }
         Ok(self.ports.runs.tasks(context.tenant(), &filter, access, page).await?)
     }

@@ -18,8 +18,7 @@ impl Runs {
     pub(super) async fn add_errands(&self, unit: &mut Transaction) -> Result<(), StoreError> {
         let Some(subscribers) = &self.subscribers else { return Ok(()) };
         for write in &unit.runs {
-            // Who subscribed was asked what they may read of workflows, and not of case types.
-            if write.events.is_none() || write.run.kind != DefinitionKind::Workflow {
+            if write.events.is_none() {
                 continue;
             }
             let all = subscribers.of(write.run.tenant).await?;
@@ -55,16 +54,20 @@ fn errands_of(
     errands: &mut Vec<NewErrand>,
 ) -> serde_json::Result<()> {
     let (run, Some(events)) = (&write.run, &write.events) else { return Ok(()) };
-    let concerned: Vec<_> = subscribers.iter().filter(|one| one.wants_runs_of(run.workflow)).collect();
+    let concerned: Vec<_> = subscribers.iter().filter(|one| one.concerns(run.kind, run.workflow)).collect();
     if concerned.is_empty() {
         return Ok(());
     }
+    let (instance, definition) = match run.kind {
+        DefinitionKind::Workflow => ("runId", "workflowId"),
+        DefinitionKind::Case => ("caseId", "caseTypeId"),
+    };
     for event in serde_json::from_slice::<Vec<&RawValue>>(events)? {
         let head: Head<'_> = serde_json::from_str(event.get())?;
         for subscriber in concerned.iter().filter(|one| one.wants(&head.kind)) {
             let id = EventId(ids.next(run.updated_at));
             let before = format!(
-                "\"id\":\"{id}\",\"webhookId\":\"{}\",\"organizationId\":\"{}\",\"runId\":\"{}\",\"workflowId\":\"{}\"",
+                "\"id\":\"{id}\",\"webhookId\":\"{}\",\"organizationId\":\"{}\",\"{instance}\":\"{}\",\"{definition}\":\"{}\"",
                 subscriber.id, run.tenant, run.id, run.workflow
             );
             errands.push(NewErrand {
@@ -103,6 +106,7 @@ fn told(before: &str, event: &RawValue) -> serde_json::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::records::Run;
     use crate::runs::recent::tests::run as waiting;
     use heddle_kernel::{SequentialIds, WorkflowId};
     use serde_json::json;
@@ -117,13 +121,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn each_subscriber_is_told_in_order_of_what_it_wants_and_no_other_workflow() {
-        let run = waiting(1, "");
-        let events = json!([{"sequence": 1, "type": "run.started", "data": {"a": 1}, "at": "x"},
-            {"sequence": 2, "type": "node.activated", "data": {}, "at": "x", "nodeId": "ask"},
-            {"sequence": 3, "type": "run.completed", "data": {"big": "y".repeat(LONGEST)}, "at": "x"}]);
-        let write = RunWrite {
+    fn write_of(run: &Run, events: &Value) -> RunWrite {
+        RunWrite {
             events: Some(events.to_string().into_bytes()),
             run: run.clone(),
             packed: None,
@@ -137,7 +136,36 @@ mod tests {
             jobs: Vec::new(),
             outgoing: Vec::new(),
             stores: Vec::new(),
-        };
+        }
+    }
+
+    #[test]
+    fn a_case_is_told_to_those_alone_that_name_its_type() {
+        let run = Run { kind: DefinitionKind::Case, ..waiting(1, "") };
+        let write = write_of(&run, &json!([{"sequence": 1, "type": "case.opened", "data": {}, "at": "x"}]));
+        let all = [subscriber(1, None, None), subscriber(2, None, Some(vec![run.workflow]))];
+        let mut errands = Vec::new();
+        errands_of(&write, &all, &SequentialIds::default(), &mut errands).unwrap();
+        let id = Uuid::from_u128(2).to_string();
+        assert_eq!(errands.iter().map(|one| one.lane.line.clone()).collect::<Vec<_>>(), [Some(id.clone())]);
+        let payload: Value = serde_json::from_str(&errands[0].payload).unwrap();
+        assert_eq!(
+            payload,
+            json!({"id": errands[0].id.to_string(), "webhookId": id, "organizationId": run.tenant.to_string(),
+                "caseId": run.id.to_string(), "caseTypeId": run.workflow.to_string(),
+                "sequence": 1, "type": "case.opened", "data": {}, "at": "x"})
+        );
+        // What waits is not sent once the webhook is one of all workflows.
+        assert_eq!(all.each_ref().map(|one| one.still_wants(&errands[0])), [false, true]);
+    }
+
+    #[test]
+    fn each_subscriber_is_told_in_order_of_what_it_wants_and_no_other_workflow() {
+        let run = waiting(1, "");
+        let events = json!([{"sequence": 1, "type": "run.started", "data": {"a": 1}, "at": "x"},
+            {"sequence": 2, "type": "node.activated", "data": {}, "at": "x", "nodeId": "ask"},
+            {"sequence": 3, "type": "run.completed", "data": {"big": "y".repeat(LONGEST)}, "at": "x"}]);
+        let write = write_of(&run, &events);
         let all = [
             subscriber(1, None, None),
             subscriber(2, Some(&["run.completed"]), Some(vec![run.workflow])),
@@ -172,5 +200,6 @@ mod tests {
             (&Value::Null, &json!(true), &json!(3))
         );
         assert!(errands.iter().all(|one| one.lane.tenant == run.tenant && one.run == Some(run.id)));
+        assert!(errands.iter().all(|one| all[0].still_wants(one) && !all[2].still_wants(one)));
     }
 }

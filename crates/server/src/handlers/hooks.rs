@@ -10,9 +10,9 @@ use heddle_connections::{
     NewSignature, SignatureFault,
 };
 use heddle_egress::Url;
+use heddle_identity::Authenticated;
 use heddle_identity::token::{HOOK_PREFIX, Token};
 use heddle_kernel::Patch;
-use heddle_policy::OwnReason;
 use heddle_policy::capability::CaseEventCreate;
 use heddle_policy::licence::Entitlement;
 use heddle_usecase::{Actor, AuditEntry, Journal};
@@ -21,7 +21,6 @@ use heddle_workflows::runs::CaseEvent;
 use serde_json::json;
 
 use super::literals::{signature_scheme, signature_scheme_of};
-use crate::acting::own_context_of;
 use crate::app::App;
 use crate::audit::{self, About};
 use crate::call::{Call, PublicCall, page};
@@ -129,14 +128,19 @@ pub(crate) async fn receive(call: PublicCall<ops::ReceiveHook>) -> HandlerResult
     }
 }
 
-/// Takes the event that a call became, in the name of whoever made the hook.
+/// Takes the event that a call became, in the name of whoever made the hook, and with the rights that they have now. Who has
+/// them no more takes nothing in: the sender comes again, in case somebody gives them back.
 async fn take(call: &PublicCall<ops::ReceiveHook>, event: HookEvent) -> HandlerResult {
-    let (app, spec) = (&call.app, ops::ReceiveHook::ID.spec());
-    let reason = OwnReason("a call at a hook");
-    let context = own_context_of(reason, event.tenant, event.owner, call.facts.clone());
-    let authorized = context.snapshot().authorize_kind::<CaseEventCreate>();
-    let authorized = authorized.map_err(|_| Failure::internal("the installation may not take an event"))?;
-    let hook = event.hook;
+    let (app, spec, hook) = (&call.app, ops::ReceiveHook::ID.spec(), event.hook);
+    let maker = app.identity.of_maker(event.owner, event.tenant, call.facts.now).await?;
+    let may = |maker: Authenticated| {
+        let authorized = maker.snapshot.authorize_kind::<CaseEventCreate>().ok()?;
+        Some((maker.context(call.facts.clone()), authorized))
+    };
+    let Some((context, authorized)) = maker.and_then(may) else {
+        tracing::warn!(organization = %event.tenant, %hook, "whoever made the hook may send no events any more");
+        return Err(not_taken());
+    };
     let sent = CaseEvent {
         correlation_key: event.correlation_key,
         event_type: event.event_type,
@@ -166,10 +170,14 @@ fn is_open(app: &App) -> Result<(), Failure> {
     if gate::unrestricted(app).is_ok() && entitled && app.config.roles.iter().any(|own| own == role) {
         return Ok(());
     }
+    Err(not_taken())
+}
+
+fn not_taken() -> Failure {
     let message = "No calls are taken for now; come back later.";
     let detail = Detail::new("notTaken", message).with("retryAfterSeconds", RETRY_SECONDS);
     let error = ApiError::because(ErrorCode::DependencyUnavailable, detail);
-    Err(Failure { retry_after: Some(RETRY_SECONDS), ..error.into() })
+    Failure { retry_after: Some(RETRY_SECONDS), ..error.into() }
 }
 
 /// Parameters of a query, decoded; one that does not read as such is what it is.

@@ -1,4 +1,4 @@
-//! The stream over all runs of an organisation, read in the order of commits.
+//! The stream over all runs and cases of an organisation, read in the order of commits.
 //!
 //! Each slice of events has the number of its commit: on SQLite one that the writer counts, on PostgreSQL that of its
 //! transaction, raised by an offset. Transactions end in another order than they begin, so that on PostgreSQL only what
@@ -102,9 +102,10 @@ async fn last<C: AsConn>(conn: &mut C) -> Result<i64, Error> {
 /// A look into the stream.
 pub(crate) struct Look<'a> {
     pub tenant: TenantId,
-    /// Workflow of the runs; all when absent.
+    /// Definition of the instances; all when absent.
     pub workflow: Option<WorkflowId>,
-    pub access: &'a InstanceFilter,
+    /// Instances that are wanted: those that one of the filters lets through.
+    pub access: &'a [InstanceFilter],
     pub after: FeedPosition,
     /// Bytes of events that are read; one slice is read whatever its size.
     pub bytes: usize,
@@ -115,7 +116,7 @@ impl Look<'_> {
     fn wants(&self, run: RunId, (kind, workflow): Of, ownership: Ownership) -> bool {
         let is_of_it = self.workflow.is_none_or(|wanted| wanted == workflow);
         let key = InstanceKey::of_stored(self.tenant, kind, run, workflow);
-        is_of_it && self.access.permits_owned(&key, ownership)
+        is_of_it && self.access.iter().any(|filter| filter.permits_owned(&key, ownership))
     }
 }
 
@@ -230,7 +231,7 @@ async fn window(db: &Db, look: &Look<'_>) -> Result<Window, StoreError> {
             .await?;
         let ids: Vec<Id> = rows.iter().map(|(_, run, ..)| *run).collect();
         let (mut workflows, mut theirs) = (HashMap::new(), None);
-        if let Some(person) = look.access.person() {
+        if let Some(person) = look.access.iter().find_map(|filter| filter.person()) {
             let mut found = HashSet::new();
             if !ids.is_empty() {
                 let rows: Vec<(Id,)> = own::among(look.tenant, person, &ids).load(conn).await?;

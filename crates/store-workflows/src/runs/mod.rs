@@ -222,7 +222,7 @@ impl RunStore for SqlRunStore {
         &self,
         tenant: TenantId,
         workflow: Option<WorkflowId>,
-        access: &InstanceFilter,
+        access: &[InstanceFilter],
         after: FeedPosition,
         bytes: usize,
     ) -> Result<FeedRead, StoreError> {

@@ -67,8 +67,11 @@ pub(crate) async fn list(
         id: id.into(),
     });
     let limit = page::surplus(page);
-    let of_kind =
-        |of: &InstanceFilter| Wanted { tenant, filter, reach: &reach(of), from, limit }.statements();
+    let whole = TaskFilter { candidate: None, ..filter.clone() };
+    let of_kind = |of: &InstanceFilter| {
+        let filter = if filter.viewed == Some(of.kind()) { &whole } else { filter };
+        Wanted { tenant, filter, reach: &reach(of), from, limit }.statements()
+    };
     // What is found of each kind is brought into one order.
     let statements: Vec<_> = access.iter().filter(|of| !of.is_empty()).flat_map(of_kind).collect();
     let wanted = usize::try_from(limit).unwrap_or(usize::MAX);

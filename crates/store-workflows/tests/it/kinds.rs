@@ -100,10 +100,18 @@ async fn a_list_of_one_kind_leaves_the_other_out() {
         }
         let start = FeedPosition { commit: 1, run: heddle_kernel::RunId(uuid::Uuid::nil()), sequence: 0 };
         for (access, expected) in [(all_runs(), plain.id), (of_cases(), open.id)] {
-            let read = runs.feed(plain.tenant, None, &access, start, 1 << 20).await.unwrap();
+            let only = std::slice::from_ref(&access);
+            let read = runs.feed(plain.tenant, None, only, start, 1 << 20).await.unwrap();
             let found: Vec<_> = read.slices.iter().map(|slice| slice.run).collect();
             assert_eq!(found, [expected], "the stream of {:?}", access.kind());
         }
+        let both = [all_runs(), of_cases()];
+        let read = runs.feed(plain.tenant, None, &both, start, 1 << 20).await.unwrap();
+        let mut found: Vec<_> = read.slices.iter().map(|slice| slice.run).collect();
+        let mut expected = vec![plain.id, open.id];
+        found.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(found, expected, "the stream of both kinds");
     });
 }
 
@@ -127,7 +135,11 @@ async fn the_work_list_shows_the_tasks_of_the_kinds_that_are_asked_for() {
             ..none()
         };
         let both = vec![all_runs(), of_cases()];
+        let stranger = TaskFilter { candidate: Some((vec!["zoe".to_owned()], Vec::new())), ..mine.clone() };
+        let viewer = TaskFilter { viewed: Some(DefinitionKind::Workflow), ..stranger.clone() };
         for (filter, access, expected) in [
+            (stranger, both.clone(), vec![first.id]),
+            (viewer, both.clone(), vec![first.id, second.id]),
             (none(), both.clone(), vec![first.id, second.id]),
             (none(), vec![all_runs()], vec![second.id]),
             (none(), vec![of_cases()], vec![first.id]),

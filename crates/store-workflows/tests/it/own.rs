@@ -53,7 +53,7 @@ async fn is_own(runs: &SqlRunStore, flow: &Workflow, person: &Person, run: RunId
     let mut place = FeedPosition { commit: 1, run: RunId(uuid::Uuid::nil()), sequence: 0 };
     let (access, mut told) = (AccessFilter::own_of(person.clone()), false);
     loop {
-        let read = runs.feed(flow.tenant, None, &of_runs(&access), place, 1 << 20).await.unwrap();
+        let read = runs.feed(flow.tenant, None, &[of_runs(&access)], place, 1 << 20).await.unwrap();
         told |= read.slices.iter().any(|slice| slice.run == run);
         place = read.reached;
         if read.rest == FeedRest::Nothing {

@@ -209,7 +209,7 @@ async fn every_list_is_read_by_an_index_in_its_order() {
         .but_within::<heddle_policy::resource::Workflow>([id(WorkflowId)]);
     read_of!("all runs but some", runs.list_all(t, &none(), &of_runs(&denied), &page(None)));
     let after = FeedPosition { commit: 7, run: id(RunId), sequence: 3 };
-    read_of!("stream over all runs", runs.feed(t, None, &of_runs(&everything), after, 1_000));
+    read_of!("stream over all runs", runs.feed(t, None, &[of_runs(&everything)], after, 1_000));
     let person = Person::new(user, "u@x", &["g".to_owned()]);
     let own = AccessFilter::own_of(person.clone());
     let foreign = AccessFilter::everything().but_own_of(person.clone());
@@ -234,7 +234,7 @@ async fn every_list_is_read_by_an_index_in_its_order() {
         }
     }
     read_of!("own runs of a workflow", runs.list(t, of, &none(), &of_runs(&own), &page(behind_run.clone())));
-    read_of!("stream over own runs", runs.feed(t, None, &of_runs(&own), after, 1_000));
+    read_of!("stream over own runs", runs.feed(t, None, &[of_runs(&own)], after, 1_000));
 
     let none = TaskFilter::default;
     let names = || vec!["u".to_owned(), "u@x".to_owned()];

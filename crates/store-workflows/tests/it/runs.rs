@@ -275,7 +275,7 @@ async fn what_was_committed_behind_an_open_transaction_is_there_already_for_who_
         let told = tokio::time::timeout(std::time::Duration::from_secs(20), async {
             loop {
                 let read =
-                    runs.feed(flow.tenant, None, &of_runs(&everything), end.place, 1 << 20).await.unwrap();
+                    runs.feed(flow.tenant, None, &[of_runs(&everything)], end.place, 1 << 20).await.unwrap();
                 if read.slices.len() == 2 {
                     return read.slices;
                 }
@@ -308,7 +308,8 @@ async fn what_comes_after_a_restore_into_a_new_cluster_stands_behind_what_was_re
         // Transactions of other tests in the cluster may hold up what is told.
         let told = tokio::time::timeout(std::time::Duration::from_secs(20), async {
             loop {
-                let read = runs.feed(flow.tenant, None, &of_runs(&everything), since, 1 << 20).await.unwrap();
+                let read =
+                    runs.feed(flow.tenant, None, &[of_runs(&everything)], since, 1 << 20).await.unwrap();
                 let told: Vec<_> = read.slices.iter().map(|slice| slice.run).collect();
                 if told.len() == 2 {
                     return told;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use heddle_kernel::{JobId, RunId, TenantId, Timestamp};
+use heddle_kernel::{DefinitionKind, JobId, RunId, TenantId, Timestamp};
 use heddle_policy::AuthorizedSome;
 use heddle_policy::capability::JobActivate;
 use serde_json::{Map, Value};
@@ -121,6 +121,7 @@ pub(super) struct Search<'a> {
     pub tenant: TenantId,
     pub types: Vec<WantedType>,
     pub denied: Vec<uuid::Uuid>,
+    pub denied_kind: Option<DefinitionKind>,
     pub ask: &'a ActivateJobs,
 }
 
@@ -153,11 +154,17 @@ impl<'a> Search<'a> {
             Some(WantedType { narrowed, ..reach.wanted(name)? })
         };
         let types = names.iter().filter_map(wanted).collect();
-        Self { tenant: authorized.tenant(), types, denied: reach.denied_within, ask }
+        let (denied, denied_kind) = (reach.denied_within, reach.denied_kind);
+        Self { tenant: authorized.tenant(), types, denied, denied_kind, ask }
     }
 
     fn interest(&self) -> Interest {
-        Interest { types: self.types.clone(), denied: self.denied.clone(), condition: self.sieve() }
+        Interest {
+            types: self.types.clone(),
+            denied: self.denied.clone(),
+            denied_kind: self.denied_kind,
+            condition: self.sieve(),
+        }
     }
 
     /// Takes so many of the jobs, or of these alone.
@@ -166,6 +173,7 @@ impl<'a> Search<'a> {
         Activation {
             types: self.types.clone(),
             denied: self.denied.clone(),
+            denied_kind: self.denied_kind,
             worker: self.ask.worker.clone(),
             only,
             most: self.ask.max_jobs,

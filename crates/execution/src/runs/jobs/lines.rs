@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use heddle_kernel::{TenantId, Timestamp};
+use heddle_kernel::{DefinitionKind, TenantId, Timestamp};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -43,8 +43,10 @@ struct Line {
 pub(super) struct Interest {
     /// Types that it asks for.
     pub types: Vec<WantedType>,
-    /// Ids of the runs and workflows of which it gets nothing.
+    /// Ids of the instances and definitions of which it gets nothing.
     pub denied: Vec<Uuid>,
+    /// Kind of the instances of none of which it gets anything.
+    pub denied_kind: Option<DefinitionKind>,
     /// Name of the condition that its jobs fulfil.
     pub condition: Option<String>,
 }
@@ -58,6 +60,7 @@ impl Interest {
     fn is_like(&self, other: &Self, job_type: &str) -> bool {
         self.of(job_type) == other.of(job_type)
             && self.denied == other.denied
+            && self.denied_kind == other.denied_kind
             && self.condition == other.condition
     }
 }
@@ -398,6 +401,7 @@ mod tests {
         Interest {
             types: types.iter().map(of).collect(),
             denied: denied.iter().copied().map(Uuid::from_u128).collect(),
+            denied_kind: None,
             condition: None,
         }
     }

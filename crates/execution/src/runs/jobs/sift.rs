@@ -51,7 +51,10 @@ type LastRun = Option<(RunId, Option<Arc<Run>>)>;
 impl Search<'_> {
     /// Whether it is for a part of the jobs of its types.
     pub(super) fn is_partial(&self) -> bool {
-        !self.denied.is_empty() || !self.types.iter().all(WantedType::is_whole) || self.sieve().is_some()
+        !self.denied.is_empty()
+            || self.denied_kind.is_some()
+            || !self.types.iter().all(WantedType::is_whole)
+            || self.sieve().is_some()
     }
 
     /// Name of the condition on variables; none where there is none.
@@ -71,6 +74,7 @@ impl Runs {
         let interest = Interest {
             types: search.types.clone(),
             denied: search.denied.clone(),
+            denied_kind: search.denied_kind,
             condition: search.sieve(),
         };
         let has_sieve = interest.condition.is_some();
@@ -80,6 +84,7 @@ impl Runs {
         let mut wanted = Candidates {
             types: search.types.clone(),
             denied: search.denied.clone(),
+            denied_kind: search.denied_kind,
             behind: begun,
             most: if has_sieve { PAGE } else { enough },
         };

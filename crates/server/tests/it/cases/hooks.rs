@@ -122,3 +122,32 @@ async fn a_hook_takes_so_many_calls_and_so_long_bodies() {
         app.stop().await;
     });
 }
+
+#[tokio::test]
+async fn a_hook_has_the_rights_that_its_maker_has_now() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let admin = app.admin.clone();
+        let (maker, eve) = app.user("eve", &["administrator"]).await;
+        let open = json!({ "name": "open", "eventType": "e", "correlationKey": "query.key" });
+        let path = eve.post("/api/incoming-hooks", open).await.expect(201).data()["path"].clone();
+        let (path, stranger) = (path.as_str().unwrap().to_owned(), app.anonymous());
+        let send = async |key: &str| stranger.post(&format!("{path}?key={key}"), json!({ "n": key })).await;
+        let taken = send("a").await.expect(202).data();
+        let status = admin.get(&format!("/api/case-events/{}", taken["eventId"].as_str().unwrap())).await;
+        assert_eq!(status.expect(200).data()["event"]["receivedBy"], maker.as_str());
+
+        let deny = json!({ "principal": { "kind": "user", "id": maker }, "resourceType": "case",
+            "action": "create", "resourceId": "*", "effect": "deny" });
+        let deny = admin.post("/api/grants", deny).await.expect(201).id();
+        let _ = send("b").await.refused(503, "notTaken");
+        // A repeat of what was taken is none of their business any more either.
+        let _ = send("a").await.refused(503, "notTaken");
+        let _ = admin.delete(&format!("/api/grants/{deny}")).await.expect(204);
+        let _ = send("b").await.expect(202);
+
+        let _ = admin.delete(&format!("/api/users/{maker}")).await.expect(204);
+        let _ = send("c").await.refused(503, "notTaken");
+        app.stop().await;
+    });
+}

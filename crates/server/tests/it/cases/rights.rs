@@ -1,5 +1,6 @@
 //! Rights on cases: of runs they are none, one case can be denied, and roles of the case count.
 
+use heddle_testkit::sse::Stream;
 use heddle_testkit::{TestApp, with_both};
 use serde_json::json;
 
@@ -78,6 +79,39 @@ async fn who_does_not_fill_the_role_plans_nothing() {
         let expert = super::item(&planned, "expert");
         assert_eq!((&expert["planned"], &expert["state"]), (&json!(true), &json!("active")));
         let _ = adjuster.post(&path, json!({})).await.expect(409);
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn the_stream_over_all_runs_tells_cases_to_those_who_may_read_them() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let admin = app.admin.clone();
+        let case_type = claims(&admin, "claims").await;
+        let workflow = admin.publish_bpmn("tasks", &crate::models::task()).await;
+        let (_, viewer) = app.user("viewer", &["viewer"]).await;
+        let (_, designer) = app.user("designer", &["designer"]).await;
+        let (user, denied) = app.user("denied", &["viewer"]).await;
+        let deny = json!({ "principal": { "kind": "user", "id": user }, "resourceType": "case-type",
+            "action": "*", "resourceId": case_type, "effect": "deny" });
+        let _ = admin.post("/api/grants", deny).await.expect(201);
+        let mut all = Stream::open_all(&viewer, "", None).await;
+        let mut of_type = Stream::open_all(&viewer, &format!("workflowId={case_type}"), None).await;
+        let mut of_runs = Stream::open_all(&designer, "", None).await;
+        let mut of_others = Stream::open_all(&denied, "", None).await;
+        let case = start(&admin, &case_type, json!({})).await;
+        let run = admin.run(&workflow, json!({})).await;
+        for stream in [&mut all, &mut of_type] {
+            let first = stream.next().await.unwrap().data;
+            assert_eq!((&first["caseId"], &first["caseTypeId"]), (&case["id"], &json!(case_type)));
+            assert!(first.get("runId").is_none(), "{first}");
+        }
+        // What was committed before is passed over by who may not read it.
+        for stream in [&mut of_runs, &mut of_others] {
+            let first = stream.next().await.unwrap().data;
+            assert_eq!((&first["runId"], first.get("caseId")), (&run["id"], None));
+        }
         app.stop().await;
     });
 }

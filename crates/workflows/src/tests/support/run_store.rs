@@ -150,7 +150,7 @@ impl RunStore for Memory {
         &self,
         _: TenantId,
         _: Option<WorkflowId>,
-        _: &InstanceFilter,
+        _: &[InstanceFilter],
         _: FeedPosition,
         _: usize,
     ) -> Result<FeedRead, StoreError> {

@@ -546,6 +546,7 @@ fn for_others(kind: &EventKind) -> Option<ForOthers<'_>> {
         | EventKind::SentryReset { .. }
         | EventKind::OnPartOccurred { .. }
         | EventKind::CaseFileChanged { .. }
+        | EventKind::RoundPending { .. }
         // Told with the call itself, which is of the same step.
         | EventKind::CallDetached { .. } => None,
     }

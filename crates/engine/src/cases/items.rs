@@ -49,7 +49,9 @@ impl CaseMachine<'_> {
         if let Err(fault) = asked {
             self.trouble(id, fault)?;
         }
-        self.todo.push_back(Todo::Moved(Moved { id, item: ix, event: ItemEvent::Create, criterion: None }));
+        let created = ItemEvent::Create;
+        let moved = Moved { id, item: ix, event: created, criterion: None, parent: Some(parent) };
+        self.todo.push_back(Todo::Moved(moved));
         if self.is_listener(item) {
             self.listen(id, ix)?;
         } else if item.entry.is_empty() && !creation.is_element {
@@ -88,8 +90,12 @@ impl CaseMachine<'_> {
         let told = criterion.and_then(|ix| self.plan.criteria.get(ix as usize)).map(|own| own.id.clone());
         let spot = self.spot(id);
         self.emit(spot, EventKind::ItemTransitioned { from, to, event, criterion: told, by });
-        self.todo.push_back(Todo::Moved(Moved { id, item: ix, event, criterion }));
+        self.todo.push_back(Todo::Moved(Moved { id, item: ix, event, criterion, parent }));
         self.touched.extend(parent);
+        let goes_on = matches!(event, ItemEvent::Resume | ItemEvent::ParentResume);
+        if goes_on && to == ItemState::Active && self.case()?.given(id).is_some() {
+            self.todo.push_back(Todo::TakeUp(id));
+        }
         if to == ItemState::Completed
             && let Some(status) = item.extra.settings.get("businessStatus")
         {

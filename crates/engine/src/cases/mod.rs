@@ -6,6 +6,7 @@ mod conditions;
 mod file;
 mod items;
 mod listen;
+mod pending;
 mod planning;
 mod planning_view;
 mod sentries;
@@ -41,6 +42,8 @@ enum Todo {
     Enter(LocalId),
     /// An item that has come to be, whose if-parts are looked at.
     Look(LocalId),
+    /// An item that goes on, whose work ended while it was suspended.
+    TakeUp(LocalId),
     /// A standard event of an item.
     Moved(Moved),
     /// A standard event of a case file item.
@@ -56,6 +59,8 @@ struct Moved {
     event: ItemEvent,
     /// Criterion by which it came.
     criterion: Option<CriterionIx>,
+    /// Instance of the stage around it. Of many instances of an item the first ones may be forgotten when their turn comes.
+    parent: Option<LocalId>,
 }
 
 /// The machine of a case.
@@ -134,22 +139,24 @@ impl<'p> CaseMachine<'p> {
         if again {
             self.reconsider();
         }
+        self.take_pending();
         self.settle()?;
+        self.leave_pending();
         Ok(self.core)
     }
 
     /// Rounds until a fixed point: standard events and what they cause, then data, then the ends of stages.
     fn settle(&mut self) -> Result<(), Rejection> {
         while self.state.life == Life::Active && !self.halted && !self.steps.is_stopped() {
-            if let Some(exceeded) = self.spent() {
-                let message = exceeded.to_string();
-                self.raise_at_case(IncidentCode::Limit, &message);
+            if let Some(exceeded) = self.spent().filter(|_| self.has_more()) {
+                self.halt_spent(&exceeded.to_string());
                 break;
             }
             if let Some(todo) = self.todo.pop_front() {
                 self.rounds += 1;
                 if self.rounds > MOST_ROUNDS {
                     self.halt_loop(&todo);
+                    self.todo.push_front(todo);
                     break;
                 }
                 self.go_on(todo)?;
@@ -168,6 +175,7 @@ impl<'p> CaseMachine<'p> {
         match todo {
             Todo::Enter(id) => self.entry_met(id, None),
             Todo::Look(id) => self.look_at_new(id),
+            Todo::TakeUp(id) => self.take_up(id),
             Todo::Moved(moved) => self.item_moved(&moved),
             Todo::Changed(file, event) => self.file_changed(file, event),
             Todo::Set { name, before, after } => self.variable_set(&name, before, after),
@@ -177,7 +185,7 @@ impl<'p> CaseMachine<'p> {
     /// Stops rounds that have no end; the incident names what was to happen next.
     fn halt_loop(&mut self, next: &Todo) {
         let about = match next {
-            Todo::Enter(id) | Todo::Look(id) => {
+            Todo::Enter(id) | Todo::Look(id) | Todo::TakeUp(id) => {
                 self.state.item(*id).map(|own| own.item.to_string()).unwrap_or_default()
             }
             Todo::Moved(moved) => {
@@ -191,8 +199,24 @@ impl<'p> CaseMachine<'p> {
         let message =
             format!("the items of the case start each other without end, {MOST_ROUNDS} times, at `{about}`");
         self.raise_at_case(IncidentCode::SentryLoop, &message);
-        self.todo.clear();
         self.halted = true;
+    }
+
+    /// Whether a round has anything left to do.
+    fn has_more(&self) -> bool {
+        self.dirty || !self.todo.is_empty() || !self.touched.is_empty()
+    }
+
+    /// Stops a round behind a budget; one incident tells of it, however many commands meet it.
+    fn halt_spent(&mut self, message: &str) {
+        let known = |own: &crate::state::IncidentState| {
+            own.instance == Some(LocalId::ROOT) && own.code == IncidentCode::Limit
+        };
+        if self.state.incidents.iter().any(known) {
+            self.halted = true;
+        } else {
+            self.raise_at_case(IncidentCode::Limit, message);
+        }
     }
 
     /// Looks at everything again that may have been left behind an incident or a suspension.

@@ -233,7 +233,7 @@ impl Looking<'_> {
             (Some(Work::Milestone { .. }), ItemEvent::Occur) => false,
             (Some(Work::Reactivation { .. }), event) => ended && event == ItemEvent::Occur,
             (Some(_), _) if ended && !is_case => false,
-            (Some(Work::Stage { .. } | Work::Human { .. }) | None, ItemEvent::Complete) => true,
+            (Some(Work::Stage { .. } | Work::Human { .. } | Work::Task) | None, ItemEvent::Complete) => true,
             (Some(_), ItemEvent::Complete) => false,
             _ => true,
         };

@@ -118,7 +118,7 @@ pub enum Pending {
         /// The instance.
         id: LocalId,
     },
-    /// Work that ended while its instance was suspended.
+    /// Work that ended while its instance was suspended, or has yet to begin.
     TakeUp {
         /// The instance.
         id: LocalId,

@@ -485,7 +485,8 @@ fn for_others(kind: &EventKind) -> Option<ForOthers<'_>> {
             Some(ForOthers::Escalation { code, values })
         }
         EventKind::DataStoreWritten { store, .. } => Some(ForOthers::StoreWrite { store }),
-        EventKind::RunResumed { .. } => Some(ForOthers::Resumption),
+        // A case that was suspended also goes on by its reactivation.
+        EventKind::RunResumed { .. } | EventKind::CaseReactivated { .. } => Some(ForOthers::Resumption),
         EventKind::EscalationThrown { caught: true, .. }
         | EventKind::RunStarted(_)
         | EventKind::RunCompleted { .. }
@@ -538,7 +539,6 @@ fn for_others(kind: &EventKind) -> Option<ForOthers<'_>> {
         | EventKind::IncidentRaised { .. }
         | EventKind::IncidentResolved { .. }
         | EventKind::CaseOpened { .. }
-        | EventKind::CaseReactivated { .. }
         | EventKind::CaseClosed { .. }
         | EventKind::ItemCreated(_)
         | EventKind::ItemTransitioned { .. }

@@ -226,6 +226,11 @@ impl CaseMachine<'_> {
                 self.admit_completion(LocalId::ROOT, item)?;
                 self.end_case(event, None, None)
             }
+            ItemEvent::Terminate if self.cx.actor.is_none() && self.state.life == Life::Suspended => {
+                // The service ends what nobody waits for any more, suspended or not.
+                self.transit(LocalId::ROOT, ItemEvent::Resume, None)?;
+                self.end_case(event, None, reason)
+            }
             ItemEvent::Terminate | ItemEvent::Fault => self.end_case(event, None, reason),
             ItemEvent::Suspend => {
                 self.transit(LocalId::ROOT, event, None)?;

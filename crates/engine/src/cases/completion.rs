@@ -175,10 +175,18 @@ impl CaseMachine<'_> {
             self.raise_at_case(IncidentCode::Limit, &message);
             return Ok(());
         }
+        let output = match event {
+            ItemEvent::Complete => match self.output() {
+                Ok(output) => output,
+                // The case stays, behind an incident: whoever called it would get something else.
+                Err(fault) => return self.stopped(LocalId::ROOT, fault),
+            },
+            _ => Map::new(),
+        };
         self.transit(LocalId::ROOT, event, criterion)?;
         let by = self.actor();
         let ended = match event {
-            ItemEvent::Complete => EventKind::RunCompleted { output: self.output() },
+            ItemEvent::Complete => EventKind::RunCompleted { output },
             ItemEvent::Fault => {
                 let message = reason.unwrap_or_else(|| "somebody said that the case has failed".to_owned());
                 let (code, node_id) = ("fault".into(), self.plan.id.clone());
@@ -192,21 +200,20 @@ impl CaseMachine<'_> {
     }
 
     /// Output parameters of the case; all of its variables where it declares none.
-    fn output(&self) -> Map<String, Value> {
-        let variables = self.state.variables();
+    fn output(&self) -> Result<Map<String, Value>, StepFault> {
+        let variables = self.variables(LocalId::ROOT);
         if self.plan.outputs.is_empty() {
-            return variables.cloned().unwrap_or_default();
+            return Ok(self.state.variables().cloned().unwrap_or_default());
         }
-        let value = |own: &heddle_cmmn::plan::Parameter| {
+        let mut given = Map::new();
+        for own in &self.plan.outputs {
             let bound = own.bound.and_then(|ix| self.file_value(ix));
-            let refined = own.refinement.as_ref().and_then(|refinement| {
-                let value = self.evaluate(refinement, &self.variables(LocalId::ROOT)).ok()?.0;
-                Some(heddle_feel::to_json(&value))
-            });
-            let named = || variables.and_then(|own_variables| own_variables.get(&*own.name)).cloned();
-            refined.or_else(|| bound.cloned()).or_else(named)
-        };
-        let given = self.plan.outputs.iter().filter_map(|own| Some((own.name.to_string(), value(own)?)));
-        given.collect()
+            let value = match &own.refinement {
+                Some(refinement) => Some(heddle_feel::to_json(&self.evaluate(refinement, &variables)?.0)),
+                None => bound.or_else(|| self.state.variables()?.get(&*own.name)).cloned(),
+            };
+            given.extend(value.map(|value| (own.name.to_string(), value)));
+        }
+        Ok(given)
     }
 }

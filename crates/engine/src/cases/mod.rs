@@ -42,7 +42,7 @@ enum Todo {
     Enter(LocalId),
     /// An item that has come to be, whose if-parts are looked at.
     Look(LocalId),
-    /// An item that goes on, whose work ended while it was suspended.
+    /// An item that goes on: its work ended while it was suspended, or has yet to begin.
     TakeUp(LocalId),
     /// A standard event of an item.
     Moved(Moved),

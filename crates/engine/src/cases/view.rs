@@ -1,5 +1,6 @@
 //! Views of a case for the outside: what every item waits for, and why it is not available or not active.
 
+use super::conditions::FileContext;
 use super::file;
 use super::planning_view::planning;
 use super::transitions::{LifeCycle, transition, word};
@@ -281,10 +282,13 @@ impl Looking<'_> {
     /// The value of a condition now; a text says why it cannot be told.
     pub(super) fn value(&self, condition: &heddle_cmmn::plan::Condition, scope: LocalId) -> Value {
         let seen = Seen { state: self.state, scope };
-        let context = condition.context.and_then(|ix| self.file_value(ix));
-        let evaluated = match context.and_then(Value::as_object) {
-            Some(members) => {
-                condition.expression.evaluate(&Layers(&[members, &seen]), &EvalContext { now: self.now })
+        let context = condition.context.and_then(|ix| {
+            let name = &*self.plan.file.get(ix as usize)?.name;
+            Some(FileContext { name, value: self.file_value(ix)? })
+        });
+        let evaluated = match &context {
+            Some(context) => {
+                condition.expression.evaluate(&Layers(&[context, &seen]), &EvalContext { now: self.now })
             }
             None => condition.expression.evaluate(&seen, &EvalContext { now: self.now }),
         };
@@ -393,8 +397,9 @@ impl State {
             attempt: own.attempt,
             options: Vec::new(),
         };
-        if let Some(incident) = self.incidents().into_iter().find(|one| one.node_instance_id == Some(own.id))
-        {
+        let is_stopped = self.incidents.iter().any(|one| one.instance == Some(own.id));
+        let mut incidents = is_stopped.then(|| self.incidents()).into_iter().flatten();
+        if let Some(incident) = incidents.find(|one| one.node_instance_id == Some(own.id)) {
             let mut found = wait(WaitKind::Incident, Some(&incident.message));
             found.options = incident.options;
             return Some(WaitingFor { incident_id: Some(incident.id), ..found });

@@ -1,7 +1,7 @@
 //! Work of stages and tasks: what begins it, what ends it, and what its failure is.
 
-use super::CaseMachine;
 use super::items::Creation;
+use super::{CaseMachine, Todo};
 use crate::core::StepFault;
 use crate::core::compute::{Computed, Scopes, json_of};
 use crate::core::jobs::Failure;
@@ -19,7 +19,11 @@ use std::sync::Arc;
 impl CaseMachine<'_> {
     /// Begins the work of an active instance; one that cannot begin has failed.
     pub(super) fn work(&mut self, id: LocalId) -> Result<(), Rejection> {
-        if self.halted || self.state.item(id).is_none_or(|own| own.state != ItemState::Active) {
+        if self.state.item(id).is_none_or(|own| own.state != ItemState::Active) {
+            return Ok(());
+        }
+        if self.halted {
+            self.todo.push_back(Todo::TakeUp(id));
             return Ok(());
         }
         match self.try_work(id) {
@@ -316,14 +320,16 @@ impl CaseMachine<'_> {
         self.finish(id, values, merges)
     }
 
-    /// An instance goes on, whose work ended while it was suspended.
+    /// An instance goes on: its work ended while it was suspended, or has yet to begin.
     pub(super) fn take_up(&mut self, id: LocalId) -> Result<(), Rejection> {
         let is_active = self.state.item(id).is_some_and(|own| own.state == ItemState::Active);
         let waits =
             self.state.incidents.iter().any(|own| own.instance == Some(id) && own.phase == Phase::Leave);
-        let given = self.case()?.given(id).filter(|_| is_active && !waits);
-        match given.map(|own| own.failure.clone()) {
-            None => Ok(()),
+        if !is_active || waits {
+            return Ok(());
+        }
+        match self.case()?.given(id).map(|own| own.failure.clone()) {
+            None => self.begin_again(id),
             Some(None) => self.leave(id),
             Some(Some((code, message))) => self.failed(id, StepFault::Incident(code, message), Phase::Enter),
         }

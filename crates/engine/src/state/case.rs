@@ -121,6 +121,9 @@ pub(crate) struct Tally {
     pub created: u32,
     #[serde(rename = "d", default, skip_serializing_if = "is_none")]
     pub completed: u32,
+    /// Ended instances that are kept.
+    #[serde(rename = "e", default, skip_serializing_if = "is_none")]
+    pub ended: u32,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
@@ -174,7 +177,8 @@ impl CaseState {
 
     fn count(&mut self, parent: LocalId, item: &Arc<str>) -> Option<&mut Tally> {
         let place = self.tally_place(parent, item).unwrap_or_else(|place| {
-            self.tallies.insert(place, Tally { parent, item: item.clone(), created: 0, completed: 0 });
+            self.tallies
+                .insert(place, Tally { parent, item: item.clone(), created: 0, completed: 0, ended: 0 });
             place
         });
         self.tallies.get_mut(place)
@@ -196,11 +200,12 @@ impl CaseState {
         match created.parent {
             None => state = ItemState::Active,
             Some(parent) => {
+                let mut ended = 0;
                 if let Some(tally) = self.count(parent, item) {
                     tally.created = tally.created.saturating_add(1);
-                    number = tally.created;
+                    (number, ended) = (tally.created, tally.ended as usize);
                 }
-                if number as usize > MOST_ENDED {
+                if ended >= MOST_ENDED {
                     self.forget_ended(parent, item);
                 }
             }
@@ -227,6 +232,9 @@ impl CaseState {
         let keep = MOST_ENDED - 1;
         let gone = ended.len().saturating_sub(keep);
         let mut gone: Vec<LocalId> = ended.into_iter().take(gone).collect();
+        if let Some(tally) = self.count(parent, item) {
+            tally.ended = keep as u32;
+        }
         while let Some(id) = gone.pop() {
             self.items.retain(|own| {
                 if own.parent == Some(id) {
@@ -251,15 +259,18 @@ impl CaseState {
             own.repeats = false;
         }
         (own.state, own.since) = (to, at);
-        let counted = own.parent.zip(Some(own.item.clone())).filter(|_| to == ItemState::Completed);
+        let counted = own.parent.zip(Some(own.item.clone())).filter(|_| to.is_ended());
         if to.is_ended() {
-            self.memories.retain(|memory| memory.owner != id);
+            let first = self.memories.partition_point(|memory| memory.owner < id);
+            let behind = self.memories.partition_point(|memory| memory.owner <= id);
+            self.memories.drain(first..behind);
             self.given.retain(|given| given.owner != id);
         }
         if let Some((parent, item)) = counted
             && let Some(tally) = self.count(parent, &item)
         {
-            tally.completed = tally.completed.saturating_add(1);
+            tally.ended = tally.ended.saturating_add(1);
+            tally.completed = tally.completed.saturating_add(u32::from(to == ItemState::Completed));
         }
     }
 
@@ -370,7 +381,11 @@ impl State {
             EventKind::CaseReactivated { .. } => {
                 (self.life, self.ended_at, self.error) = (Life::Active, None, None);
             }
-            EventKind::CaseClosed { .. } => self.life = Life::Closed,
+            EventKind::CaseClosed { .. } => {
+                self.life = Life::Closed;
+                // One that was suspended ends with it.
+                self.ended_at = self.ended_at.or(Some(event.at));
+            }
             EventKind::CallDetached { run_id } => self.calls.retain(|own| own.run != *run_id),
             _ => {}
         }
@@ -399,7 +414,9 @@ impl State {
                 }
             }
             EventKind::SentrySatisfied { criterion, .. } | EventKind::SentryReset { criterion } => {
-                case.memories.retain(|own| own.owner != id || own.criterion != *criterion);
+                if let Ok(place) = case.memory_place(id, criterion) {
+                    case.memories.remove(place);
+                }
             }
             EventKind::OnPartOccurred { criterion, part } => {
                 if let Some(memory) = case.memory_mut(id, criterion)

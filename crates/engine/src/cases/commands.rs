@@ -10,7 +10,7 @@ use crate::core::{Spot, StepFault, expression};
 use crate::event::{EventKind, ItemCreated, ItemState, ItemType, RunStarted, SubscriptionKind, Trigger};
 use crate::state::Life;
 use crate::{Command, ItemTarget, LocalId, Rejection, SkipTarget};
-use heddle_cmmn::plan::{Item, ItemEvent, PLAN_MODEL, Rule, Work};
+use heddle_cmmn::plan::{Item, ItemEvent, ItemIx, PLAN_MODEL, Rule, Work};
 use serde_json::{Map, Value};
 
 /// Most items that the refusal of a completion names.
@@ -280,20 +280,30 @@ impl CaseMachine<'_> {
         Ok(())
     }
 
+    /// Items of an id: several, where the stage around them stands in the plan several times.
+    pub(super) fn items_of(&self, id: &str) -> Vec<ItemIx> {
+        if !self.plan.item_ids.contains_key(id) {
+            return Vec::new();
+        }
+        (0..).zip(&self.plan.items).filter(|(_, own)| *own.id == *id).map(|(ix, _)| ix).collect()
+    }
+
     /// The instance that a command is about: of an item the first one for which the transition is possible.
     fn target(&self, target: &ItemTarget, event: ItemEvent) -> Result<LocalId, Rejection> {
         match target {
             ItemTarget::Instance(id) => self.item(*id).map(|own| own.id),
             ItemTarget::Item(name) => {
                 let unknown = || Rejection::UnknownItem(name.clone());
-                let ix = *self.plan.item_ids.get(name.as_str()).ok_or_else(unknown)?;
+                let named = self.items_of(name);
+                let ix = *named.first().ok_or_else(unknown)?;
                 let item = self.plan_item(ix).ok_or_else(unknown)?;
                 let cycle = LifeCycle::of(&item.work, ix == PLAN_MODEL);
                 let can = |id: &&LocalId| {
                     let own = self.state.item(**id);
                     own.is_some_and(|own| transition(cycle, own.state, own.before, event).is_some())
                 };
-                let there = self.live(ix);
+                let mut there: Vec<LocalId> = named.iter().flat_map(|ix| self.live(*ix)).copied().collect();
+                there.sort_unstable();
                 if let Some(id) = there.iter().find(can).or(there.first()) {
                     return Ok(*id);
                 }

@@ -31,7 +31,6 @@ use heddle_settings::Schedule;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, VecDeque};
 use std::ops::{Deref, DerefMut};
-use std::sync::Arc;
 
 /// Most standard events and entries of one step: what goes on beyond it would go on without end.
 const MOST_ROUNDS: u32 = 10_000;
@@ -75,6 +74,8 @@ pub(crate) struct CaseMachine<'p> {
     rounds: u32,
     /// Instances that have not ended, by their items.
     live: Vec<Vec<LocalId>>,
+    /// Items of all instances.
+    places: HashMap<LocalId, ItemIx>,
     /// On-parts that have occurred in this step, of sentries that ask for all of them at once.
     fleeting: HashMap<(LocalId, CriterionIx), Vec<u32>>,
     /// Listeners of which it depends on data or on other items whether they listen.
@@ -83,6 +84,30 @@ pub(crate) struct CaseMachine<'p> {
     variables: Vec<ItemIx>,
     /// Next slot of the timer that fires, for the instance that comes behind it; none where there is none.
     slot: Option<(ItemIx, Option<Schedule>)>,
+}
+
+/// The item of an id within another one: a stage that stands in the plan several times has items of the same ids each time.
+fn place(plan: &CasePlan, parent: Option<ItemIx>, id: &str) -> Option<ItemIx> {
+    let first = *plan.item_ids.get(id)?;
+    let item = |ix: ItemIx| plan.items.get(ix as usize);
+    if parent.is_none() || item(first)?.parent == parent {
+        return Some(first);
+    }
+    let mut within = parent.and_then(item)?.children.iter().copied();
+    within.find(|ix| item(*ix).is_some_and(|own| *own.id == *id))
+}
+
+/// Items of all instances of a case.
+fn places(plan: &CasePlan, case: &CaseState) -> HashMap<LocalId, ItemIx> {
+    let mut found = HashMap::with_capacity(case.items.len());
+    // Each stands behind the stage around it.
+    for own in &case.items {
+        let parent = own.parent.and_then(|id| found.get(&id).copied());
+        if let Some(ix) = place(plan, parent, &own.item) {
+            found.insert(own.id, ix);
+        }
+    }
+    found
 }
 
 impl<'p> Deref for CaseMachine<'p> {
@@ -110,8 +135,9 @@ impl<'p> CaseMachine<'p> {
         let variables = numbered().filter(|(_, item)| matches!(item.work, Work::Variable { .. }));
         let variables = variables.map(|(ix, _)| ix).collect();
         let mut live = vec![Vec::new(); plan.items.len()];
+        let places = core.state.case.as_deref().map(|case| places(plan, case)).unwrap_or_default();
         for own in core.state.case.iter().flat_map(|case| &case.items).filter(|own| !own.state.is_ended()) {
-            if let Some(own_live) = plan.item_ids.get(&own.item).and_then(|ix| live.get_mut(*ix as usize)) {
+            if let Some(own_live) = places.get(&own.id).and_then(|ix| live.get_mut(*ix as usize)) {
                 own_live.push(own.id);
             }
         }
@@ -123,6 +149,7 @@ impl<'p> CaseMachine<'p> {
             touched: Vec::new(),
             rounds: 0,
             live,
+            places,
             fleeting: HashMap::new(),
             conditional,
             variables,
@@ -223,13 +250,10 @@ impl<'p> CaseMachine<'p> {
     fn reconsider(&mut self) {
         self.dirty = true;
         let case = self.state.case.as_deref();
-        let items: Vec<(LocalId, ItemState, Arc<str>)> = case
-            .map(|case| case.items.iter().map(|own| (own.id, own.state, own.item.clone())).collect())
-            .unwrap_or_default();
-        for (id, state, item) in items {
-            let Some(own) = self.plan.item_ids.get(&item).and_then(|ix| self.plan_item(*ix)) else {
-                continue;
-            };
+        let items: Vec<(LocalId, ItemState)> =
+            case.map(|case| case.items.iter().map(|own| (own.id, own.state)).collect()).unwrap_or_default();
+        for (id, state) in items {
+            let Some(own) = self.places.get(&id).and_then(|ix| self.plan_item(*ix)) else { continue };
             match (&own.work, state) {
                 (Work::Stage { .. }, ItemState::Active) => self.touched.push(id),
                 (_, ItemState::Available) if own.entry.is_empty() && !self.is_listener(own) => {
@@ -269,25 +293,7 @@ impl<'p> CaseMachine<'p> {
                 EventKind::ItemTransitioned { event, .. } => resumes(*event),
                 _ => false,
             };
-        match (&kind, spot.instance, &spot.node) {
-            (EventKind::ItemCreated(_), Some(id), Some(node)) => {
-                if let Some(own) = self.plan.item_ids.get(node).and_then(|ix| self.live.get_mut(*ix as usize))
-                {
-                    own.push(id);
-                }
-            }
-            (EventKind::ItemTransitioned { to, from, .. }, Some(id), Some(node)) => {
-                if let Some(own) = self.plan.item_ids.get(node).and_then(|ix| self.live.get_mut(*ix as usize))
-                {
-                    if to.is_ended() {
-                        own.retain(|one| *one != id);
-                    } else if from.is_ended() {
-                        own.push(id);
-                    }
-                }
-            }
-            _ => {}
-        }
+        self.follow(&spot, &kind);
         if let EventKind::VariablesSet { values } = &kind
             && !self.variables.is_empty()
         {
@@ -301,6 +307,27 @@ impl<'p> CaseMachine<'p> {
             }
         }
         self.core.record(spot, kind);
+    }
+
+    /// Follows which instances there are.
+    fn follow(&mut self, spot: &Spot, kind: &EventKind) {
+        let Some(id) = spot.instance else { return };
+        if let (EventKind::ItemCreated(created), Some(node)) = (kind, &spot.node) {
+            let parent = created.parent.and_then(|id| self.places.get(&id));
+            let Some(ix) = place(self.plan, parent.copied(), node) else { return };
+            self.places.insert(id, ix);
+            if let Some(own) = self.live.get_mut(ix as usize) {
+                own.push(id);
+            }
+        } else if let EventKind::ItemTransitioned { to, from, .. } = kind
+            && let Some(own) = self.places.get(&id).and_then(|ix| self.live.get_mut(*ix as usize))
+        {
+            if to.is_ended() {
+                own.retain(|one| *one != id);
+            } else if from.is_ended() {
+                own.push(id);
+            }
+        }
     }
 
     /// Place of an item instance in the history.
@@ -338,7 +365,7 @@ impl<'p> CaseMachine<'p> {
     fn item_of(&self, id: LocalId) -> Result<(ItemIx, &'p Item), Rejection> {
         let own = self.item(id)?;
         let wrong = || Rejection::WrongGraph(own.item.to_string());
-        let ix = *self.plan.item_ids.get(&own.item).ok_or_else(wrong)?;
+        let ix = *self.places.get(&id).ok_or_else(wrong)?;
         Ok((ix, self.plan_item(ix).ok_or_else(wrong)?))
     }
 

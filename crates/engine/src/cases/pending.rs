@@ -1,10 +1,10 @@
 //! Rounds that a budget stops: what of them is left to do is kept, and done when that is settled.
 
-use super::{CaseMachine, Moved, Todo};
+use super::{CaseMachine, Moved, Todo, place};
 use crate::core::Spot;
 use crate::event::{EventKind, IncidentCode, Pending};
 use crate::state::Life;
-use heddle_cmmn::plan::CasePlan;
+use heddle_cmmn::plan::{CasePlan, CriterionIx};
 use std::collections::VecDeque;
 
 impl CaseMachine<'_> {
@@ -17,7 +17,7 @@ impl CaseMachine<'_> {
         if left.is_empty() || !is_open || self.state.incidents.iter().any(|own| stops(own.code)) {
             return;
         }
-        let mut todo: VecDeque<Todo> = left.iter().filter_map(|own| todo_of(self.plan, own)).collect();
+        let mut todo: VecDeque<Todo> = left.iter().filter_map(|own| self.todo_of(own)).collect();
         todo.append(&mut self.todo);
         self.todo = todo;
         self.emit(Spot::default(), EventKind::RoundPending { left: Vec::new() });
@@ -35,24 +35,30 @@ impl CaseMachine<'_> {
         let left = before.into_iter().chain(added).collect();
         self.emit(Spot::default(), EventKind::RoundPending { left });
     }
-}
 
-fn todo_of(plan: &CasePlan, own: &Pending) -> Option<Todo> {
-    Some(match own {
-        Pending::Enter { id } => Todo::Enter(*id),
-        Pending::Look { id } => Todo::Look(*id),
-        Pending::TakeUp { id } => Todo::TakeUp(*id),
-        Pending::Moved { id, item, event, criterion, parent } => {
-            let by = |id: &str| plan.criteria.iter().position(|own| *own.id == *id);
-            let criterion = criterion.as_deref().and_then(by).and_then(|ix| u32::try_from(ix).ok());
-            let item = *plan.item_ids.get(item)?;
-            Todo::Moved(Moved { id: *id, item, event: *event, criterion, parent: *parent })
-        }
-        Pending::Changed { item, event } => Todo::Changed(*plan.file_ids.get(item)?, *event),
-        Pending::Set { name, before, after } => {
-            Todo::Set { name: name.clone(), before: *before, after: *after }
-        }
-    })
+    fn todo_of(&self, own: &Pending) -> Option<Todo> {
+        let plan = self.plan;
+        Some(match own {
+            Pending::Enter { id } => Todo::Enter(*id),
+            Pending::Look { id } => Todo::Look(*id),
+            Pending::TakeUp { id } => Todo::TakeUp(*id),
+            Pending::Moved { id, item, event, criterion, parent } => {
+                let around = parent.and_then(|id| self.places.get(&id));
+                let item = place(plan, around.copied(), item)?;
+                let own = plan.items.get(item as usize)?;
+                let mut criteria = own.exit.iter().chain(&own.entry).copied();
+                let named = |ix: &CriterionIx| {
+                    plan.criteria.get(*ix as usize).map(|own| &own.id) == criterion.as_ref()
+                };
+                let by = criterion.as_ref().and_then(|_| criteria.find(named));
+                Todo::Moved(Moved { id: *id, item, event: *event, criterion: by, parent: *parent })
+            }
+            Pending::Changed { item, event } => Todo::Changed(*plan.file_ids.get(item)?, *event),
+            Pending::Set { name, before, after } => {
+                Todo::Set { name: name.clone(), before: *before, after: *after }
+            }
+        })
+    }
 }
 
 fn pending_of(plan: &CasePlan, todo: Todo) -> Option<Pending> {

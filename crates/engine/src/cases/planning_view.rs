@@ -12,7 +12,7 @@ pub(super) fn planning(looking: &Looking<'_>) -> Vec<PlanningView> {
     let active = looking.case.items.iter().filter(|own| own.state == ItemState::Active);
     let mut found = Vec::new();
     for host in active {
-        let ix = looking.plan.item_ids.get(&host.item);
+        let ix = looking.places.get(&host.id);
         let Some(table) = ix.and_then(|ix| looking.plan.items.get(*ix as usize)).map(|own| (own, &own.table))
         else {
             continue;

@@ -8,11 +8,12 @@ use crate::LocalId;
 use crate::event::{ItemState, ItemType};
 use crate::state::{CaseState, ItemInstance, State};
 use crate::view::{WaitKind, WaitingFor};
-use heddle_cmmn::plan::{CasePlan, FileEvent, FileItem, Item, ItemEvent, PLAN_MODEL, Source, Work};
+use heddle_cmmn::plan::{CasePlan, FileEvent, FileItem, Item, ItemEvent, ItemIx, PLAN_MODEL, Source, Work};
 use heddle_feel::{EvalContext, Layers, Ref, Scope, to_json};
 use heddle_kernel::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A case as it stands.
@@ -168,6 +169,8 @@ pub(super) struct Looking<'v> {
     pub state: &'v State,
     pub case: &'v CaseState,
     pub now: Timestamp,
+    /// Items of all instances.
+    pub places: HashMap<LocalId, ItemIx>,
 }
 
 /// The case as it stands at an instant; none for a run of a process.
@@ -175,7 +178,7 @@ pub(super) struct Looking<'v> {
 pub fn case_view(plan: &CasePlan, state: &State, now: Timestamp) -> Option<CaseView> {
     let case = state.case.as_deref()?;
     let model = case.item(LocalId::ROOT)?;
-    let looking = Looking { plan, state, case, now };
+    let looking = Looking { plan, state, case, now, places: super::places(plan, case) };
     Some(CaseView {
         state: model.state,
         items: case.items.iter().filter_map(|own| looking.item(own)).collect(),
@@ -201,7 +204,7 @@ const ASKED: [ItemEvent; 10] = [
 
 impl Looking<'_> {
     fn item(&self, own: &ItemInstance) -> Option<ItemView> {
-        let ix = *self.plan.item_ids.get(&own.item)?;
+        let ix = *self.places.get(&own.id)?;
         let item = self.plan.items.get(ix as usize)?;
         let waits = own.state == ItemState::Available && !item.entry.is_empty();
         let criteria = item.entry.iter().filter(|_| waits).filter_map(|ix| self.criterion(own, *ix));

@@ -620,7 +620,8 @@ pub enum EventKind {
         /// Number of the on-part in its sentry, from 0.
         part: u32,
     },
-    /// A budget stopped a round: what of it is left to do when that is settled. Nothing is left when the round has gone on.
+    /// A budget stopped a round: what of it is left to do when that is settled, behind what was left before. With nothing
+    /// the round goes on.
     #[serde(rename = "round.pending")]
     RoundPending {
         /// Standard events and entries, in their order.

@@ -287,11 +287,11 @@ fn subscriptions(state: &State) -> Vec<SubscriptionRow> {
     state.subscriptions().into_iter().filter_map(row).collect()
 }
 
-/// Open jobs with how they stand. Those of a suspended run stay, and nobody gets them; an ended run has none.
+/// Open jobs with how they stand. Those of a suspended run or item stay, and nobody gets them; an ended run has none.
 fn jobs(state: &State) -> impl Iterator<Item = (heddle_engine::OpenJob, JobStand)> {
     let suspended = state.status() == heddle_engine::Status::Suspended;
     state.jobs().into_iter().map(move |job| {
-        let stand = JobStand::of(&job, suspended);
+        let stand = JobStand::of(&job, suspended || job.is_suspended);
         (job, stand)
     })
 }

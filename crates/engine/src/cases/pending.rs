@@ -24,15 +24,16 @@ impl CaseMachine<'_> {
         self.reconsider();
     }
 
-    /// Keeps what a round has left to do.
+    /// Keeps what a round has left to do, behind what was left before.
     pub(super) fn leave_pending(&mut self) {
         if self.todo.is_empty() || self.state.life != Life::Active {
             return;
         }
-        let before = self.state.case.as_deref().map(|case| case.pending.clone()).unwrap_or_default();
         let todo = std::mem::take(&mut self.todo);
-        let added = todo.into_iter().filter_map(|own| pending_of(self.plan, own));
-        let left = before.into_iter().chain(added).collect();
+        let left: Vec<Pending> = todo.into_iter().filter_map(|own| pending_of(self.plan, own)).collect();
+        if left.is_empty() {
+            return;
+        }
         self.emit(Spot::default(), EventKind::RoundPending { left });
     }
 

@@ -392,7 +392,8 @@ impl State {
         let Some(case) = self.case.as_deref_mut() else { return };
         match &event.kind {
             EventKind::CaseReactivated { .. } => case.output = None,
-            EventKind::RoundPending { left } => case.pending.clone_from(left),
+            EventKind::RoundPending { left } if left.is_empty() => case.pending.clear(),
+            EventKind::RoundPending { left } => case.pending.extend_from_slice(left),
             EventKind::CaseFileChanged { item, event, path, value } => {
                 case.change_file(item, *event, path, value);
             }

@@ -155,7 +155,8 @@ impl CaseMachine<'_> {
             input = Map::from_iter([(target.variable.to_string(), whole)]);
         }
         let is_filed = |name: &str| {
-            self.plan.file.iter().any(|own| own.parent.is_none() && *own.name == *name)
+            let filed = self.plan.file_ids.get(name).and_then(|ix| self.plan.file.get(*ix as usize));
+            filed.is_some_and(|own| own.parent.is_none() && *own.name == *name)
                 && self.plan.inputs.iter().all(|own| *own.name != *name)
         };
         input.into_iter().partition(|(name, _)| !is_filed(name))

@@ -98,7 +98,7 @@ impl CaseMachine<'_> {
         self.todo.push_back(Todo::Moved(Moved { id, item: ix, event, criterion, parent }));
         self.touched.extend(parent);
         let goes_on = matches!(event, ItemEvent::Resume | ItemEvent::ParentResume);
-        if goes_on && to == ItemState::Active && self.case()?.given(id).is_some() {
+        if goes_on && to == ItemState::Active && self.has_to_go_on(id, item) {
             self.todo.push_back(Todo::TakeUp(id));
         }
         if to == ItemState::Completed

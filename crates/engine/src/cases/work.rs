@@ -320,11 +320,32 @@ impl CaseMachine<'_> {
         self.finish(id, values, merges)
     }
 
+    /// Whether an instance that is resumed has something to take up: the end of its work, or its beginning.
+    pub(super) fn has_to_go_on(&self, id: LocalId, item: &Item) -> bool {
+        let waits_for_nobody = matches!(
+            item.work,
+            Work::Human { .. }
+                | Work::Process { .. }
+                | Work::Case { .. }
+                | Work::Decision { .. }
+                | Work::Job { .. }
+                | Work::Script { .. }
+        ) && !self.has_open_work(id);
+        waits_for_nobody || self.case().is_ok_and(|case| case.given(id).is_some())
+    }
+
+    /// Whether the human task, the job or the called run of an instance is open.
+    fn has_open_work(&self, id: LocalId) -> bool {
+        self.state.task_of(id).is_some()
+            || self.state.job_of(id).is_some()
+            || self.state.call_of(id).is_some()
+    }
+
     /// An instance goes on: its work ended while it was suspended, or has yet to begin.
     pub(super) fn take_up(&mut self, id: LocalId) -> Result<(), Rejection> {
         let is_active = self.state.item(id).is_some_and(|own| own.state == ItemState::Active);
-        let waits =
-            self.state.incidents.iter().any(|own| own.instance == Some(id) && own.phase == Phase::Leave);
+        let mut open = self.state.incidents.iter();
+        let waits = open.any(|own| own.instance == Some(id) && own.phase != Phase::Tokens);
         if !is_active || waits {
             return Ok(());
         }
@@ -479,11 +500,8 @@ impl CaseMachine<'_> {
             self.emit(spot, EventKind::JobRetriesSet { job_id: job, retries });
             return Ok(());
         }
-        let is_open = self.state.task_of(id).is_some()
-            || self.state.job_of(id).is_some()
-            || self.state.call_of(id).is_some();
         // What somebody said has failed goes on with the work that is open.
-        if is_open { Ok(()) } else { self.work(id) }
+        if self.has_open_work(id) { Ok(()) } else { self.work(id) }
     }
 
     /// Decides an incident by another attempt.

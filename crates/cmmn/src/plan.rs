@@ -168,7 +168,7 @@ pub enum Work {
         /// The script.
         script: Arc<ScriptTask>,
     },
-    /// A task without a type: it completes at once.
+    /// A task without a type: somebody completes it, or, where it does not block, it completes at once.
     Task,
 }
 
@@ -442,10 +442,10 @@ pub enum Multiplicity {
     ExactlyOne,
     /// One or more.
     OneOrMore,
-    /// Not said: taken as any number.
+    /// Not said: taken as one, whose value may be a list.
     #[default]
     Unspecified,
-    /// Unknown: taken as any number.
+    /// Unknown: taken as one, whose value may be a list.
     Unknown,
 }
 
@@ -465,7 +465,8 @@ pub struct Parameter {
     pub name: Arc<str>,
     /// Case file item that it is bound to.
     pub bound: Option<FileIx>,
-    /// Part of the bound item, or value that is computed of it.
+    /// Of an output, part of the bound item or value that is computed of it; of an input, value that is written into the
+    /// bound item, computed of the parameter's own.
     pub refinement: Option<Expression>,
 }
 

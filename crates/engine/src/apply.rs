@@ -98,7 +98,11 @@ pub fn apply(state: &mut State, event: &Event) {
         | EventKind::SentryReset { .. }
         | EventKind::OnPartOccurred { .. }
         | EventKind::CaseFileChanged { .. }
+        | EventKind::RoundPending { .. }
         | EventKind::CallDetached { .. } => state.apply_case(event),
+    }
+    if state.case.is_some() {
+        state.apply_work(event);
     }
 }
 
@@ -200,6 +204,8 @@ fn end(state: &mut State, life: Life, event: &Event) {
     state.choreographies.clear();
     if let Some(case) = state.case.as_deref_mut() {
         case.memories.clear();
+        case.given.clear();
+        case.pending.clear();
     }
 }
 

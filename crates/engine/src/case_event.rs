@@ -1,6 +1,7 @@
 //! Data of events about the items of a case.
 
 use crate::LocalId;
+use heddle_cmmn::plan::{FileEvent, ItemEvent};
 use heddle_kernel::UserId;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -101,4 +102,56 @@ pub struct ItemCreated {
     /// User who planned it; absent for what is in the plan from the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<UserId>,
+}
+
+/// Part of a round that has yet to happen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Pending {
+    /// Entry of an instance without an entry criterion.
+    Enter {
+        /// The instance.
+        id: LocalId,
+    },
+    /// Look at the if-parts of a new instance.
+    Look {
+        /// The instance.
+        id: LocalId,
+    },
+    /// Work that ended while its instance was suspended, or has yet to begin.
+    TakeUp {
+        /// The instance.
+        id: LocalId,
+    },
+    /// Standard event of an item.
+    Moved {
+        /// The instance.
+        id: LocalId,
+        /// Id of the item.
+        item: Arc<str>,
+        /// Transition of the standard.
+        event: ItemEvent,
+        /// Criterion by which it came.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        criterion: Option<Arc<str>>,
+        /// Instance of the stage around it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        parent: Option<LocalId>,
+    },
+    /// Standard event of a case file item.
+    Changed {
+        /// Id of the case file item.
+        item: Arc<str>,
+        /// Transition of the standard.
+        event: FileEvent,
+    },
+    /// A variable that got another value.
+    Set {
+        /// Name of the variable.
+        name: String,
+        /// Whether it was there before.
+        before: bool,
+        /// Whether it is there now.
+        after: bool,
+    },
 }

@@ -1,7 +1,7 @@
 //! Events of a run. They are its history: its state is their fold.
 
 use crate::LocalId;
-pub use crate::case_event::{ItemCreated, ItemState, ItemType};
+pub use crate::case_event::{ItemCreated, ItemState, ItemType, Pending};
 pub use crate::event_data::{
     CancelReason, ChoreographyViolated, CompensationStep, DecisionEvaluated, IncidentCode, OutcomeValues,
     Phase, Resolution, RunError, RunStarted, SubscriptionKind, TaskCreated, Trigger,
@@ -619,6 +619,13 @@ pub enum EventKind {
         criterion: Arc<str>,
         /// Number of the on-part in its sentry, from 0.
         part: u32,
+    },
+    /// A budget stopped a round: what of it is left to do when that is settled, behind what was left before. With nothing
+    /// the round goes on.
+    #[serde(rename = "round.pending")]
+    RoundPending {
+        /// Standard events and entries, in their order.
+        left: Vec<Pending>,
     },
     /// A case file item changed.
     #[serde(rename = "caseFile.changed")]

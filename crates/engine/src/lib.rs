@@ -32,8 +32,8 @@ pub use cases::{
 pub use command::{Actor, Command, ItemTarget, Rejection, RejectionKind, Remark, RunContext, SkipTarget};
 pub use event::{
     BodyKind, CalledVersion, CancelReason, ChoreographyViolated, CompensationStep, DecisionEvaluated, Event,
-    EventKind, IncidentCode, ItemCreated, ItemState, ItemType, JobCreated, JobKind, OutcomeValues, Phase,
-    Resolution, RunCalled, RunError, RunStarted, SubscriptionKind, TaskCreated, Trigger,
+    EventKind, IncidentCode, ItemCreated, ItemState, ItemType, JobCreated, JobKind, OutcomeValues, Pending,
+    Phase, Resolution, RunCalled, RunError, RunStarted, SubscriptionKind, TaskCreated, Trigger,
 };
 pub use id::{LocalId, LocalIdError};
 pub use run::{Attempt, Model, Step, step, step_inline, step_until};

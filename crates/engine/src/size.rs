@@ -1,7 +1,7 @@
 //! Estimated sizes of what a run keeps.
 
 use crate::event::{BodyKind, DecisionEvaluated, EventKind, TaskCreated, Trigger};
-use crate::state::{BodyState, State};
+use crate::state::{BodyState, CaseState, State};
 use crate::{Command, LocalId};
 use heddle_feel::size_of_json;
 use serde_json::{Map, Value};
@@ -96,6 +96,7 @@ pub(crate) fn of_event(kind: &EventKind) -> u64 {
             EventKind::CaseFileChanged { item, path, value, .. } => {
                 item.len() as u64 + path.iter().map(size_of_json).sum::<u64>() + size_of_json(value)
             }
+            EventKind::RoundPending { left } => left.len() as u64 * PLACE,
             EventKind::CaseReactivated { .. }
             | EventKind::CaseClosed { .. }
             | EventKind::ItemCreated(_)
@@ -164,6 +165,7 @@ fn of_output(kind: &EventKind) -> Option<u64> {
         EventKind::JobCompleted { variables, .. } => Some(of_members(variables)),
         EventKind::CallCompleted { output, .. } => Some(of_members(output)),
         EventKind::CaseOpened { .. }
+        | EventKind::RoundPending { .. }
         | EventKind::CaseFileChanged { .. }
         | EventKind::CaseReactivated { .. }
         | EventKind::CaseClosed { .. }
@@ -256,13 +258,19 @@ fn of_items(body: &BodyState) -> u64 {
     body.items.iter().map(size_of_json).sum()
 }
 
+/// Bytes of the values that a case keeps beside its variables: its file with the references. What work gave is counted
+/// where it is left behind.
+fn of_case(case: &CaseState) -> u64 {
+    size_of_json(&case.file) + case.references.values().flatten().map(size_of_json).sum::<u64>()
+}
+
 impl Held {
     pub(crate) fn of(state: &State) -> Self {
         let bodies = state.flow.active.iter().filter_map(|own| own.body.as_deref());
         Self {
             variables: state.scopes.iter().map(|scope| of_members(&scope.variables)).sum::<u64>()
                 + state.flow.records.iter().map(|record| of_members(&record.variables)).sum::<u64>()
-                + state.case.as_deref().map_or(0, |case| size_of_json(&case.file)),
+                + state.case.as_deref().map_or(0, of_case),
             outputs: size_of_json(&state.outputs),
             bodies: bodies.map(|body| of_items(body) + body.bytes).sum(),
         }
@@ -337,7 +345,7 @@ pub(crate) fn output_before(state: &State, node: &str) -> u64 {
 pub(crate) fn of_places(state: &State) -> u64 {
     let case = state.case.as_deref();
     let places = state.flow.tokens.len()
-        + case.map_or(0, |case| case.items.len() + case.memories.len() + case.tallies.len())
+        + case.map_or(0, |case| case.places())
         + state.flow.active.len()
         + state.timers.len()
         + state.subscriptions.len()

@@ -191,6 +191,9 @@ pub struct OpenJob {
     pub attempt: u32,
     /// Instant at which it was opened.
     pub created_at: Timestamp,
+    /// Whether the item of a case that waits for it is suspended, so that no worker gets it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_suspended: bool,
 }
 
 /// A timer that is set.
@@ -401,6 +404,7 @@ impl State {
                 not_before: job.not_before,
                 attempt: job.attempt,
                 created_at: job.created_at,
+                is_suspended: owner.is_idle,
             })
         };
         self.jobs.iter().filter_map(open).collect()

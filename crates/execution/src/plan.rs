@@ -287,11 +287,11 @@ fn subscriptions(state: &State) -> Vec<SubscriptionRow> {
     state.subscriptions().into_iter().filter_map(row).collect()
 }
 
-/// Open jobs with how they stand. Those of a suspended run stay, and nobody gets them; an ended run has none.
+/// Open jobs with how they stand. Those of a suspended run or item stay, and nobody gets them; an ended run has none.
 fn jobs(state: &State) -> impl Iterator<Item = (heddle_engine::OpenJob, JobStand)> {
     let suspended = state.status() == heddle_engine::Status::Suspended;
     state.jobs().into_iter().map(move |job| {
-        let stand = JobStand::of(&job, suspended);
+        let stand = JobStand::of(&job, suspended || job.is_suspended);
         (job, stand)
     })
 }
@@ -485,7 +485,8 @@ fn for_others(kind: &EventKind) -> Option<ForOthers<'_>> {
             Some(ForOthers::Escalation { code, values })
         }
         EventKind::DataStoreWritten { store, .. } => Some(ForOthers::StoreWrite { store }),
-        EventKind::RunResumed { .. } => Some(ForOthers::Resumption),
+        // A case that was suspended also goes on by its reactivation.
+        EventKind::RunResumed { .. } | EventKind::CaseReactivated { .. } => Some(ForOthers::Resumption),
         EventKind::EscalationThrown { caught: true, .. }
         | EventKind::RunStarted(_)
         | EventKind::RunCompleted { .. }
@@ -538,7 +539,6 @@ fn for_others(kind: &EventKind) -> Option<ForOthers<'_>> {
         | EventKind::IncidentRaised { .. }
         | EventKind::IncidentResolved { .. }
         | EventKind::CaseOpened { .. }
-        | EventKind::CaseReactivated { .. }
         | EventKind::CaseClosed { .. }
         | EventKind::ItemCreated(_)
         | EventKind::ItemTransitioned { .. }
@@ -546,6 +546,7 @@ fn for_others(kind: &EventKind) -> Option<ForOthers<'_>> {
         | EventKind::SentryReset { .. }
         | EventKind::OnPartOccurred { .. }
         | EventKind::CaseFileChanged { .. }
+        | EventKind::RoundPending { .. }
         // Told with the call itself, which is of the same step.
         | EventKind::CallDetached { .. } => None,
     }

@@ -139,6 +139,8 @@ words! {
         SentrySatisfied = "sentry.satisfied",
         /// Condition of a sentry: holds no longer.
         SentryReset = "sentry.reset",
+        /// Round that a budget stopped: what of it is left to do.
+        RoundPending = "round.pending",
         /// Case file item: changed.
         CaseFileChanged = "caseFile.changed",
     }

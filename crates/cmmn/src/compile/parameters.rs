@@ -64,7 +64,12 @@ impl<'m> Builder<'m> {
                     continue;
                 }
                 let bound = self.bound(at, parameter);
-                let refinement = self.refinement(at, parameter, bound);
+                let refinement = if is_input && bound.is_some() {
+                    // What is written is computed of the parameter's own value.
+                    self.value(at, "bindingRefinement", parameter.binding_refinement.as_ref())
+                } else {
+                    self.refinement(at, parameter, bound)
+                };
                 let found = Parameter { name: name_of(parameter).into(), bound, refinement };
                 if is_input { self.plan.inputs.push(found) } else { self.plan.outputs.push(found) }
             }

@@ -250,7 +250,7 @@ fn parameters_are_bound_to_the_case_file_and_mapped_to_what_is_called() {
                        "outputs": [{"id": "po", "name": "number"}]}],
         "cases": [{
             "id": "c", "caseFile": {"items": [{"id": "f", "name": "order"}]},
-            "inputs": [{"id": "ci", "name": "first", "bindingRef": "f", "bindingRefinement": {"body": "order.id"}}],
+            "inputs": [{"id": "ci", "name": "first", "bindingRef": "f", "bindingRefinement": {"body": "{id: first}"}}],
             "casePlanModel": {
                 "id": "m", "type": "casePlanModel", "items": [{"id": "i", "definitionRef": "d"}],
                 "definitions": [{
@@ -279,14 +279,15 @@ fn parameters_are_bound_to_the_case_file_and_mapped_to_what_is_called() {
     assert_eq!(names(&task.extra.mappings.outputs), ["tracking"]);
     assert_eq!(task.extra.bound_outputs, [(Arc::from("tracking"), 0)]);
     // The refinement is over the item, and reads the case file by itself.
-    let scope = json!({"caseFile": {"order": {"total": 7, "id": "o1"}}});
+    let scope = json!({"caseFile": {"order": {"total": 7}}, "first": "o1"});
     let context = heddle_feel::EvalContext { now: heddle_kernel::Timestamp::from_micros(0) };
     let value = |own: &heddle_feel::Expression| {
         heddle_feel::to_json(&own.evaluate(scope.as_object().unwrap(), &context).unwrap().value)
     };
     let Setting::Expression(total) = &task.extra.mappings.inputs[0].1 else { panic!() };
     assert_eq!(value(total), json!(7));
-    assert_eq!(value(plan.inputs[0].refinement.as_ref().unwrap()), json!("o1"));
+    // That of an input of the case is over the parameter, which goes into the item.
+    assert_eq!(value(plan.inputs[0].refinement.as_ref().unwrap()), json!({"id": "o1"}));
     assert_eq!(plan.inputs[0].bound, Some(0));
 }
 

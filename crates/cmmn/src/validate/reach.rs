@@ -7,6 +7,7 @@ use crate::finding::{Diagnostic, Severity};
 use crate::plan::{
     CasePlan, Condition, CriterionIx, ItemEvent, ItemIx, OnPart, PLAN_MODEL, Rule, Source, Work,
 };
+use std::collections::VecDeque;
 
 /// What can happen to each item.
 #[derive(Debug)]
@@ -21,27 +22,44 @@ impl Reach {
     pub(super) fn of(plan: &CasePlan) -> Self {
         let count = plan.items.len();
         let mut reach = Self { created: vec![false; count], begins: vec![false; count] };
-        // Each round lets at least one more item begin, or is the last.
-        loop {
-            let mut has_moved = false;
-            for (ix, item) in plan.items.iter().enumerate() {
-                let created = item.parent.is_none_or(|parent| reach.has_begun(parent));
-                let begins = created
-                    && (item.entry.is_empty() || item.entry.iter().any(|own| reach.can_be_met(plan, *own)));
-                for (known, now) in [(&mut reach.created, created), (&mut reach.begins, begins)] {
-                    if let Some(known) = known.get_mut(ix)
-                        && now
-                        && !*known
-                    {
-                        *known = true;
-                        has_moved = true;
-                    }
+        // An item is looked at again when something that it depends on has come further.
+        let mut next: VecDeque<ItemIx> = (0..).take(count).collect();
+        let mut waits = vec![true; count];
+        while let Some(ix) = next.pop_front() {
+            if let Some(waits) = waits.get_mut(ix as usize) {
+                *waits = false;
+            }
+            if !reach.look(plan, ix) {
+                continue;
+            }
+            for other in dependents(plan, ix) {
+                if let Some(waits) = waits.get_mut(other as usize)
+                    && !std::mem::replace(waits, true)
+                {
+                    next.push_back(other);
                 }
             }
-            if !has_moved {
-                return reach;
+        }
+        reach
+    }
+
+    /// Looks at what can happen to an item; answers whether it is more than before.
+    fn look(&mut self, plan: &CasePlan, ix: ItemIx) -> bool {
+        let Some(item) = plan.items.get(ix as usize) else { return false };
+        let created = item.parent.is_none_or(|parent| self.has_begun(parent));
+        let begins =
+            created && (item.entry.is_empty() || item.entry.iter().any(|own| self.can_be_met(plan, *own)));
+        let mut has_moved = false;
+        for (known, now) in [(&mut self.created, created), (&mut self.begins, begins)] {
+            if let Some(known) = known.get_mut(ix as usize)
+                && now
+                && !*known
+            {
+                *known = true;
+                has_moved = true;
             }
         }
+        has_moved
     }
 
     fn is_created(&self, ix: ItemIx) -> bool {
@@ -94,6 +112,23 @@ impl Reach {
             ItemEvent::Close => false,
         }
     }
+}
+
+/// Items whose beginning depends on another one: those in it, those that wait for it, and, where it is waited for by an exit
+/// criterion, those that wait for that exit.
+fn dependents(plan: &CasePlan, ix: ItemIx) -> Vec<ItemIx> {
+    let waiting = |ix: ItemIx| {
+        let criteria = plan.on_item.get(&ix).map(Vec::as_slice).unwrap_or_default();
+        criteria.iter().filter_map(|own| plan.criteria.get(*own as usize))
+    };
+    let mut found = plan.items.get(ix as usize).map(|own| own.children.clone()).unwrap_or_default();
+    for criterion in waiting(ix) {
+        found.push(criterion.item);
+        if criterion.is_exit {
+            found.extend(waiting(criterion.item).map(|own| own.item));
+        }
+    }
+    found
 }
 
 fn is_never(condition: &Condition) -> bool {

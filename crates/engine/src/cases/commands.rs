@@ -4,13 +4,17 @@ use super::file::Change;
 use super::items::Creation;
 use super::transitions::word;
 use super::{CaseMachine, LifeCycle, Moved, Todo, transition};
+use crate::core::eval::prefixed;
 use crate::core::jobs::Failure;
-use crate::core::{Spot, StepFault};
+use crate::core::{Spot, StepFault, expression};
 use crate::event::{EventKind, ItemCreated, ItemState, ItemType, RunStarted, SubscriptionKind, Trigger};
 use crate::state::Life;
 use crate::{Command, ItemTarget, LocalId, Rejection, SkipTarget};
-use heddle_cmmn::plan::{Item, ItemEvent, PLAN_MODEL, Rule, Work};
+use heddle_cmmn::plan::{Item, ItemEvent, ItemIx, PLAN_MODEL, Rule, Work};
 use serde_json::{Map, Value};
+
+/// Most items that the refusal of a completion names.
+const MOST_TOLD: usize = 20;
 
 impl CaseMachine<'_> {
     pub(super) fn execute(&mut self, command: Command) -> Result<(), Rejection> {
@@ -70,10 +74,17 @@ impl CaseMachine<'_> {
         }
     }
 
-    fn start(&mut self, trigger: Trigger, mut input: Map<String, Value>) -> Result<(), Rejection> {
-        let file = input.remove("caseFile");
-        let bound: Vec<_> =
-            self.plan.inputs.iter().filter_map(|own| Some((own.name.clone(), own.bound?))).collect();
+    fn start(&mut self, trigger: Trigger, input: Map<String, Value>) -> Result<(), Rejection> {
+        let (mut input, mut filed) = self.brought(&trigger, input);
+        match input.remove("caseFile") {
+            None | Some(Value::Null) => {}
+            Some(Value::Object(members)) => filed.extend(members),
+            Some(_) => {
+                let (item, reason) =
+                    ("caseFile".to_owned(), "it is an object by the names of its items".to_owned());
+                return Err(Rejection::WrongFileChange { item, reason });
+            }
+        }
         let started = RunStarted {
             process_id: self.plan.id.clone(),
             trigger,
@@ -88,6 +99,27 @@ impl CaseMachine<'_> {
         let Some(model) = self.plan_item(PLAN_MODEL) else {
             return Err(Rejection::WrongGraph(self.plan.id.to_string()));
         };
+        self.open_model(model);
+        // What is in the case sees its file from the first; the standard events of that come behind its own.
+        self.file_at_start(filed)?;
+        let behind = std::mem::take(&mut self.todo);
+        let (id, item) = (LocalId::ROOT, PLAN_MODEL);
+        let moved = Moved { id, item, event: ItemEvent::Create, criterion: None, parent: None };
+        self.todo.push_back(Todo::Moved(moved));
+        if !model.exit.is_empty() {
+            self.look_at(LocalId::ROOT);
+        }
+        if let Some(name) = model.extra.settings.get("initiator").and_then(Value::as_str) {
+            let who = self.actor().map_or(Value::Null, |user| user.to_string().into());
+            self.set_values(LocalId::ROOT, Map::from_iter([(name.to_owned(), who)]));
+        }
+        self.open_stage(LocalId::ROOT, model)?;
+        self.todo.extend(behind);
+        Ok(())
+    }
+
+    /// Creates the instance of the case plan model.
+    fn open_model(&mut self, model: &Item) {
         self.activations += 1;
         let created = ItemCreated {
             item_type: ItemType::CasePlanModel,
@@ -105,47 +137,71 @@ impl CaseMachine<'_> {
             attempt: None,
         };
         self.emit(spot, EventKind::ItemCreated(Box::new(created)));
-        let (id, item) = (LocalId::ROOT, PLAN_MODEL);
-        self.todo.push_back(Todo::Moved(Moved { id, item, event: ItemEvent::Create, criterion: None }));
-        if !model.exit.is_empty() {
-            self.look_at(LocalId::ROOT);
-        }
-        if let Some(name) = model.extra.settings.get("initiator").and_then(Value::as_str) {
-            let who = self.actor().map_or(Value::Null, |user| user.to_string().into());
-            self.set_values(LocalId::ROOT, Map::from_iter([(name.to_owned(), who)]));
-        }
-        self.open_stage(LocalId::ROOT, model)?;
-        self.file_at_start(file, &bound)
     }
 
-    /// Creates the case file items with which the case begins.
-    fn file_at_start(
-        &mut self,
-        file: Option<Value>,
-        bound: &[(std::sync::Arc<str>, heddle_cmmn::plan::FileIx)],
-    ) -> Result<(), Rejection> {
+    /// Variables and values of case file items that a start brings. What an event brings goes where its start event says,
+    /// and otherwise as that of a listener: members that are called as case file items, and are no parameters, are these.
+    fn brought(
+        &self,
+        trigger: &Trigger,
+        mut input: Map<String, Value>,
+    ) -> (Map<String, Value>, Map<String, Value>) {
+        let Trigger::Message { name, .. } = trigger else { return (input, Map::new()) };
+        let start = self.plan.starts.iter().find(|own| *own.event_type == **name);
+        if let Some(target) = start.and_then(|own| own.target.as_ref()) {
+            // A payload that is no object comes as the member of this name.
+            let bare = input.get("payload").filter(|own| input.len() == 1 && !own.is_object()).cloned();
+            let whole = target.put(None, bare.unwrap_or_else(|| Value::Object(std::mem::take(&mut input))));
+            input = Map::from_iter([(target.variable.to_string(), whole)]);
+        }
+        let is_filed = |name: &str| {
+            let filed = self.plan.file_ids.get(name).and_then(|ix| self.plan.file.get(*ix as usize));
+            filed.is_some_and(|own| own.parent.is_none() && *own.name == *name)
+                && self.plan.inputs.iter().all(|own| *own.name != *name)
+        };
+        input.into_iter().partition(|(name, _)| !is_filed(name))
+    }
+
+    /// Creates the case file items with which the case begins: those that are given, and those that input parameters are
+    /// bound to.
+    fn file_at_start(&mut self, filed: Map<String, Value>) -> Result<(), Rejection> {
         let mut given = Vec::new();
-        match file {
-            None | Some(Value::Null) => {}
-            Some(Value::Object(members)) => {
-                for (name, value) in members {
-                    given.push((self.file_item(&name)?, value));
-                }
-            }
-            Some(_) => {
-                let (item, reason) =
-                    ("caseFile".to_owned(), "it is an object by the names of its items".to_owned());
+        for (item, value) in filed {
+            let Ok(ix) = self.file_item(&item) else {
+                let reason = "the case file has no such item".to_owned();
                 return Err(Rejection::WrongFileChange { item, reason });
+            };
+            given.push((ix, value));
+        }
+        let plan = self.plan;
+        for own in &plan.inputs {
+            let Some(ix) = own.bound else { continue };
+            let variables = self.variables(LocalId::ROOT);
+            let Some(value) = variables.find(&own.name).filter(|value| !value.is_null()).cloned() else {
+                continue;
+            };
+            // What is written is computed of the parameter's own value.
+            let refined = match &own.refinement {
+                Some(refinement) => match self.evaluate(refinement, &variables) {
+                    Ok((heddle_feel::Value::Null, notes)) => Err(expression(format!(
+                        "the bindingRefinement of the input `{}` gives null{}",
+                        own.name,
+                        prefixed(&notes)
+                    ))),
+                    Ok((value, _)) => Ok(heddle_feel::to_json(&value)),
+                    Err(fault) => Err(fault),
+                },
+                None => Ok(value),
+            };
+            match refined {
+                Ok(value) => given.push((ix, value)),
+                Err(fault) => self.trouble(LocalId::ROOT, fault)?,
             }
         }
-        let variables = self.state.variables();
-        for (name, ix) in bound {
-            if let Some(value) = variables.and_then(|own| own.get(&**name)).filter(|value| !value.is_null()) {
-                given.push((*ix, value.clone()));
-            }
-        }
+        // Each behind the one around it.
+        given.sort_by_key(|(ix, _)| *ix);
         for (ix, value) in given {
-            match self.write_file(ix, value) {
+            match self.write_given(ix, value) {
                 Ok(()) => {}
                 Err(fault) => self.trouble(LocalId::ROOT, fault)?,
             }
@@ -170,6 +226,11 @@ impl CaseMachine<'_> {
                 let (_, item) = self.item_of(LocalId::ROOT)?;
                 self.admit_completion(LocalId::ROOT, item)?;
                 self.end_case(event, None, None)
+            }
+            ItemEvent::Terminate if self.cx.actor.is_none() && self.state.life == Life::Suspended => {
+                // The service ends what nobody waits for any more, suspended or not.
+                self.transit(LocalId::ROOT, ItemEvent::Resume, None)?;
+                self.end_case(event, None, reason)
             }
             ItemEvent::Terminate | ItemEvent::Fault => self.end_case(event, None, reason),
             ItemEvent::Suspend => {
@@ -220,20 +281,30 @@ impl CaseMachine<'_> {
         Ok(())
     }
 
+    /// Items of an id: several, where the stage around them stands in the plan several times.
+    pub(super) fn items_of(&self, id: &str) -> Vec<ItemIx> {
+        if !self.plan.item_ids.contains_key(id) {
+            return Vec::new();
+        }
+        (0..).zip(&self.plan.items).filter(|(_, own)| *own.id == *id).map(|(ix, _)| ix).collect()
+    }
+
     /// The instance that a command is about: of an item the first one for which the transition is possible.
     fn target(&self, target: &ItemTarget, event: ItemEvent) -> Result<LocalId, Rejection> {
         match target {
             ItemTarget::Instance(id) => self.item(*id).map(|own| own.id),
             ItemTarget::Item(name) => {
                 let unknown = || Rejection::UnknownItem(name.clone());
-                let ix = *self.plan.item_ids.get(name.as_str()).ok_or_else(unknown)?;
+                let named = self.items_of(name);
+                let ix = *named.first().ok_or_else(unknown)?;
                 let item = self.plan_item(ix).ok_or_else(unknown)?;
                 let cycle = LifeCycle::of(&item.work, ix == PLAN_MODEL);
                 let can = |id: &&LocalId| {
                     let own = self.state.item(**id);
                     own.is_some_and(|own| transition(cycle, own.state, own.before, event).is_some())
                 };
-                let there = self.live(ix);
+                let mut there: Vec<LocalId> = named.iter().flat_map(|ix| self.live(*ix)).copied().collect();
+                there.sort_unstable();
                 if let Some(id) = there.iter().find(can).or(there.first()) {
                     return Ok(*id);
                 }
@@ -247,16 +318,13 @@ impl CaseMachine<'_> {
 
     /// Lets an item make a transition that a user may ask for.
     fn move_item(&mut self, target: &ItemTarget, event: ItemEvent) -> Result<(), Rejection> {
-        // What is disabled is enabled by being enabled again.
-        let id = match self.target(target, event) {
-            Ok(id) => id,
-            Err(rejection) => return Err(rejection),
-        };
+        let id = self.target(target, event)?;
         let (ix, item) = self.item_of(id)?;
         if ix == PLAN_MODEL {
             return self.case_moves(event, None);
         }
         let state = self.item(id)?.state;
+        // What is disabled is enabled by being enabled again.
         let event = match (event, state) {
             (ItemEvent::Enable, ItemState::Disabled) => ItemEvent::Reenable,
             (event, _) => event,
@@ -304,7 +372,7 @@ impl CaseMachine<'_> {
         }
     }
 
-    /// Completes a stage or a human task by hand; what others do ends when they have done it.
+    /// Completes a stage, a human task or one without a type by hand; what others do ends when they have done it.
     fn complete_by_hand(&mut self, id: LocalId, item: &Item) -> Result<(), Rejection> {
         let state = self.item(id)?.state;
         match &item.work {
@@ -312,6 +380,7 @@ impl CaseMachine<'_> {
                 self.admit_completion(id, item)?;
                 self.complete_stage(id)
             }
+            Work::Task if state == ItemState::Active => self.finish(id, Map::new(), true),
             Work::Human { .. } if state == ItemState::Active => {
                 match self.state.task_of(id).map(|task| task.id) {
                     Some(task_id) => self.complete_task(task_id, None, Map::new(), None),
@@ -331,7 +400,7 @@ impl CaseMachine<'_> {
         if self.item(id)?.state != ItemState::Active {
             return Ok(());
         }
-        let waits_for = match self.blockers(id, true) {
+        let waits_for = match self.blockers(id, true, MOST_TOLD) {
             Ok(blockers) => blockers,
             Err(StepFault::Rejected(rejection)) => return Err(rejection),
             Err(StepFault::Incident(_, message)) => vec![message],

@@ -12,11 +12,14 @@ use serde_json::{Map, Value};
 impl CaseMachine<'_> {
     /// Completes stages in which nothing is left to do; answers whether one did.
     pub(super) fn close_stages(&mut self) -> Result<bool, Rejection> {
+        // Each once, and what is inside before what is around it.
+        self.touched.sort_unstable();
+        self.touched.dedup();
         while let Some(id) = self.touched.pop() {
             if self.state.item(id).is_none_or(|own| own.state != ItemState::Active) {
                 continue;
             }
-            match self.blockers(id, false) {
+            match self.blockers(id, false, 1) {
                 Ok(blockers) if blockers.is_empty() => {
                     self.complete_stage(id)?;
                     return Ok(true);
@@ -36,16 +39,25 @@ impl CaseMachine<'_> {
         self.finish(id, Map::new(), true)
     }
 
-    /// Items that keep a stage from completing, by their ids; `by_hand` is the completion by a user, for which only what is
-    /// active or required counts.
-    pub(super) fn blockers(&self, id: LocalId, by_hand: bool) -> Result<Vec<String>, StepFault> {
+    /// Items that keep a stage from completing, by their ids, and not more than `most` of them; `by_hand` is the completion
+    /// by a user, for which only what is active or required counts.
+    pub(super) fn blockers(&self, id: LocalId, by_hand: bool, most: usize) -> Result<Vec<String>, StepFault> {
         let (_, stage) = self.item_of(id)?;
         let auto = matches!(stage.work, Work::Stage { auto_complete: true }) || by_hand;
         let mut found = Vec::new();
-        for child in self.children(id) {
-            let (ix, item) = self.item_of(child)?;
-            if !self.is_ignored(id, child, item)? && self.holds_back(id, child, (ix, item), [auto, by_hand]) {
-                found.push(item.id.to_string());
+        for &ix in &stage.children {
+            let Some(item) = self.plan_item(ix) else { continue };
+            for &child in self.live(ix) {
+                let own = self.state.item(child).filter(|own| own.parent == Some(id));
+                if own.is_some()
+                    && !self.is_ignored(id, child, item)?
+                    && self.holds_back(id, child, (ix, item), [auto, by_hand])
+                {
+                    found.push(item.id.to_string());
+                    if found.len() >= most {
+                        return Ok(found);
+                    }
+                }
             }
         }
         if !auto && found.is_empty() {
@@ -73,7 +85,8 @@ impl CaseMachine<'_> {
         let listens = self.is_listener(item);
         match own.state {
             ItemState::Active => true,
-            ItemState::Suspended => !listens || !auto,
+            // Of what is suspended the standard counts what is required, and without autoComplete all of it.
+            ItemState::Suspended => !auto || own.required,
             ItemState::Failed => {
                 !by_hand && self.state.incidents.iter().any(|incident| incident.instance == Some(child))
             }
@@ -162,10 +175,18 @@ impl CaseMachine<'_> {
             self.raise_at_case(IncidentCode::Limit, &message);
             return Ok(());
         }
+        let output = match event {
+            ItemEvent::Complete => match self.output() {
+                Ok(output) => output,
+                // The case stays, behind an incident: whoever called it would get something else.
+                Err(fault) => return self.stopped(LocalId::ROOT, fault),
+            },
+            _ => Map::new(),
+        };
         self.transit(LocalId::ROOT, event, criterion)?;
         let by = self.actor();
         let ended = match event {
-            ItemEvent::Complete => EventKind::RunCompleted { output: self.output() },
+            ItemEvent::Complete => EventKind::RunCompleted { output },
             ItemEvent::Fault => {
                 let message = reason.unwrap_or_else(|| "somebody said that the case has failed".to_owned());
                 let (code, node_id) = ("fault".into(), self.plan.id.clone());
@@ -179,21 +200,20 @@ impl CaseMachine<'_> {
     }
 
     /// Output parameters of the case; all of its variables where it declares none.
-    fn output(&self) -> Map<String, Value> {
-        let variables = self.state.variables();
+    fn output(&self) -> Result<Map<String, Value>, StepFault> {
+        let variables = self.variables(LocalId::ROOT);
         if self.plan.outputs.is_empty() {
-            return variables.cloned().unwrap_or_default();
+            return Ok(self.state.variables().cloned().unwrap_or_default());
         }
-        let value = |own: &heddle_cmmn::plan::Parameter| {
+        let mut given = Map::new();
+        for own in &self.plan.outputs {
             let bound = own.bound.and_then(|ix| self.file_value(ix));
-            let refined = own.refinement.as_ref().and_then(|refinement| {
-                let value = self.evaluate(refinement, &self.variables(LocalId::ROOT)).ok()?.0;
-                Some(heddle_feel::to_json(&value))
-            });
-            let named = || variables.and_then(|own_variables| own_variables.get(&*own.name)).cloned();
-            refined.or_else(|| bound.cloned()).or_else(named)
-        };
-        let given = self.plan.outputs.iter().filter_map(|own| Some((own.name.to_string(), value(own)?)));
-        given.collect()
+            let value = match &own.refinement {
+                Some(refinement) => Some(heddle_feel::to_json(&self.evaluate(refinement, &variables)?.0)),
+                None => bound.or_else(|| self.state.variables()?.get(&*own.name)).cloned(),
+            };
+            given.extend(value.map(|value| (own.name.to_string(), value)));
+        }
+        Ok(given)
     }
 }

@@ -9,9 +9,9 @@ use heddle_feel::{Layers, Ref, Scope, to_json};
 use serde_json::Value;
 
 /// A case file item as the context of a condition: its value under its name, and its members.
-struct FileContext<'f> {
-    name: &'f str,
-    value: &'f Value,
+pub(super) struct FileContext<'f> {
+    pub name: &'f str,
+    pub value: &'f Value,
 }
 
 impl Scope for FileContext<'_> {

@@ -109,11 +109,27 @@ impl CaseMachine<'_> {
         if matches!(event, FileEvent::Create | FileEvent::Update | FileEvent::Replace) && value.is_null() {
             return Err(wrong(item, "it needs a value"));
         }
+        if matches!(event, FileEvent::AddReference | FileEvent::RemoveReference) {
+            self.admit_reference(item, event, &value)?;
+        }
         if event == FileEvent::Delete {
             value = Value::Null;
         }
         self.tell_file(ix, event, path, value);
         Ok(())
+    }
+
+    /// Checks a reference that is added or removed.
+    fn admit_reference(&self, item: &FileItem, event: FileEvent, value: &Value) -> Result<(), Rejection> {
+        if value.is_null() {
+            return Err(wrong(item, "it needs the reference"));
+        }
+        let known = self.case()?.references.get(&item.id).is_some_and(|own| own.contains(value));
+        match (event, known) {
+            (FileEvent::AddReference, true) => Err(wrong(item, "it refers to that already")),
+            (FileEvent::RemoveReference, false) => Err(wrong(item, "it does not refer to that")),
+            _ => Ok(()),
+        }
     }
 
     /// Checks a change of what is there.
@@ -207,31 +223,31 @@ impl CaseMachine<'_> {
         }
     }
 
-    /// Gives a case file item a value, whether it is there or not: what a task or an event brings.
+    /// Gives a case file item a value, whether it is there or not: what a task or an event brings. What cannot be written
+    /// is the incident of the one that brings it.
     pub(super) fn write_file(&mut self, ix: FileIx, value: Value) -> Result<(), StepFault> {
+        self.write_given(ix, value).map_err(|fault| match fault {
+            StepFault::Rejected(rejection) => expression(rejection.to_string()),
+            incident @ StepFault::Incident(..) => incident,
+        })
+    }
+
+    /// Gives a case file item a value, whether it is there or not; what cannot be written is refused.
+    pub(super) fn write_given(&mut self, ix: FileIx, value: Value) -> Result<(), StepFault> {
         self.admit_kept(size_of_json(&value))?;
         let Some(item) = self.plan.file.get(ix as usize) else { return Ok(()) };
-        let there = self.file_value(ix).is_some();
+        let there = self.file_value(ix);
+        let one = |event: FileEvent, value: Value| vec![Change { event, at: Vec::new(), value }];
         let changes: Vec<Change> = match (value, there, is_many(item)) {
-            (Value::Null, false, _) => Vec::new(),
-            (Value::Null, true, false) => {
-                vec![Change { event: FileEvent::Delete, at: Vec::new(), value: Value::Null }]
-            }
-            (Value::Array(values), _, true) => {
-                let there = self.file_value(ix).and_then(Value::as_array).map_or(0, Vec::len);
-                let numbered = (0..).zip(values);
-                let change = |(number, value): (u32, Value)| {
-                    let event =
-                        if (number as usize) < there { FileEvent::Replace } else { FileEvent::Create };
-                    Change { event, at: vec![number], value }
-                };
-                numbered.map(change).collect()
-            }
-            (value, true, false) => vec![Change { event: FileEvent::Replace, at: Vec::new(), value }],
-            (value, ..) => vec![Change { event: FileEvent::Create, at: Vec::new(), value }],
+            (Value::Null, None, _) => Vec::new(),
+            (Value::Null, Some(_), false) => one(FileEvent::Delete, Value::Null),
+            (Value::Null, Some(there), true) => listed(Vec::new(), there),
+            (Value::Array(values), there, true) => listed(values, there.unwrap_or(&Value::Null)),
+            (value, Some(_), false) => one(FileEvent::Replace, value),
+            (value, ..) => one(FileEvent::Create, value),
         };
         for change in changes {
-            self.change_file(ix, change).map_err(|rejection| expression(rejection.to_string()))?;
+            self.change_file(ix, change)?;
         }
         Ok(())
     }
@@ -270,6 +286,30 @@ impl CaseMachine<'_> {
         self.set_values(scope, values);
         Ok(())
     }
+}
+
+/// Changes that make of the values of several instances these: what is there is replaced where it differs, what is new
+/// comes behind, and what is too many goes, the last one first.
+fn listed(values: Vec<Value>, there: &Value) -> Vec<Change> {
+    let there = there.as_array().map(Vec::as_slice).unwrap_or_default();
+    let count = values.len();
+    let mut changes = Vec::new();
+    for (number, value) in (0..).zip(values) {
+        let event = match there.get(number as usize) {
+            Some(before) if *before == value => continue,
+            Some(_) => FileEvent::Replace,
+            None => FileEvent::Create,
+        };
+        changes.push(Change { event, at: vec![number], value });
+    }
+    let surplus = (0..).take(there.len()).skip(count).map(|number| Change {
+        event: FileEvent::Delete,
+        at: vec![number],
+        value: Value::Null,
+    });
+    let surplus: Vec<Change> = surplus.collect();
+    changes.extend(surplus.into_iter().rev());
+    changes
 }
 
 fn wrong(item: &FileItem, reason: &str) -> Rejection {

@@ -2,11 +2,16 @@
 
 use super::transitions::{self, transition, word};
 use super::{CaseMachine, Moved, Todo};
+use crate::core::budgets::Exceeded;
 use crate::core::{Spot, StepFault, expression};
 use crate::event::{EventKind, IncidentCode, ItemCreated, ItemState, ItemType, Phase, Resolution};
-use crate::{LocalId, Rejection};
+use crate::{LocalId, Rejection, size};
 use heddle_cmmn::plan::{CriterionIx, Item, ItemEvent, ItemIx, PLAN_MODEL, Rule, Work};
+use heddle_feel::size_of_json;
 use serde_json::{Map, Value};
+
+/// Events of an element's instance until it is at work: it is created, has its scope with its numbers, and begins.
+const EVENTS_OF_ELEMENT: u64 = 5;
 
 /// Creation of an instance.
 #[derive(Clone, Copy, Default)]
@@ -49,7 +54,9 @@ impl CaseMachine<'_> {
         if let Err(fault) = asked {
             self.trouble(id, fault)?;
         }
-        self.todo.push_back(Todo::Moved(Moved { id, item: ix, event: ItemEvent::Create, criterion: None }));
+        let created = ItemEvent::Create;
+        let moved = Moved { id, item: ix, event: created, criterion: None, parent: Some(parent) };
+        self.todo.push_back(Todo::Moved(moved));
         if self.is_listener(item) {
             self.listen(id, ix)?;
         } else if item.entry.is_empty() && !creation.is_element {
@@ -88,8 +95,12 @@ impl CaseMachine<'_> {
         let told = criterion.and_then(|ix| self.plan.criteria.get(ix as usize)).map(|own| own.id.clone());
         let spot = self.spot(id);
         self.emit(spot, EventKind::ItemTransitioned { from, to, event, criterion: told, by });
-        self.todo.push_back(Todo::Moved(Moved { id, item: ix, event, criterion }));
+        self.todo.push_back(Todo::Moved(Moved { id, item: ix, event, criterion, parent }));
         self.touched.extend(parent);
+        let goes_on = matches!(event, ItemEvent::Resume | ItemEvent::ParentResume);
+        if goes_on && to == ItemState::Active && self.has_to_go_on(id, item) {
+            self.todo.push_back(Todo::TakeUp(id));
+        }
         if to == ItemState::Completed
             && let Some(status) = item.extra.settings.get("businessStatus")
         {
@@ -168,7 +179,9 @@ impl CaseMachine<'_> {
     /// Withdraws what an instance waits for, and its own variables.
     fn withdraw(&mut self, id: LocalId, item: &Item, event: ItemEvent) {
         self.withdraw_works(id);
-        self.close_waits(id);
+        if self.is_listener(item) {
+            self.close_waits(id);
+        }
         self.settle_incidents(id, false);
         // The listeners of a transition to its end see them still.
         let heard = event == ItemEvent::Complete && !item.extra.listeners.is_empty();
@@ -265,8 +278,25 @@ impl CaseMachine<'_> {
                 Err(fault) => self.stopped(id, fault),
             };
         }
-        self.number(id, item, None);
+        // One of a collection has its numbers from there.
+        if collection.is_none() {
+            self.number(id, item, None);
+        }
         self.begin(id, criterion)
+    }
+
+    /// Checks that a step has room for an instance of each element: all of them come to be, or none.
+    fn admit_elements(&self, elements: &[Value]) -> Result<(), StepFault> {
+        let count = elements.len() as u64;
+        let most = u64::from(self.cx.budget.activations);
+        // Each comes to be and begins.
+        let value = u64::from(self.activations).saturating_add(count.saturating_mul(2));
+        if value > most {
+            let budget = "activations";
+            return Err(Exceeded { budget, most, value }.into());
+        }
+        let bytes: u64 = elements.iter().map(size_of_json).sum();
+        Ok(self.admit_told(bytes.saturating_add(count.saturating_mul(EVENTS_OF_ELEMENT * size::EVENT)))?)
     }
 
     /// Makes one instance for each element of a collection; the one that is there has the first.
@@ -284,14 +314,19 @@ impl CaseMachine<'_> {
             let event = self.exit_event(item);
             return self.transit(first, event, criterion);
         }
+        if let Err(fault) = self.admit_elements(&elements) {
+            return self.stopped(first, fault);
+        }
         for (index, element) in elements.into_iter().enumerate() {
             let creation = Creation { is_element: true, ..Creation::default() };
             let id = if index == 0 { first } else { self.create(ix, parent, creation)? };
             self.open_scope(id);
             self.number(id, item, Some((index, element)));
-            self.begin(id, criterion)?;
             if self.halted {
-                break;
+                // It begins when that is settled which stopped one before it.
+                self.todo.push_back(Todo::Enter(id));
+            } else {
+                self.begin(id, criterion)?;
             }
         }
         Ok(())

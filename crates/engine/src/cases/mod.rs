@@ -6,6 +6,7 @@ mod conditions;
 mod file;
 mod items;
 mod listen;
+mod pending;
 mod planning;
 mod planning_view;
 mod sentries;
@@ -30,7 +31,6 @@ use heddle_settings::Schedule;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, VecDeque};
 use std::ops::{Deref, DerefMut};
-use std::sync::Arc;
 
 /// Most standard events and entries of one step: what goes on beyond it would go on without end.
 const MOST_ROUNDS: u32 = 10_000;
@@ -41,6 +41,8 @@ enum Todo {
     Enter(LocalId),
     /// An item that has come to be, whose if-parts are looked at.
     Look(LocalId),
+    /// An item that goes on: its work ended while it was suspended, or has yet to begin.
+    TakeUp(LocalId),
     /// A standard event of an item.
     Moved(Moved),
     /// A standard event of a case file item.
@@ -56,6 +58,8 @@ struct Moved {
     event: ItemEvent,
     /// Criterion by which it came.
     criterion: Option<CriterionIx>,
+    /// Instance of the stage around it. Of many instances of an item the first ones may be forgotten when their turn comes.
+    parent: Option<LocalId>,
 }
 
 /// The machine of a case.
@@ -70,6 +74,8 @@ pub(crate) struct CaseMachine<'p> {
     rounds: u32,
     /// Instances that have not ended, by their items.
     live: Vec<Vec<LocalId>>,
+    /// Items of all instances.
+    places: HashMap<LocalId, ItemIx>,
     /// On-parts that have occurred in this step, of sentries that ask for all of them at once.
     fleeting: HashMap<(LocalId, CriterionIx), Vec<u32>>,
     /// Listeners of which it depends on data or on other items whether they listen.
@@ -78,6 +84,30 @@ pub(crate) struct CaseMachine<'p> {
     variables: Vec<ItemIx>,
     /// Next slot of the timer that fires, for the instance that comes behind it; none where there is none.
     slot: Option<(ItemIx, Option<Schedule>)>,
+}
+
+/// The item of an id within another one: a stage that stands in the plan several times has items of the same ids each time.
+fn place(plan: &CasePlan, parent: Option<ItemIx>, id: &str) -> Option<ItemIx> {
+    let first = *plan.item_ids.get(id)?;
+    let item = |ix: ItemIx| plan.items.get(ix as usize);
+    if parent.is_none() || item(first)?.parent == parent {
+        return Some(first);
+    }
+    let mut within = parent.and_then(item)?.children.iter().copied();
+    within.find(|ix| item(*ix).is_some_and(|own| *own.id == *id))
+}
+
+/// Items of all instances of a case.
+fn places(plan: &CasePlan, case: &CaseState) -> HashMap<LocalId, ItemIx> {
+    let mut found = HashMap::with_capacity(case.items.len());
+    // Each stands behind the stage around it.
+    for own in &case.items {
+        let parent = own.parent.and_then(|id| found.get(&id).copied());
+        if let Some(ix) = place(plan, parent, &own.item) {
+            found.insert(own.id, ix);
+        }
+    }
+    found
 }
 
 impl<'p> Deref for CaseMachine<'p> {
@@ -105,8 +135,9 @@ impl<'p> CaseMachine<'p> {
         let variables = numbered().filter(|(_, item)| matches!(item.work, Work::Variable { .. }));
         let variables = variables.map(|(ix, _)| ix).collect();
         let mut live = vec![Vec::new(); plan.items.len()];
+        let places = core.state.case.as_deref().map(|case| places(plan, case)).unwrap_or_default();
         for own in core.state.case.iter().flat_map(|case| &case.items).filter(|own| !own.state.is_ended()) {
-            if let Some(own_live) = plan.item_ids.get(&own.item).and_then(|ix| live.get_mut(*ix as usize)) {
+            if let Some(own_live) = places.get(&own.id).and_then(|ix| live.get_mut(*ix as usize)) {
                 own_live.push(own.id);
             }
         }
@@ -118,6 +149,7 @@ impl<'p> CaseMachine<'p> {
             touched: Vec::new(),
             rounds: 0,
             live,
+            places,
             fleeting: HashMap::new(),
             conditional,
             variables,
@@ -134,22 +166,24 @@ impl<'p> CaseMachine<'p> {
         if again {
             self.reconsider();
         }
+        self.take_pending();
         self.settle()?;
+        self.leave_pending();
         Ok(self.core)
     }
 
     /// Rounds until a fixed point: standard events and what they cause, then data, then the ends of stages.
     fn settle(&mut self) -> Result<(), Rejection> {
         while self.state.life == Life::Active && !self.halted && !self.steps.is_stopped() {
-            if let Some(exceeded) = self.spent() {
-                let message = exceeded.to_string();
-                self.raise_at_case(IncidentCode::Limit, &message);
+            if let Some(exceeded) = self.spent().filter(|_| self.has_more()) {
+                self.halt_spent(&exceeded.to_string());
                 break;
             }
             if let Some(todo) = self.todo.pop_front() {
                 self.rounds += 1;
                 if self.rounds > MOST_ROUNDS {
                     self.halt_loop(&todo);
+                    self.todo.push_front(todo);
                     break;
                 }
                 self.go_on(todo)?;
@@ -168,6 +202,7 @@ impl<'p> CaseMachine<'p> {
         match todo {
             Todo::Enter(id) => self.entry_met(id, None),
             Todo::Look(id) => self.look_at_new(id),
+            Todo::TakeUp(id) => self.take_up(id),
             Todo::Moved(moved) => self.item_moved(&moved),
             Todo::Changed(file, event) => self.file_changed(file, event),
             Todo::Set { name, before, after } => self.variable_set(&name, before, after),
@@ -177,7 +212,7 @@ impl<'p> CaseMachine<'p> {
     /// Stops rounds that have no end; the incident names what was to happen next.
     fn halt_loop(&mut self, next: &Todo) {
         let about = match next {
-            Todo::Enter(id) | Todo::Look(id) => {
+            Todo::Enter(id) | Todo::Look(id) | Todo::TakeUp(id) => {
                 self.state.item(*id).map(|own| own.item.to_string()).unwrap_or_default()
             }
             Todo::Moved(moved) => {
@@ -191,21 +226,34 @@ impl<'p> CaseMachine<'p> {
         let message =
             format!("the items of the case start each other without end, {MOST_ROUNDS} times, at `{about}`");
         self.raise_at_case(IncidentCode::SentryLoop, &message);
-        self.todo.clear();
         self.halted = true;
+    }
+
+    /// Whether a round has anything left to do.
+    fn has_more(&self) -> bool {
+        self.dirty || !self.todo.is_empty() || !self.touched.is_empty()
+    }
+
+    /// Stops a round behind a budget; one incident tells of it, however many commands meet it.
+    fn halt_spent(&mut self, message: &str) {
+        let known = |own: &crate::state::IncidentState| {
+            own.instance == Some(LocalId::ROOT) && own.code == IncidentCode::Limit
+        };
+        if self.state.incidents.iter().any(known) {
+            self.halted = true;
+        } else {
+            self.raise_at_case(IncidentCode::Limit, message);
+        }
     }
 
     /// Looks at everything again that may have been left behind an incident or a suspension.
     fn reconsider(&mut self) {
         self.dirty = true;
         let case = self.state.case.as_deref();
-        let items: Vec<(LocalId, ItemState, Arc<str>)> = case
-            .map(|case| case.items.iter().map(|own| (own.id, own.state, own.item.clone())).collect())
-            .unwrap_or_default();
-        for (id, state, item) in items {
-            let Some(own) = self.plan.item_ids.get(&item).and_then(|ix| self.plan_item(*ix)) else {
-                continue;
-            };
+        let items: Vec<(LocalId, ItemState)> =
+            case.map(|case| case.items.iter().map(|own| (own.id, own.state)).collect()).unwrap_or_default();
+        for (id, state) in items {
+            let Some(own) = self.places.get(&id).and_then(|ix| self.plan_item(*ix)) else { continue };
             match (&own.work, state) {
                 (Work::Stage { .. }, ItemState::Active) => self.touched.push(id),
                 (_, ItemState::Available) if own.entry.is_empty() && !self.is_listener(own) => {
@@ -245,25 +293,7 @@ impl<'p> CaseMachine<'p> {
                 EventKind::ItemTransitioned { event, .. } => resumes(*event),
                 _ => false,
             };
-        match (&kind, spot.instance, &spot.node) {
-            (EventKind::ItemCreated(_), Some(id), Some(node)) => {
-                if let Some(own) = self.plan.item_ids.get(node).and_then(|ix| self.live.get_mut(*ix as usize))
-                {
-                    own.push(id);
-                }
-            }
-            (EventKind::ItemTransitioned { to, from, .. }, Some(id), Some(node)) => {
-                if let Some(own) = self.plan.item_ids.get(node).and_then(|ix| self.live.get_mut(*ix as usize))
-                {
-                    if to.is_ended() {
-                        own.retain(|one| *one != id);
-                    } else if from.is_ended() {
-                        own.push(id);
-                    }
-                }
-            }
-            _ => {}
-        }
+        self.follow(&spot, &kind);
         if let EventKind::VariablesSet { values } = &kind
             && !self.variables.is_empty()
         {
@@ -277,6 +307,27 @@ impl<'p> CaseMachine<'p> {
             }
         }
         self.core.record(spot, kind);
+    }
+
+    /// Follows which instances there are.
+    fn follow(&mut self, spot: &Spot, kind: &EventKind) {
+        let Some(id) = spot.instance else { return };
+        if let (EventKind::ItemCreated(created), Some(node)) = (kind, &spot.node) {
+            let parent = created.parent.and_then(|id| self.places.get(&id));
+            let Some(ix) = place(self.plan, parent.copied(), node) else { return };
+            self.places.insert(id, ix);
+            if let Some(own) = self.live.get_mut(ix as usize) {
+                own.push(id);
+            }
+        } else if let EventKind::ItemTransitioned { to, from, .. } = kind
+            && let Some(own) = self.places.get(&id).and_then(|ix| self.live.get_mut(*ix as usize))
+        {
+            if to.is_ended() {
+                own.retain(|one| *one != id);
+            } else if from.is_ended() {
+                own.push(id);
+            }
+        }
     }
 
     /// Place of an item instance in the history.
@@ -314,7 +365,7 @@ impl<'p> CaseMachine<'p> {
     fn item_of(&self, id: LocalId) -> Result<(ItemIx, &'p Item), Rejection> {
         let own = self.item(id)?;
         let wrong = || Rejection::WrongGraph(own.item.to_string());
-        let ix = *self.plan.item_ids.get(&own.item).ok_or_else(wrong)?;
+        let ix = *self.places.get(&id).ok_or_else(wrong)?;
         Ok((ix, self.plan_item(ix).ok_or_else(wrong)?))
     }
 

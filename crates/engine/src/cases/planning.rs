@@ -17,26 +17,33 @@ impl CaseMachine<'_> {
         item: &str,
     ) -> Result<(), Rejection> {
         let unknown = || Rejection::UnknownItem(item.to_owned());
-        let ix = *self.plan.item_ids.get(item).ok_or_else(unknown)?;
-        let own = self.plan_item(ix).ok_or_else(unknown)?;
+        let named = self.items_of(item);
+        let own = named.first().and_then(|ix| self.plan_item(*ix)).ok_or_else(unknown)?;
         let refused =
             |reason: &str| Rejection::NotPlannable { item: item.to_owned(), reason: reason.to_owned() };
-        let Some(discretion) = &own.discretionary else {
+        if own.discretionary.is_none() {
             return Err(refused("it is no discretionary item"));
-        };
-        let hosts = self.hosts(ix);
+        }
+        let found: Vec<(ItemIx, LocalId)> =
+            named.iter().flat_map(|ix| self.hosts(*ix).into_iter().map(move |id| (*ix, id))).collect();
+        let mut hosts = found.iter().copied();
         let host = match host {
-            Some(ItemTarget::Instance(id)) => hosts.into_iter().find(|own| *own == id),
+            Some(ItemTarget::Instance(id)) => hosts.find(|(_, own)| *own == id),
             Some(ItemTarget::Item(name)) => {
-                hosts.into_iter().find(|id| self.state.item(*id).is_some_and(|own| *own.item == *name))
+                hosts.find(|(_, id)| self.state.item(*id).is_some_and(|own| *own.item == *name))
             }
-            None => match hosts.as_slice() {
+            None => match found.as_slice() {
                 [] => None,
                 [only] => Some(*only),
                 [..] => return Err(refused("several instances have it in their planning table: name one")),
             },
         };
-        let host = host.ok_or_else(|| refused("no active stage or task has it in its planning table"))?;
+        let (ix, host) =
+            host.ok_or_else(|| refused("no active stage or task has it in its planning table"))?;
+        let own = self.plan_item(ix).ok_or_else(unknown)?;
+        let Some(discretion) = &own.discretionary else {
+            return Err(refused("it is no discretionary item"));
+        };
         for roles in &discretion.roles {
             self.admit_roles(&own.id, roles)?;
         }

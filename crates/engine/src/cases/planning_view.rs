@@ -12,7 +12,7 @@ pub(super) fn planning(looking: &Looking<'_>) -> Vec<PlanningView> {
     let active = looking.case.items.iter().filter(|own| own.state == ItemState::Active);
     let mut found = Vec::new();
     for host in active {
-        let ix = looking.plan.item_ids.get(&host.item);
+        let ix = looking.places.get(&host.id);
         let Some(table) = ix.and_then(|ix| looking.plan.items.get(*ix as usize)).map(|own| (own, &own.table))
         else {
             continue;
@@ -47,8 +47,12 @@ fn refusal(looking: &Looking<'_>, host: &ItemInstance, table: &Item, item: &Item
         Work::Stage { .. } => Some(host.id),
         _ => host.parent,
     };
-    let mut there = looking.case.items.iter();
-    let is_there = there.any(|own| own.parent == stage && own.item == item.id && !own.state.is_ended());
-    let once = matches!(item.control.repetition, Rule::No);
-    (is_there && once).then(|| "it is planned already and does not repeat".to_owned())
+    let there = looking.case.items.iter();
+    let there = there.filter(|own| own.parent == stage && own.item == item.id && !own.state.is_ended());
+    let most = match item.control.repetition {
+        Rule::No => Some(1),
+        Rule::Yes | Rule::When(_) => item.control.repeats.max_instances,
+    };
+    let is_full = most.is_some_and(|most| there.count() >= most as usize);
+    is_full.then(|| "there are as many of it as there may be".to_owned())
 }

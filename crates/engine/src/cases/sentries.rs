@@ -16,7 +16,7 @@ impl<'p> CaseMachine<'p> {
     pub(super) fn item_moved(&mut self, moved: &Moved) -> Result<(), Rejection> {
         self.start_timers(|source| fits(source, moved))?;
         let Some(criteria) = self.plan.on_item.get(&moved.item) else { return Ok(()) };
-        self.all(criteria, Some(moved.id), |source| fits(source, moved))
+        self.all(criteria, Some(moved), |source| fits(source, moved))
     }
 
     /// A case file item made a transition.
@@ -30,7 +30,7 @@ impl<'p> CaseMachine<'p> {
     fn all(
         &mut self,
         criteria: &'p [CriterionIx],
-        source: Option<LocalId>,
+        source: Option<&Moved>,
         fits: impl Fn(&Source) -> bool,
     ) -> Result<(), Rejection> {
         for exits in [true, false] {
@@ -83,10 +83,10 @@ impl<'p> CaseMachine<'p> {
     }
 
     /// Whether what moved stands in the same instance of the innermost stage around both.
-    fn shares(&self, source: LocalId, owner: LocalId, criterion: &Criterion) -> bool {
+    fn shares(&self, source: &Moved, owner: LocalId, criterion: &Criterion) -> bool {
         let Ok(case) = self.case() else { return false };
         // By far the most items wait for others of their own stage.
-        if !criterion.is_exit && case.item(source).is_some_and(|own| own.parent == Some(owner)) {
+        if !criterion.is_exit && source.parent == Some(owner) {
             return true;
         }
         let is_stage =
@@ -94,8 +94,10 @@ impl<'p> CaseMachine<'p> {
         // An entry criterion is kept for its stage, and one of a stage's exit watches what is in it.
         let own = case.item(owner).filter(|_| !criterion.is_exit || is_stage(owner));
         let own: Vec<_> = own.into_iter().chain(case.around(owner)).collect();
-        let moved = case.item(source).filter(|_| is_stage(source));
-        for stage in moved.into_iter().chain(case.around(source)) {
+        let moved = case.item(source.id).filter(|_| is_stage(source.id));
+        let parent = source.parent.and_then(|id| case.item(id));
+        let around = source.parent.into_iter().flat_map(|id| case.around(id));
+        for stage in moved.into_iter().chain(parent).chain(around) {
             if let Some(same) = own.iter().find(|one| one.item == stage.item) {
                 return same.id == stage.id;
             }
@@ -277,7 +279,7 @@ impl<'p> CaseMachine<'p> {
         let completes = match item.extra.exit_event {
             ExitEvent::Exit => false,
             ExitEvent::ForceComplete => state == ItemState::Active,
-            ExitEvent::Complete => match self.blockers(id, true) {
+            ExitEvent::Complete => match self.blockers(id, true, 1) {
                 // What may not complete stays as it is.
                 Ok(blockers) if !blockers.is_empty() || state != ItemState::Active => return Ok(()),
                 Ok(_) => true,

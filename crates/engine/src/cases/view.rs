@@ -1,5 +1,6 @@
 //! Views of a case for the outside: what every item waits for, and why it is not available or not active.
 
+use super::conditions::FileContext;
 use super::file;
 use super::planning_view::planning;
 use super::transitions::{LifeCycle, transition, word};
@@ -7,11 +8,12 @@ use crate::LocalId;
 use crate::event::{ItemState, ItemType};
 use crate::state::{CaseState, ItemInstance, State};
 use crate::view::{WaitKind, WaitingFor};
-use heddle_cmmn::plan::{CasePlan, FileEvent, FileItem, Item, ItemEvent, PLAN_MODEL, Source, Work};
+use heddle_cmmn::plan::{CasePlan, FileEvent, FileItem, Item, ItemEvent, ItemIx, PLAN_MODEL, Source, Work};
 use heddle_feel::{EvalContext, Layers, Ref, Scope, to_json};
 use heddle_kernel::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A case as it stands.
@@ -167,6 +169,8 @@ pub(super) struct Looking<'v> {
     pub state: &'v State,
     pub case: &'v CaseState,
     pub now: Timestamp,
+    /// Items of all instances.
+    pub places: HashMap<LocalId, ItemIx>,
 }
 
 /// The case as it stands at an instant; none for a run of a process.
@@ -174,7 +178,7 @@ pub(super) struct Looking<'v> {
 pub fn case_view(plan: &CasePlan, state: &State, now: Timestamp) -> Option<CaseView> {
     let case = state.case.as_deref()?;
     let model = case.item(LocalId::ROOT)?;
-    let looking = Looking { plan, state, case, now };
+    let looking = Looking { plan, state, case, now, places: super::places(plan, case) };
     Some(CaseView {
         state: model.state,
         items: case.items.iter().filter_map(|own| looking.item(own)).collect(),
@@ -200,7 +204,7 @@ const ASKED: [ItemEvent; 10] = [
 
 impl Looking<'_> {
     fn item(&self, own: &ItemInstance) -> Option<ItemView> {
-        let ix = *self.plan.item_ids.get(&own.item)?;
+        let ix = *self.places.get(&own.id)?;
         let item = self.plan.items.get(ix as usize)?;
         let waits = own.state == ItemState::Available && !item.entry.is_empty();
         let criteria = item.entry.iter().filter(|_| waits).filter_map(|ix| self.criterion(own, *ix));
@@ -233,7 +237,7 @@ impl Looking<'_> {
             (Some(Work::Milestone { .. }), ItemEvent::Occur) => false,
             (Some(Work::Reactivation { .. }), event) => ended && event == ItemEvent::Occur,
             (Some(_), _) if ended && !is_case => false,
-            (Some(Work::Stage { .. } | Work::Human { .. }) | None, ItemEvent::Complete) => true,
+            (Some(Work::Stage { .. } | Work::Human { .. } | Work::Task) | None, ItemEvent::Complete) => true,
             (Some(_), ItemEvent::Complete) => false,
             _ => true,
         };
@@ -281,10 +285,13 @@ impl Looking<'_> {
     /// The value of a condition now; a text says why it cannot be told.
     pub(super) fn value(&self, condition: &heddle_cmmn::plan::Condition, scope: LocalId) -> Value {
         let seen = Seen { state: self.state, scope };
-        let context = condition.context.and_then(|ix| self.file_value(ix));
-        let evaluated = match context.and_then(Value::as_object) {
-            Some(members) => {
-                condition.expression.evaluate(&Layers(&[members, &seen]), &EvalContext { now: self.now })
+        let context = condition.context.and_then(|ix| {
+            let name = &*self.plan.file.get(ix as usize)?.name;
+            Some(FileContext { name, value: self.file_value(ix)? })
+        });
+        let evaluated = match &context {
+            Some(context) => {
+                condition.expression.evaluate(&Layers(&[context, &seen]), &EvalContext { now: self.now })
             }
             None => condition.expression.evaluate(&seen, &EvalContext { now: self.now }),
         };
@@ -393,8 +400,9 @@ impl State {
             attempt: own.attempt,
             options: Vec::new(),
         };
-        if let Some(incident) = self.incidents().into_iter().find(|one| one.node_instance_id == Some(own.id))
-        {
+        let is_stopped = self.incidents.iter().any(|one| one.instance == Some(own.id));
+        let mut incidents = is_stopped.then(|| self.incidents()).into_iter().flatten();
+        if let Some(incident) = incidents.find(|one| one.node_instance_id == Some(own.id)) {
             let mut found = wait(WaitKind::Incident, Some(&incident.message));
             found.options = incident.options;
             return Some(WaitingFor { incident_id: Some(incident.id), ..found });

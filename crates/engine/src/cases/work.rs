@@ -1,7 +1,7 @@
 //! Work of stages and tasks: what begins it, what ends it, and what its failure is.
 
-use super::CaseMachine;
 use super::items::Creation;
+use super::{CaseMachine, Todo};
 use crate::core::StepFault;
 use crate::core::compute::{Computed, Scopes, json_of};
 use crate::core::jobs::Failure;
@@ -19,7 +19,11 @@ use std::sync::Arc;
 impl CaseMachine<'_> {
     /// Begins the work of an active instance; one that cannot begin has failed.
     pub(super) fn work(&mut self, id: LocalId) -> Result<(), Rejection> {
-        if self.halted || self.state.item(id).is_none_or(|own| own.state != ItemState::Active) {
+        if self.state.item(id).is_none_or(|own| own.state != ItemState::Active) {
+            return Ok(());
+        }
+        if self.halted {
+            self.todo.push_back(Todo::TakeUp(id));
             return Ok(());
         }
         match self.try_work(id) {
@@ -76,6 +80,8 @@ impl CaseMachine<'_> {
                 self.emit(spot, EventKind::JobCreated(Box::new(created)));
                 Ok(())
             }
+            // Somebody says when it is done.
+            Work::Task if item.extra.blocking => Ok(()),
             Work::Task => self.finish_work(id, Map::new(), true),
             // These occur and have no work.
             Work::Stage { .. }
@@ -264,9 +270,8 @@ impl CaseMachine<'_> {
         let id = self.task_owner(task_id)?;
         self.admit_outcome(task_id, outcome.as_deref())?;
         let (spot, by) = (self.spot(id), self.actor());
-        let told = values.clone();
-        self.emit(spot, EventKind::TaskCompleted { task_id, outcome, values: told, comment, by });
-        self.finish(id, values, true)
+        self.emit(spot, EventKind::TaskCompleted { task_id, outcome, values, comment, by });
+        self.leave(id)
     }
 
     pub(super) fn assign_task(&mut self, task_id: TaskId, assignee: Option<String>) -> Result<(), Rejection> {
@@ -287,8 +292,68 @@ impl CaseMachine<'_> {
     /// An open job that has an attempt left.
     fn ready_job(&self, job: JobId) -> Result<JobState, Rejection> {
         let own = self.state.job(job).filter(|own| own.retries > 0).cloned();
-        let own = own.ok_or(Rejection::UnknownJob(job))?;
-        self.is_at_work(own.owner).map(|()| own)
+        own.ok_or(Rejection::UnknownJob(job))
+    }
+
+    /// Whether an instance is suspended: what ends its work meanwhile is kept, and taken up when it goes on.
+    fn is_idle(&self, id: LocalId) -> bool {
+        self.state.item(id).is_some_and(|own| own.state == ItemState::Suspended)
+    }
+
+    /// Leaves behind what the work of an instance gave; one that is suspended does so when it goes on.
+    fn ended(&mut self, id: LocalId) -> Result<(), Rejection> {
+        if self.is_idle(id) { Ok(()) } else { self.leave(id) }
+    }
+
+    /// Completes an instance with what its work gave.
+    fn leave(&mut self, id: LocalId) -> Result<(), Rejection> {
+        let given = self.case()?.given(id).map(|own| own.values.clone()).unwrap_or_default();
+        let (_, item) = self.item_of(id)?;
+        let (values, merges) = match &item.work {
+            Work::Process { call } | Work::Case { call } => (given, call.all_out),
+            Work::Job { job } => match &job.result_variable {
+                Some(name) => (Map::from_iter([(name.to_string(), Value::Object(given))]), true),
+                None => (given, true),
+            },
+            _ => (given, true),
+        };
+        self.finish(id, values, merges)
+    }
+
+    /// Whether an instance that is resumed has something to take up: the end of its work, or its beginning.
+    pub(super) fn has_to_go_on(&self, id: LocalId, item: &Item) -> bool {
+        let waits_for_nobody = matches!(
+            item.work,
+            Work::Human { .. }
+                | Work::Process { .. }
+                | Work::Case { .. }
+                | Work::Decision { .. }
+                | Work::Job { .. }
+                | Work::Script { .. }
+        ) && !self.has_open_work(id);
+        waits_for_nobody || self.case().is_ok_and(|case| case.given(id).is_some())
+    }
+
+    /// Whether the human task, the job or the called run of an instance is open.
+    fn has_open_work(&self, id: LocalId) -> bool {
+        self.state.task_of(id).is_some()
+            || self.state.job_of(id).is_some()
+            || self.state.call_of(id).is_some()
+    }
+
+    /// An instance goes on: its work ended while it was suspended, or has yet to begin.
+    pub(super) fn take_up(&mut self, id: LocalId) -> Result<(), Rejection> {
+        let is_active = self.state.item(id).is_some_and(|own| own.state == ItemState::Active);
+        let mut open = self.state.incidents.iter();
+        let waits = open.any(|own| own.instance == Some(id) && own.phase != Phase::Tokens);
+        if !is_active || waits {
+            return Ok(());
+        }
+        match self.case()?.given(id).map(|own| own.failure.clone()) {
+            None => self.begin_again(id),
+            Some(None) => self.leave(id),
+            Some(Some((code, message))) => self.failed(id, StepFault::Incident(code, message), Phase::Enter),
+        }
     }
 
     pub(super) fn complete_job(
@@ -298,12 +363,8 @@ impl CaseMachine<'_> {
     ) -> Result<(), Rejection> {
         let own = self.ready_job(job)?;
         let spot = self.spot(own.owner);
-        self.emit(spot, EventKind::JobCompleted { job_id: job, variables: variables.clone() });
-        let values = match self.job_task(own.owner).and_then(|task| task.result_variable.clone()) {
-            Some(name) => Map::from_iter([(name.to_string(), Value::Object(variables))]),
-            None => variables,
-        };
-        self.finish(own.owner, values, true)
+        self.emit(spot, EventKind::JobCompleted { job_id: job, variables });
+        self.ended(own.owner)
     }
 
     pub(super) fn fail_job(&mut self, job: JobId, failure: Failure) -> Result<(), Rejection> {
@@ -312,7 +373,7 @@ impl CaseMachine<'_> {
         let (failed, reason) = self.failed_job(&own, failure, &steps);
         let spot = self.spot(own.owner);
         self.emit(spot, failed);
-        match reason {
+        match reason.filter(|_| !self.is_idle(own.owner)) {
             Some(reason) => {
                 self.failed(own.owner, StepFault::Incident(IncidentCode::JobFailed, reason), Phase::Enter)
             }
@@ -336,6 +397,9 @@ impl CaseMachine<'_> {
         let failed =
             EventKind::JobFailed { job_id: job, message, details: None, retries: 0, not_before: None };
         self.emit(spot, failed);
+        if self.is_idle(own.owner) {
+            return Ok(());
+        }
         self.failed(own.owner, StepFault::Incident(IncidentCode::UnhandledError, reason), Phase::Enter)
     }
 
@@ -359,24 +423,14 @@ impl CaseMachine<'_> {
     /// The instance that waits for a called run.
     fn caller_of(&self, run: RunId) -> Result<LocalId, Rejection> {
         let call = self.state.calls.iter().find(|call| call.run == run);
-        let id = call.ok_or(Rejection::UnknownCall(run))?.owner;
-        self.is_at_work(id).map(|()| id)
-    }
-
-    fn call_task(&self, id: LocalId) -> Result<Arc<CallTask>, Rejection> {
-        let (_, item) = self.item_of(id)?;
-        match &item.work {
-            Work::Process { call } | Work::Case { call } => Ok(Arc::clone(call)),
-            _ => Err(Rejection::NotWaiting(id)),
-        }
+        Ok(call.ok_or(Rejection::UnknownCall(run))?.owner)
     }
 
     pub(super) fn complete_call(&mut self, run: RunId, output: Map<String, Value>) -> Result<(), Rejection> {
         let id = self.caller_of(run)?;
-        let call = self.call_task(id)?;
         let spot = self.spot(id);
-        self.emit(spot, EventKind::CallCompleted { run_id: run, output: output.clone() });
-        self.finish(id, output, call.all_out)
+        self.emit(spot, EventKind::CallCompleted { run_id: run, output });
+        self.ended(id)
     }
 
     pub(super) fn fail_call(
@@ -389,6 +443,9 @@ impl CaseMachine<'_> {
         let message = shortened(message).into_owned();
         let spot = self.spot(id);
         self.emit(spot, EventKind::CallFailed { run_id: run, code, message: message.clone() });
+        if self.is_idle(id) {
+            return Ok(());
+        }
         self.failed(id, StepFault::Incident(IncidentCode::CallFailed, message), Phase::Enter)
     }
 
@@ -427,6 +484,14 @@ impl CaseMachine<'_> {
             self.touched.push(id);
             return Ok(());
         }
+        if incident.is_some_and(|own| own.phase == Phase::Leave) {
+            return self.leave(id);
+        }
+        self.begin_again(id)
+    }
+
+    /// Goes on with the work of an active instance: what is open of it stays, and what is not begins.
+    fn begin_again(&mut self, id: LocalId) -> Result<(), Rejection> {
         if let Some(job) = self.state.job_of(id).filter(|job| job.retries == 0).map(|job| job.id) {
             let scope = self.inner(id);
             let said = self.job_task(id).and_then(|task| task.retries.clone());
@@ -435,14 +500,8 @@ impl CaseMachine<'_> {
             self.emit(spot, EventKind::JobRetriesSet { job_id: job, retries });
             return Ok(());
         }
-        if incident.is_some_and(|own| own.phase == Phase::Leave) {
-            return self.finish(id, Map::new(), true);
-        }
-        let is_open = self.state.task_of(id).is_some()
-            || self.state.job_of(id).is_some()
-            || self.state.call_of(id).is_some();
         // What somebody said has failed goes on with the work that is open.
-        if is_open { Ok(()) } else { self.work(id) }
+        if self.has_open_work(id) { Ok(()) } else { self.work(id) }
     }
 
     /// Decides an incident by another attempt.
@@ -458,13 +517,22 @@ impl CaseMachine<'_> {
         if own.phase != Phase::Tokens && state == ItemState::Failed {
             return self.work_again(id);
         }
+        // Nothing of what is suspended is tried until it goes on.
+        if own.phase != Phase::Tokens && state == ItemState::Suspended {
+            return Err(Rejection::Suspended);
+        }
         self.resolve(&own, Resolution::Retry)?;
         match (own.phase, state) {
             (Phase::Enter, ItemState::Available) => {
                 let (ix, item) = self.item_of(id)?;
                 if self.is_listener(item) { self.listen(id, ix) } else { self.entry_met(id, None) }
             }
-            (Phase::Enter, ItemState::Active) if self.item(id)?.parent.is_some() => self.work(id),
+            (Phase::Enter, ItemState::Active) if self.item(id)?.parent.is_some() => self.begin_again(id),
+            (Phase::Leave, ItemState::Active) if matches!(self.item_of(id)?.1.work, Work::Stage { .. }) => {
+                self.touched.push(id);
+                Ok(())
+            }
+            (Phase::Leave, ItemState::Active) => self.leave(id),
             _ => Ok(()),
         }
     }

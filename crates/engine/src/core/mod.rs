@@ -168,7 +168,8 @@ impl<'c> Core<'c> {
     /// Events that withdraw the human task, the jobs and the called run for which an instance waits.
     pub(crate) fn works_of(&self, id: LocalId) -> Vec<EventKind> {
         let task = self.state.task_of(id).map(|task| EventKind::TaskCancelled { task_id: task.id });
-        let jobs = self.state.jobs.iter().filter(|job| job.owner == id);
+        let first = self.state.jobs.partition_point(|job| job.owner < id);
+        let jobs = self.state.jobs.iter().skip(first).take_while(|job| job.owner == id);
         let jobs = jobs.map(|job| EventKind::JobCancelled { job_id: job.id });
         let call = self.state.call_of(id).map(|call| EventKind::CallCancelled { run_id: call.run });
         task.into_iter().chain(jobs).chain(call).collect()

@@ -2,7 +2,7 @@
 
 use super::{Life, ScopeState, State, first, is_first};
 use crate::LocalId;
-use crate::event::{Event, EventKind, ItemCreated, ItemState};
+use crate::event::{Event, EventKind, IncidentCode, ItemCreated, ItemState, Pending};
 use heddle_cmmn::plan::{FileEvent, ItemEvent};
 use heddle_kernel::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -40,6 +40,25 @@ pub(crate) struct CaseState {
     /// Output parameters at its end, where they are not all of the variables.
     #[serde(rename = "o", default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Map<String, Value>>,
+    /// Ends of work that instances have not left behind: of those that are suspended, or could not complete.
+    #[serde(rename = "g", default, skip_serializing_if = "Vec::is_empty")]
+    pub given: Vec<Given>,
+    /// What is left of a round that a budget stopped.
+    #[serde(rename = "u", default, skip_serializing_if = "Vec::is_empty")]
+    pub pending: Vec<Pending>,
+}
+
+/// End of the work of an instance.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Given {
+    #[serde(rename = "w")]
+    pub owner: LocalId,
+    /// What it gave.
+    #[serde(rename = "v", default, skip_serializing_if = "Map::is_empty")]
+    pub values: Map<String, Value>,
+    /// Failure of it.
+    #[serde(rename = "e", default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<(IncidentCode, String)>,
 }
 
 /// An instance of an item.
@@ -91,7 +110,7 @@ pub(crate) struct Memory {
     pub held: bool,
 }
 
-/// Counts of the instances of an item in a stage.
+/// Counts of the instances of an item in a stage; in the order of their stages and items.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Tally {
     #[serde(rename = "p")]
@@ -102,6 +121,9 @@ pub(crate) struct Tally {
     pub created: u32,
     #[serde(rename = "d", default, skip_serializing_if = "is_none")]
     pub completed: u32,
+    /// Ended instances that are kept.
+    #[serde(rename = "e", default, skip_serializing_if = "is_none")]
+    pub ended: u32,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
@@ -145,17 +167,31 @@ impl CaseState {
         self.memories.binary_search_by(|own| (own.owner, &*own.criterion).cmp(&(owner, criterion)))
     }
 
+    fn tally_place(&self, parent: LocalId, item: &str) -> Result<usize, usize> {
+        self.tallies.binary_search_by(|own| (own.parent, &*own.item).cmp(&(parent, item)))
+    }
+
     pub(crate) fn tally(&self, parent: LocalId, item: &str) -> Option<&Tally> {
-        self.tallies.iter().find(|own| own.parent == parent && *own.item == *item)
+        self.tally_place(parent, item).ok().and_then(|place| self.tallies.get(place))
     }
 
     fn count(&mut self, parent: LocalId, item: &Arc<str>) -> Option<&mut Tally> {
-        let own = |own: &Tally| own.parent == parent && own.item == *item;
-        let place = self.tallies.iter().position(own).unwrap_or_else(|| {
-            self.tallies.push(Tally { parent, item: item.clone(), created: 0, completed: 0 });
-            self.tallies.len() - 1
+        let place = self.tally_place(parent, item).unwrap_or_else(|place| {
+            self.tallies
+                .insert(place, Tally { parent, item: item.clone(), created: 0, completed: 0, ended: 0 });
+            place
         });
         self.tallies.get_mut(place)
+    }
+
+    /// What the work of an instance gave and the instance has not left behind.
+    pub(crate) fn given(&self, owner: LocalId) -> Option<&Given> {
+        self.given.iter().find(|own| own.owner == owner)
+    }
+
+    /// Number of what there is in the state beside values.
+    pub(crate) fn places(&self) -> usize {
+        self.items.len() + self.memories.len() + self.tallies.len() + self.given.len() + self.pending.len()
     }
 
     fn create(&mut self, id: LocalId, item: &Arc<str>, created: &ItemCreated, at: Timestamp) {
@@ -164,11 +200,12 @@ impl CaseState {
         match created.parent {
             None => state = ItemState::Active,
             Some(parent) => {
+                let mut ended = 0;
                 if let Some(tally) = self.count(parent, item) {
                     tally.created = tally.created.saturating_add(1);
-                    number = tally.created;
+                    (number, ended) = (tally.created, tally.ended as usize);
                 }
-                if number as usize > MOST_ENDED {
+                if ended >= MOST_ENDED {
                     self.forget_ended(parent, item);
                 }
             }
@@ -195,6 +232,9 @@ impl CaseState {
         let keep = MOST_ENDED - 1;
         let gone = ended.len().saturating_sub(keep);
         let mut gone: Vec<LocalId> = ended.into_iter().take(gone).collect();
+        if let Some(tally) = self.count(parent, item) {
+            tally.ended = keep as u32;
+        }
         while let Some(id) = gone.pop() {
             self.items.retain(|own| {
                 if own.parent == Some(id) {
@@ -219,14 +259,18 @@ impl CaseState {
             own.repeats = false;
         }
         (own.state, own.since) = (to, at);
-        let counted = own.parent.zip(Some(own.item.clone())).filter(|_| to == ItemState::Completed);
+        let counted = own.parent.zip(Some(own.item.clone())).filter(|_| to.is_ended());
         if to.is_ended() {
-            self.memories.retain(|memory| memory.owner != id);
+            let first = self.memories.partition_point(|memory| memory.owner < id);
+            let behind = self.memories.partition_point(|memory| memory.owner <= id);
+            self.memories.drain(first..behind);
+            self.given.retain(|given| given.owner != id);
         }
         if let Some((parent, item)) = counted
             && let Some(tally) = self.count(parent, &item)
         {
-            tally.completed = tally.completed.saturating_add(1);
+            tally.ended = tally.ended.saturating_add(1);
+            tally.completed = tally.completed.saturating_add(u32::from(to == ItemState::Completed));
         }
     }
 
@@ -337,13 +381,19 @@ impl State {
             EventKind::CaseReactivated { .. } => {
                 (self.life, self.ended_at, self.error) = (Life::Active, None, None);
             }
-            EventKind::CaseClosed { .. } => self.life = Life::Closed,
+            EventKind::CaseClosed { .. } => {
+                self.life = Life::Closed;
+                // One that was suspended ends with it.
+                self.ended_at = self.ended_at.or(Some(event.at));
+            }
             EventKind::CallDetached { run_id } => self.calls.retain(|own| own.run != *run_id),
             _ => {}
         }
         let Some(case) = self.case.as_deref_mut() else { return };
         match &event.kind {
             EventKind::CaseReactivated { .. } => case.output = None,
+            EventKind::RoundPending { left } if left.is_empty() => case.pending.clear(),
+            EventKind::RoundPending { left } => case.pending.extend_from_slice(left),
             EventKind::CaseFileChanged { item, event, path, value } => {
                 case.change_file(item, *event, path, value);
             }
@@ -365,7 +415,9 @@ impl State {
                 }
             }
             EventKind::SentrySatisfied { criterion, .. } | EventKind::SentryReset { criterion } => {
-                case.memories.retain(|own| own.owner != id || own.criterion != *criterion);
+                if let Ok(place) = case.memory_place(id, criterion) {
+                    case.memories.remove(place);
+                }
             }
             EventKind::OnPartOccurred { criterion, part } => {
                 if let Some(memory) = case.memory_mut(id, criterion)
@@ -376,6 +428,34 @@ impl State {
             }
             _ => {}
         }
+    }
+
+    /// Keeps how the work of an item ended, until the item leaves that behind; new work begins without it.
+    pub(crate) fn apply_work(&mut self, event: &Event) {
+        let Some((owner, case)) = event.node_instance_id.zip(self.case.as_deref_mut()) else { return };
+        let is_idle = case.item(owner).is_some_and(|own| own.state == ItemState::Suspended);
+        let failed = |code: IncidentCode, message: &str| Some((code, message.to_owned()));
+        let (values, failure) = match &event.kind {
+            EventKind::TaskCompleted { values, .. } => (values.clone(), None),
+            EventKind::JobCompleted { variables, .. } => (variables.clone(), None),
+            EventKind::CallCompleted { output, .. } => (output.clone(), None),
+            // What is at work fails with it; what is suspended fails when it goes on.
+            EventKind::CallFailed { message, .. } if is_idle => {
+                (Map::new(), failed(IncidentCode::CallFailed, message))
+            }
+            EventKind::JobFailed { message, retries: 0, .. } if is_idle => {
+                (Map::new(), failed(IncidentCode::JobFailed, message))
+            }
+            EventKind::TaskCreated(_) | EventKind::JobCreated(_) | EventKind::RunCalled(_) => {
+                return case.given.retain(|own| own.owner != owner);
+            }
+            EventKind::JobRetriesSet { retries, .. } if *retries > 0 => {
+                return case.given.retain(|own| own.owner != owner);
+            }
+            _ => return,
+        };
+        case.given.retain(|own| own.owner != owner);
+        case.given.push(Given { owner, values, failure });
     }
 
     /// The instance of an item of the case.

@@ -130,6 +130,7 @@ impl Index {
             | EventKind::SentryReset { .. }
             | EventKind::OnPartOccurred { .. }
             | EventKind::CallDetached { .. }
+            | EventKind::RoundPending { .. }
             | EventKind::ChoreographyAdvanced { .. }
             | EventKind::ChoreographyViolated(_)
             | EventKind::RunStarted(_)

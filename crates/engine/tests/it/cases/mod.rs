@@ -1,6 +1,7 @@
 //! Cases: life cycles, sentries, rules, stages, planning, listeners, the case file and work.
 
 mod file;
+mod kept;
 mod life;
 mod listeners;
 mod planning;

@@ -8,7 +8,8 @@ use heddle_policy::{AuthorizedKind, RequestContext};
 use heddle_usecase::StoreError;
 use serde_json::{Map, Value, json};
 
-use super::{BUFFER_SECONDS, Runs};
+use super::{BUFFER_SECONDS, Runs, opening};
+use crate::compiled::Plan;
 use crate::plan::{Initiator, NewInstance};
 use crate::ports::{InboxWrite, MatchedSubscription, RunWrite, Transaction};
 use crate::records::{
@@ -370,6 +371,7 @@ impl Runs {
         by: Initiator,
     ) -> Result<Vec<RunWrite>, UseCaseError> {
         let mut writes: Vec<RunWrite> = Vec::new();
+        let mut refused = None;
         for found in matches {
             // A message is taken once by a run; a signal reaches every listener of it.
             if let Some(before) = writes.iter_mut().find(|write| write.run.id == found.run) {
@@ -380,15 +382,20 @@ impl Runs {
             }
             match self.deliver_to(event, kind, found, by).await {
                 Ok(write) => writes.extend(write),
-                // Listeners of a signal know nothing of each other: what one of them can't take is its own matter.
-                Err(error) if kind == BindingKind::Signal && is_of_the_receiver(&error) => {
+                // Receivers know nothing of each other: what one of them can't take is its own matter.
+                Err(error) if is_of_the_receiver(&error) => {
                     let (tenant, run) = (event.tenant, found.run);
-                    tracing::warn!(%tenant, %run, error = error.in_words(), "a run does not take a signal");
+                    tracing::warn!(%tenant, %run, error = error.in_words(), "a run does not take an event");
+                    refused.get_or_insert(error);
                 }
                 Err(error) => return Err(error),
             }
         }
-        Ok(writes)
+        match refused {
+            // A message that nobody takes is its sender's matter.
+            Some(error) if kind != BindingKind::Signal && writes.is_empty() => Err(error),
+            Some(_) | None => Ok(writes),
+        }
     }
 
     async fn deliver_to(
@@ -467,9 +474,14 @@ impl Runs {
             parent: None,
         };
         let mut beginning = NewInstance::of(binding, trigger(binding), record);
-        beginning.request.input = input(&event.payload);
         beginning.request.correlation_key = event.correlation_key.clone();
-        self.begin(beginning, by).await
+        let model = self.model_for(&beginning).await?;
+        beginning.request.input = match &model.plan {
+            Plan::Process(_) => input(&event.payload),
+            Plan::Case(case) => opening::input_of(case, &binding.name, &event.payload),
+        };
+        let id = RunId(self.ports.ids.next(by.now));
+        self.begin_as(id, beginning, model, by).await
     }
 
     fn refused_start(

@@ -136,7 +136,7 @@ impl Runs {
     }
 
     /// The member whom a name means.
-    async fn person(
+    pub(super) async fn person(
         &self,
         context: &RequestContext,
         field: &str,

@@ -49,9 +49,9 @@ pub(crate) fn bare(run: &Run, graph: Option<&Graph>, extent: Extent) -> wire::ru
         revision: run.revision.0,
         business_key: run.business_key.clone(),
         correlation_key: run.correlation_key.clone(),
-        parent_run_id: run.trigger.parent.as_ref().map(|parent| parent.run.to_string()),
+        parent_run_id: parent_of(run, DefinitionKind::Workflow),
         root_run_id: run.root().to_string(),
-        case_id: None,
+        case_id: run.trigger.parent.as_ref().and_then(|parent| parent.case).map(|case| case.to_string()),
         trigger: wire::runs::RunTrigger {
             kind: trigger_kind(run.trigger.kind),
             name: run.trigger.name.clone(),
@@ -78,6 +78,12 @@ pub(crate) fn bare(run: &Run, graph: Option<&Graph>, extent: Extent) -> wire::ru
         updated_at: run.updated_at,
         ended_at: run.ended_at,
     }
+}
+
+/// The instance that called another one, where it is of a kind.
+pub(super) fn parent_of(called: &Run, kind: DefinitionKind) -> Option<String> {
+    let parent = called.trigger.parent.as_ref().filter(|parent| parent.kind() == kind);
+    parent.map(|parent| parent.run.to_string())
 }
 
 fn active_node(node: ActiveNode) -> wire::runs::ActiveNode {
@@ -119,11 +125,17 @@ pub(super) fn waiting_for(wait: WaitingFor) -> wire::runs::WaitingFor {
     }
 }
 
-/// A run that another one called.
+/// A run or a case that a run called.
 pub(crate) fn child(of: CalledRun) -> wire::runs::RunChild {
+    let definition = Some(of.workflow.to_string());
+    let (workflow_id, case_type_id) = match of.kind {
+        DefinitionKind::Workflow => (definition, None),
+        DefinitionKind::Case => (None, definition),
+    };
     wire::runs::RunChild {
         id: of.id.to_string(),
-        workflow_id: of.workflow.to_string(),
+        workflow_id,
+        case_type_id,
         node_id: of.node_id,
         state: run_state(of.state),
     }

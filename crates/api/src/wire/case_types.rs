@@ -154,7 +154,7 @@ drafted! {
     save [
         /// A whole draft of a case type.
         #[schema(examples(json!({"definition": {"cases": [{"id": "claim", "casePlanModel": {
-            "id": "plan", "type": "casePlanModel", "planItems": [{"id": "item", "definitionRef": "assess"}],
+            "id": "plan", "type": "casePlanModel", "items": [{"id": "item", "definitionRef": "assess"}],
             "definitions": [{"id": "assess", "type": "humanTask", "name": "Assess"}]}}]}})))]
     ] SaveCaseTypeDraft
     publish [

@@ -1,17 +1,20 @@
 //! Case types as a kind of definitions: CMMN.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use heddle_cmmn::model::CaseDefinition;
 use heddle_cmmn::plan::{CasePlan, Work};
 use heddle_cmmn::{Compiled, Meaning, examine, xml};
-use heddle_definitions::is_error;
+use heddle_definitions::ports::DefinitionStore;
+use heddle_definitions::{DefinitionKey, is_error};
 use heddle_definitions::kind::{Entries, Examination, Imported, Kind, Written};
 use heddle_definitions::records::{Start, StartKind, Version};
+use heddle_execution::ports::decision_name;
 use heddle_execution::schema;
-use heddle_kernel::{DefinitionKind, Diagnostic, Severity, TenantId, Timestamp};
-use heddle_usecase::{Problem, UseCaseError};
+use heddle_kernel::{DefinitionKind, Diagnostic, Severity, TenantId, Timestamp, WorkflowId};
+use heddle_usecase::{Problem, StoreError, UseCaseError};
 use serde::Deserialize as _;
 use serde_json::Value;
 
@@ -21,17 +24,74 @@ const BY_ITSELF: i32 = 1;
 const BY_HAND: i32 = 2;
 
 /// The kind of case types.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Clone, Default)]
 pub struct CaseTypeKind {
     meaning: Meaning,
+    /// Store in which the decisions of workflows are looked for.
+    published: Option<Arc<dyn DefinitionStore>>,
+}
+
+impl std::fmt::Debug for CaseTypeKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CaseTypeKind").field("meaning", &self.meaning).finish_non_exhaustive()
+    }
 }
 
 impl CaseTypeKind {
     /// The kind with what the installation decides where the standard leaves it open.
     #[must_use]
     pub const fn new(meaning: Meaning) -> Self {
-        Self { meaning }
+        Self { meaning, published: None }
     }
+
+    /// The same that tells of decisions which no published workflow has.
+    #[must_use]
+    pub fn with_published(self, store: Arc<dyn DefinitionStore>) -> Self {
+        Self { published: Some(store), ..self }
+    }
+
+    /// Decision tasks whose decision nobody has published: a case would stop at them.
+    async fn decision_findings(
+        &self,
+        tenant: TenantId,
+        definition: &CaseDefinition,
+    ) -> Result<Vec<Diagnostic>, UseCaseError> {
+        let (Some(store), workflow) = (&self.published, DefinitionKind::Workflow) else {
+            return Ok(Vec::new());
+        };
+        let mut found = Vec::new();
+        for (name, element) in decisions(&heddle_cmmn::compile_with(definition, self.meaning).cases) {
+            let own = store.callable(tenant, workflow, &decision_name(&name)).await?;
+            let is_known = match (own.processes.as_slice(), name.parse::<WorkflowId>()) {
+                ([], Ok(id)) => {
+                    let key = DefinitionKey::of_stored(tenant, workflow, id);
+                    match store.standing(key).await {
+                        Ok((_, latest)) => latest.is_some(),
+                        Err(StoreError::NotFound) => false,
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+                ([], Err(_)) => store.callable(tenant, workflow, &name).await?.slug.is_some(),
+                (_, _) => true,
+            };
+            if !is_known {
+                let message = format!("no published workflow has the id, a decision or the slug `{name}`");
+                let remedy = "Publish a workflow with this decision before a case comes to the task.";
+                let one = Diagnostic::new(Severity::Warning, "unknownDecision", message);
+                found.push(one.with_element(element).with_remedy(remedy).with_clause("5.4.10.4"));
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Decisions that are named by a text, each with the first task that names it.
+fn decisions(cases: &[Arc<CasePlan>]) -> BTreeMap<String, String> {
+    let mut named = BTreeMap::new();
+    for (name, task) in cases.iter().flat_map(|plan| plan.named_decisions()) {
+        named.entry(name.to_owned()).or_insert_with(|| task.to_owned());
+    }
+    named
 }
 
 /// Meaning of a version: what was decided when it was published.
@@ -114,8 +174,13 @@ impl Kind for CaseTypeKind {
         Ok(examined(&typed(document)?, self.meaning).0)
     }
 
-    async fn examine(&self, _: TenantId, document: &Value) -> Result<Examination, UseCaseError> {
-        let (diagnostics, executable) = examined(&typed(document)?, self.meaning);
+    async fn examine(&self, tenant: TenantId, document: &Value) -> Result<Examination, UseCaseError> {
+        let definition = typed(document)?;
+        let (mut diagnostics, executable) = examined(&definition, self.meaning);
+        // What it names matters once the rest stands.
+        if executable {
+            diagnostics.extend(self.decision_findings(tenant, &definition).await?);
+        }
         Ok(Examination { diagnostics, executable })
     }
 
@@ -179,7 +244,7 @@ mod tests {
         json!({ "cases": [{ "id": "claim", "name": "Claim",
             "configuration": { "startEvents": [{ "eventType": "claim.made" }, { "eventType": "claim.made" }] },
             "casePlanModel": { "id": "plan", "type": "casePlanModel",
-                "planItems": [{ "id": "item", "definitionRef": "done" }],
+                "items": [{ "id": "item", "definitionRef": "done" }],
                 "definitions": [{ "id": "done", "type": "milestone", "name": "Done" }] } }] })
     }
 
@@ -211,8 +276,8 @@ mod tests {
     #[test]
     fn a_version_keeps_what_was_decided_when_it_was_published() {
         let kinds = [false, true].map(|manual_by_default| CaseTypeKind::new(Meaning { manual_by_default }));
-        for kind in kinds {
-            for other in kinds {
+        for kind in &kinds {
+            for other in &kinds {
                 let own = version(kind.edition());
                 assert_eq!(meaning_of(&own), kind.meaning);
                 let differs = other.has_changed_meaning(&claim(), &own, &[]).unwrap();

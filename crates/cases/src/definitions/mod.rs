@@ -37,24 +37,32 @@ pub struct PreviewedCaseType {
 }
 
 /// The use cases of case types.
-#[derive(Debug)]
 pub struct CaseTypes {
     shared: Definitions,
+    store: Arc<dyn DefinitionStore>,
     meaning: Meaning,
+}
+
+impl std::fmt::Debug for CaseTypes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CaseTypes").field("meaning", &self.meaning).finish_non_exhaustive()
+    }
 }
 
 impl CaseTypes {
     /// Builds the use cases on their ports.
     #[must_use]
     pub fn new(store: Arc<dyn DefinitionStore>, ids: Arc<dyn IdSource>, alarm: Arc<dyn Alarm>) -> Self {
-        let kind: Arc<dyn Kind> = Arc::new(CaseTypeKind::default());
-        Self { shared: Definitions::new(store, kind, ids, alarm), meaning: Meaning::default() }
+        let meaning = Meaning::default();
+        let kind: Arc<dyn Kind> = Arc::new(CaseTypeKind::new(meaning).with_published(Arc::clone(&store)));
+        Self { shared: Definitions::new(Arc::clone(&store), kind, ids, alarm), store, meaning }
     }
 
     /// The same with what the installation decides where the standard leaves it open.
     #[must_use]
     pub fn with_meaning(self, meaning: Meaning) -> Self {
-        Self { shared: self.shared.with_kind(Arc::new(CaseTypeKind::new(meaning))), meaning }
+        let kind = CaseTypeKind::new(meaning).with_published(Arc::clone(&self.store));
+        Self { shared: self.shared.with_kind(Arc::new(kind)), meaning, ..self }
     }
 
     /// The same with threads on which versions are compiled.

@@ -8,7 +8,7 @@ use crate::samples::{self, CMMN, NOBODY};
 /// A case with a milestone behind a human task.
 fn claim() -> Value {
     json!({ "cases": [{ "id": "claim", "name": "Claim", "casePlanModel": { "id": "plan", "type": "casePlanModel",
-        "planItems": [{ "id": "assessing", "definitionRef": "assess" }],
+        "items": [{ "id": "assessing", "definitionRef": "assess" }],
         "definitions": [{ "id": "assess", "type": "humanTask", "name": "Assess" }] } }] })
 }
 
@@ -31,7 +31,7 @@ async fn a_case_type_is_drafted_validated_published_and_versioned() {
 
         // An item whose definition is nowhere: kept as a draft, told by its element, and never published.
         let mut broken = claim();
-        broken["cases"][0]["casePlanModel"]["planItems"][0]["definitionRef"] = json!("nowhere");
+        broken["cases"][0]["casePlanModel"]["items"][0]["definitionRef"] = json!("nowhere");
         let saved =
             admin.put(&format!("{path}/draft"), json!({ "definition": broken })).await.expect(200).data();
         assert_eq!(saved["caseType"]["definition"], broken);

@@ -385,7 +385,8 @@ fn milestones(history: &[Value]) -> Vec<String> {
 fn planning(expected: &BTreeMap<String, Vec<String>>, case: &Value) -> Verdict {
     for (expected_place, expected) in expected {
         let hosts = hosts(case, expected_place);
-        let own = list(&case["planning"]).iter().filter(|own| hosts.contains(&member(own, "hostId")));
+        let told = list(&case["planning"]).iter().filter(|own| own["applicable"] == true);
+        let own = told.filter(|own| hosts.contains(&member(own, "hostId")));
         let mut found: Vec<String> = own.map(|own| member(own, "planItemId")).collect();
         found.sort();
         let mut expected = expected.clone();
@@ -422,7 +423,9 @@ mod tests {
                 {"id": "4", "planItemId": "A", "type": "humanTask", "state": "active"},
                 {"id": "5", "planItemId": "B", "type": "humanTask", "state": "terminated"},
             ],
-            "planning": [{"planItemId": "E", "hostId": "1"}, {"planItemId": "D", "hostId": "1"}, {"planItemId": "F", "hostId": "4"}],
+            "planning": [
+                {"planItemId": "E", "hostId": "1", "applicable": true}, {"planItemId": "D", "hostId": "1", "applicable": true},
+                {"planItemId": "F", "hostId": "4", "applicable": true}, {"planItemId": "G", "hostId": "1", "applicable": false}],
             "incidents": [{"code": "SENTRY_LOOP"}],
         })
     }

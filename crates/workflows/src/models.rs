@@ -226,7 +226,8 @@ pub fn callable_names(definition: &Value) -> Vec<String> {
     let has_decisions = definition.get("dmn").is_some_and(|dmn| !dmn.is_null());
     let typed = if has_decisions { typed(definition).ok() } else { None };
     let decisions = typed.and_then(|definition| decisions::compile(&definition).ok().flatten());
-    let mut names: Vec<String> = decisions.iter().flat_map(|own| decisions::names(&own.model)).map(decision_name).collect();
+    let mut names: Vec<String> =
+        decisions.iter().flat_map(|own| decisions::names(&own.model)).map(decision_name).collect();
     names.sort_unstable();
     names.dedup();
     names.truncate(MOST_CALLABLE);

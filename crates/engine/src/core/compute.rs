@@ -2,9 +2,9 @@
 
 use super::budgets::{Leaving, reached};
 use super::{Core, StepFault, expression};
-use crate::{LocalId, Rejection};
 use crate::event::{DecisionEvaluated, EventKind, IncidentCode};
 use crate::size::of_decision;
+use crate::{LocalId, Rejection};
 use heddle_dmn::{DecisionExplanation, ElementKind, ElementRef, EvalOptions, Explanation, Model, Outcome};
 use heddle_feel::{self as feel, Context, Expression, Layers, Limits, Ref, size, size_of_json, to_json};
 use heddle_settings::{DataMapping, DecisionTask, ResultMapping, ScriptTask, Setting, Target};

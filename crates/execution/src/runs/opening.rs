@@ -189,7 +189,9 @@ mod tests {
         }
         let both = BTreeMap::from(["r1", "adjuster"].map(|role| (role.to_owned(), vec!["u".to_owned()])));
         assert_eq!(people(&plan, both).unwrap(), given("r1"), "nobody is named twice");
-        let Err(UseCaseError::Invalid(problems)) = people(&plan, given("judge")) else { panic!("it is taken") };
+        let Err(UseCaseError::Invalid(problems)) = people(&plan, given("judge")) else {
+            panic!("it is taken")
+        };
         assert_eq!((problems[0].field.as_deref(), problems[0].reason), (Some("roles.judge"), "unknownRole"));
     }
 

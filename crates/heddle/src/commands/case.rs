@@ -121,7 +121,8 @@ pub(crate) async fn events(client: &Client, options: &CaseEvents, as_json: bool)
 fn roles(given: &[String]) -> Result<Option<Value>> {
     let mut people: Map<String, Value> = Map::new();
     for text in given {
-        let Some((role, user)) = text.split_once('=').filter(|(role, user)| !role.is_empty() && !user.is_empty())
+        let Some((role, user)) =
+            text.split_once('=').filter(|(role, user)| !role.is_empty() && !user.is_empty())
         else {
             return Err(Failure::Configuration(format!("--role is ROLE=USER, and not `{text}`")).into());
         };

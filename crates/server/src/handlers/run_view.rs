@@ -4,7 +4,7 @@ use heddle_api::wire;
 use heddle_bpmn_graph::Graph;
 use heddle_cases::CaseState;
 use heddle_engine::{ActiveNode, Incident, NodeState, WaitKind, WaitingFor};
-use heddle_kernel::DefinitionKind;
+use heddle_kernel::{DefinitionKind, RunId, WorkflowId};
 use heddle_workflows::plan::human_task;
 use heddle_workflows::records::{CalledRun, HumanTask, Run};
 use heddle_workflows::runs::{RunView, TaskView};
@@ -158,13 +158,31 @@ pub(super) fn incident(incident: Incident, nodes: &[ActiveNode]) -> wire::runs::
     }
 }
 
+/// Instance and definition of a thing, each under the name of its kind.
+pub(super) struct Whose {
+    /// The run.
+    pub run_id: Option<String>,
+    /// The workflow.
+    pub workflow_id: Option<String>,
+    /// The case.
+    pub case_id: Option<String>,
+    /// The case type.
+    pub case_type_id: Option<String>,
+}
+
+/// The names of an instance and its definition by their kind.
+pub(super) fn whose(kind: DefinitionKind, instance: Option<RunId>, definition: Option<WorkflowId>) -> Whose {
+    let (own, of) = (instance.map(|id| id.to_string()), definition.map(|id| id.to_string()));
+    match kind {
+        DefinitionKind::Workflow => Whose { run_id: own, workflow_id: of, case_id: None, case_type_id: None },
+        DefinitionKind::Case => Whose { run_id: None, workflow_id: None, case_id: own, case_type_id: of },
+    }
+}
+
 /// A human task.
 pub(crate) fn task(task: &HumanTask) -> wire::tasks::HumanTask {
-    let (run, workflow) = (Some(task.run.to_string()), Some(task.workflow.to_string()));
-    let (run_id, workflow_id, case_id, case_type_id) = match task.instance_kind {
-        DefinitionKind::Workflow => (run, workflow, None, None),
-        DefinitionKind::Case => (None, None, run, workflow),
-    };
+    let Whose { run_id, workflow_id, case_id, case_type_id } =
+        whose(task.instance_kind, Some(task.run), Some(task.workflow));
     wire::tasks::HumanTask {
         id: task.id.to_string(),
         run_id,

@@ -13,7 +13,7 @@ use heddle_workflows::runs::{Assignment, Completion, MyTasks};
 use serde_json::json;
 
 use super::literals::task_state_of;
-use super::{case_view, id_of, run_view};
+use super::{case_view, either, id_of, run_view};
 use crate::app::App;
 use crate::audit::About;
 use crate::call::{Call, page};
@@ -158,16 +158,6 @@ pub(crate) async fn list(call: Call<ops::ListHumanTasks>) -> HandlerResult {
     }
     let found = call.app.runs.work_list(&access, &call.context, whose, filter, &page).await?;
     Response::list(found, page.limit, |task| run_view::task(&task))
-}
-
-/// The one of two ids that is given: a task is of a run or of a case.
-fn either<T, U: Into<T>>(run: Option<T>, case: Option<U>, field: &str) -> Result<Option<T>, Failure> {
-    match (run, case) {
-        (Some(_), Some(_)) => {
-            Err(Failure::at(field, "contradiction", "A task is of a run or of a case, not of both."))
-        }
-        (run, case) => Ok(run.or(case.map(Into::into))),
-    }
 }
 
 /// POST /api/human-tasks/{taskId}/assign

@@ -1,22 +1,23 @@
 //! Case types as a kind of definitions: CMMN.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use heddle_cmmn::model::CaseDefinition;
 use heddle_cmmn::plan::{CasePlan, Work};
 use heddle_cmmn::{Compiled, Meaning, examine, xml};
+use heddle_definitions::is_error;
 use heddle_definitions::kind::{Entries, Examination, Imported, Kind, Written};
 use heddle_definitions::ports::DefinitionStore;
 use heddle_definitions::records::{Start, StartKind, Version};
-use heddle_definitions::{DefinitionKey, is_error};
-use heddle_execution::ports::decision_name;
 use heddle_execution::schema;
-use heddle_kernel::{DefinitionKind, Diagnostic, Severity, TenantId, Timestamp, WorkflowId};
-use heddle_usecase::{Problem, StoreError, UseCaseError};
+use heddle_kernel::{DefinitionKind, Diagnostic, Severity, TenantId, Timestamp};
+use heddle_usecase::{Problem, UseCaseError};
 use serde::Deserialize as _;
 use serde_json::Value;
+
+use super::decisions;
 
 /// Number of the rules by which what says nothing of manual activation starts by itself.
 const BY_ITSELF: i32 = 1;
@@ -49,49 +50,6 @@ impl CaseTypeKind {
     pub fn with_published(self, store: Arc<dyn DefinitionStore>) -> Self {
         Self { published: Some(store), ..self }
     }
-
-    /// Decision tasks whose decision nobody has published: a case would stop at them.
-    async fn decision_findings(
-        &self,
-        tenant: TenantId,
-        definition: &CaseDefinition,
-    ) -> Result<Vec<Diagnostic>, UseCaseError> {
-        let (Some(store), workflow) = (&self.published, DefinitionKind::Workflow) else {
-            return Ok(Vec::new());
-        };
-        let mut found = Vec::new();
-        for (name, element) in decisions(&heddle_cmmn::compile_with(definition, self.meaning).cases) {
-            let own = store.callable(tenant, workflow, &decision_name(&name)).await?;
-            let is_known = match (own.processes.as_slice(), name.parse::<WorkflowId>()) {
-                ([], Ok(id)) => {
-                    let key = DefinitionKey::of_stored(tenant, workflow, id);
-                    match store.standing(key).await {
-                        Ok((_, latest)) => latest.is_some(),
-                        Err(StoreError::NotFound) => false,
-                        Err(error) => return Err(error.into()),
-                    }
-                }
-                ([], Err(_)) => store.callable(tenant, workflow, &name).await?.slug.is_some(),
-                (_, _) => true,
-            };
-            if !is_known {
-                let message = format!("no published workflow has the id, a decision or the slug `{name}`");
-                let remedy = "Publish a workflow with this decision before a case comes to the task.";
-                let one = Diagnostic::new(Severity::Warning, "unknownDecision", message);
-                found.push(one.with_element(element).with_remedy(remedy).with_clause("5.4.10.4"));
-            }
-        }
-        Ok(found)
-    }
-}
-
-/// Decisions that are named by a text, each with the first task that names it.
-fn decisions(cases: &[Arc<CasePlan>]) -> BTreeMap<String, String> {
-    let mut named = BTreeMap::new();
-    for (name, task) in cases.iter().flat_map(|plan| plan.named_decisions()) {
-        named.entry(name.to_owned()).or_insert_with(|| task.to_owned());
-    }
-    named
 }
 
 /// Meaning of a version: what was decided when it was published.
@@ -178,8 +136,9 @@ impl Kind for CaseTypeKind {
         let definition = typed(document)?;
         let (mut diagnostics, executable) = examined(&definition, self.meaning);
         // What it names matters once the rest stands.
-        if executable {
-            diagnostics.extend(self.decision_findings(tenant, &definition).await?);
+        if let (true, Some(store)) = (executable, &self.published) {
+            let cases = heddle_cmmn::compile_with(&definition, self.meaning).cases;
+            diagnostics.extend(decisions::findings(&**store, tenant, &cases).await?);
         }
         Ok(Examination { diagnostics, executable })
     }

@@ -1,6 +1,7 @@
 //! Case types: create, import, list, change, draft, validate, publish, versions and exports. What is done is done as for
 //! workflows, with another kind in every key; what a case definition says is [`CaseTypeKind`]'s.
 
+mod decisions;
 mod kind;
 
 pub use heddle_cmmn::Meaning;

@@ -414,7 +414,8 @@ impl<'m> Builder<'m> {
             }
             None | Some("latest") => {}
             Some("deployment") => {
-                let message = "configuration.versionPolicy: the decision is that of its workflow's active version, not that of the time at which the case type was published";
+                let message = "configuration.versionPolicy: the decision is that of its workflow's active version, \
+                    not that of the time at which the case type was published";
                 self.tell(Severity::Warning, own.item, ("decisionVersion", CLAUSE), message);
             }
             Some(_) => {

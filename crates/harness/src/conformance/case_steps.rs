@@ -76,10 +76,10 @@ pub(super) async fn start(stage: &mut Stage<'_>, case: &str, start: &Start) -> R
     let Some(case_type) = stage.deployment.with_case(case) else {
         return Ok(Err(format!("the imported definitions have no case `{case}`")));
     };
-    let mut file = start.file.clone();
-    file.extend(start.variables.clone());
-    let body =
-        json!({"caseTypeId": case_type, "definitionId": case, "correlationKey": stage.key, "file": file});
+    let body = json!({
+        "caseTypeId": case_type, "definitionId": case, "correlationKey": stage.key,
+        "file": start.file, "input": start.variables,
+    });
     let answer = stage.scene.client().post("/api/cases", &body).await?;
     if !answer.ok() {
         return Ok(Err(answer.refusal()));

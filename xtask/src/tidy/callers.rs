@@ -85,6 +85,7 @@ const GUARDED: &[Guarded] = &[
             ("crates/definitions/src/records.rs", "a definition that was loaded"),
             ("crates/workflows/src/ports/workflows.rs", "a workflow that a run, a call or a rule names"),
             ("crates/cases/src/versions.rs", "a case type that a case, a call or a rule names"),
+            ("crates/cases/src/definitions/decisions.rs", "a workflow whose decision a case type names"),
         ],
     },
     Guarded { of: "AccessFilter", by: "everything", callers: &[] },

@@ -12,6 +12,7 @@
 pub mod background;
 pub mod compiled;
 pub mod limits;
+pub mod people;
 pub mod plan;
 pub mod ports;
 pub mod quotas;

@@ -250,6 +250,11 @@ fn run_ports(
     (ports, models)
 }
 
+/// The quota of previewed files.
+fn previews(config: &Config) -> SourceQuota {
+    SourceQuota { files: config.preview_files as usize, bytes: u64::from(config.preview_megabytes) << 20 }
+}
+
 fn compose(config: Config, parts: Parts) -> Arc<App> {
     let quotas = licensed::quotas(&config, &parts.identity);
     let hub = Arc::new(EventNotifier::default());
@@ -282,11 +287,9 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
     let deliveries = Deliveries::new(webhooks, outside.receivers, errands, node, poll);
     let worker = Worker::new(background, store, hub.clone(), clock.clone(), permit, options);
     let worker = Arc::new(worker.with_runner(deliveries.runner));
-    let previews = SourceQuota {
-        files: config.preview_files as usize,
-        bytes: u64::from(config.preview_megabytes) << 20,
-    };
-    let case_types = CaseTypes::new(drafts.clone(), Arc::clone(&ids), Arc::new(TimerBell::new(hub.clone())))
+    let previews = previews(&config);
+    let bell = Arc::new(TimerBell::new(hub.clone()));
+    let case_types = CaseTypes::new(drafts.clone(), Arc::clone(&directory), Arc::clone(&ids), bell)
         .with_meaning(Meaning { manual_by_default: config.manual_activation_default })
         .with_compute(compute.clone());
     let definitions = Definitions::new(drafts, ids, &models, hub.clone(), directory)

@@ -29,6 +29,14 @@ impl Setting {
 }
 
 impl Setting {
+    /// The value itself, where no expression gives it.
+    pub(crate) const fn literal(&self) -> Option<&Value> {
+        match self {
+            Self::Literal(value) => Some(value),
+            Self::Expression(_) => None,
+        }
+    }
+
     /// The names of variables that it reads, with repetitions.
     pub fn variables(&self) -> impl Iterator<Item = &str> {
         let expression = match self {

@@ -1,12 +1,14 @@
 -- Kind of an instance: a run of a workflow or a case of a case type. They stand in the same tables, and it is part of every
 -- look for one. What is there are runs
-ALTER TABLE runs ADD COLUMN kind text NOT NULL DEFAULT 'workflow';
-ALTER TABLE human_tasks ADD COLUMN instance_kind text NOT NULL DEFAULT 'workflow';
-ALTER TABLE human_task_candidates ADD COLUMN instance_kind text NOT NULL DEFAULT 'workflow';
-ALTER TABLE jobs ADD COLUMN instance_kind text NOT NULL DEFAULT 'workflow';
-ALTER TABLE job_endings ADD COLUMN instance_kind text NOT NULL DEFAULT 'workflow';
-ALTER TABLE start_bindings ADD COLUMN instance_kind text NOT NULL DEFAULT 'workflow';
-ALTER TABLE dead_letters ADD COLUMN instance_kind text NOT NULL DEFAULT 'workflow';
+ALTER TABLE runs ADD COLUMN kind text COLLATE "C" NOT NULL DEFAULT 'workflow';
+ALTER TABLE human_tasks ADD COLUMN instance_kind text COLLATE "C" NOT NULL DEFAULT 'workflow';
+ALTER TABLE human_task_candidates ADD COLUMN instance_kind text COLLATE "C" NOT NULL DEFAULT 'workflow';
+ALTER TABLE run_people ADD COLUMN instance_kind text COLLATE "C" NOT NULL DEFAULT 'workflow';
+ALTER TABLE human_task_people ADD COLUMN instance_kind text COLLATE "C" NOT NULL DEFAULT 'workflow';
+ALTER TABLE jobs ADD COLUMN instance_kind text COLLATE "C" NOT NULL DEFAULT 'workflow';
+ALTER TABLE job_endings ADD COLUMN instance_kind text COLLATE "C" NOT NULL DEFAULT 'workflow';
+ALTER TABLE start_bindings ADD COLUMN instance_kind text COLLATE "C" NOT NULL DEFAULT 'workflow';
+ALTER TABLE dead_letters ADD COLUMN instance_kind text COLLATE "C" NOT NULL DEFAULT 'workflow';
 -- Cases that took an event, beside the runs; null where none did
 ALTER TABLE case_events ADD COLUMN case_ids bytea;
 
@@ -104,5 +106,67 @@ BEGIN
         failed = c.failed + excluded.failed,
         cancelled = c.cancelled + excluded.cancelled,
         bytes = c.bytes + excluded.bytes;
+    RETURN NULL;
+END $$;
+
+-- Whose instances and tasks are is told in the order of lists of one kind
+DROP INDEX run_people_by_name;
+CREATE INDEX run_people_by_name ON run_people (organization_id, kind, name, instance_kind, created_at, run_id);
+DROP INDEX human_task_people_by_user;
+CREATE INDEX human_task_people_by_user
+    ON human_task_people (organization_id, user_id, kind, instance_kind, state, due_order, created_at, task_id);
+
+CREATE OR REPLACE FUNCTION run_people_change(organization uuid, run uuid, task uuid, assigned text, change bigint)
+RETURNS void LANGUAGE sql AS $$
+    INSERT INTO run_people AS p (organization_id, run_id, instance_kind, kind, name, created_at, tasks)
+    SELECT organization, run, r.kind, meant.kind, meant.name, r.created_at, change * count(*)
+    FROM (
+        SELECT 'user' AS kind, lower(assigned COLLATE "C") AS name WHERE assigned IS NOT NULL
+        UNION ALL
+        SELECT c.kind, CASE WHEN c.kind = 'user' THEN lower(c.name) ELSE c.name END
+        FROM human_task_candidates AS c
+        WHERE assigned IS NULL AND c.organization_id = organization AND c.task_id = task
+            AND c.kind IN ('user', 'group')
+    ) AS meant CROSS JOIN runs AS r
+    WHERE r.organization_id = organization AND r.id = run
+    GROUP BY r.kind, meant.kind, meant.name, r.created_at
+    ON CONFLICT (organization_id, run_id, kind, name) DO UPDATE SET tasks = p.tasks + excluded.tasks;
+$$;
+CREATE OR REPLACE FUNCTION human_tasks_own() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    was_open boolean := TG_OP = 'UPDATE' AND OLD.state = 'open';
+    is_open boolean := NEW.state = 'open';
+    is_same boolean := TG_OP = 'UPDATE' AND OLD.assignee IS NOT DISTINCT FROM NEW.assignee;
+    was_completed boolean := TG_OP = 'UPDATE' AND OLD.completed_by IS NOT NULL;
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        INSERT INTO human_task_people
+            (organization_id, task_id, instance_kind, kind, user_id, state, due_order, created_at)
+        SELECT NEW.organization_id, NEW.id, NEW.instance_kind, 'starter', r.created_by, NEW.state, NEW.due_order, NEW.created_at
+        FROM runs AS r
+        WHERE r.organization_id = NEW.organization_id AND r.id = NEW.run_id AND r.created_by IS NOT NULL;
+    ELSE
+        UPDATE human_task_people SET state = NEW.state
+        WHERE organization_id = NEW.organization_id AND task_id = NEW.id AND state <> NEW.state;
+    END IF;
+    IF NOT (was_open AND is_open AND is_same) THEN
+        IF was_open THEN
+            PERFORM run_people_change(OLD.organization_id, OLD.run_id, OLD.id, OLD.assignee, -1);
+        END IF;
+        IF is_open THEN
+            PERFORM run_people_change(NEW.organization_id, NEW.run_id, NEW.id, NEW.assignee, 1);
+        END IF;
+    END IF;
+    IF NEW.completed_by IS NOT NULL AND NOT was_completed THEN
+        PERFORM run_people_change(NEW.organization_id, NEW.run_id, NEW.id, NEW.completed_by::text, 1);
+        INSERT INTO human_task_people
+            (organization_id, task_id, instance_kind, kind, user_id, state, due_order, created_at)
+        VALUES (NEW.organization_id, NEW.id, NEW.instance_kind, 'completer', NEW.completed_by, NEW.state, NEW.due_order,
+            NEW.created_at);
+    END IF;
+    IF was_open THEN
+        DELETE FROM run_people
+        WHERE organization_id = NEW.organization_id AND run_id = NEW.run_id AND tasks <= 0;
+    END IF;
     RETURN NULL;
 END $$;

@@ -75,11 +75,87 @@ CREATE INDEX human_tasks_to_follow_up ON human_tasks (organization_id, state, du
 DROP INDEX human_task_candidates_by_name;
 CREATE INDEX human_task_candidates_by_name ON human_task_candidates (organization_id, kind, name, standing, due_order, created_at, task_id);
 
+DROP INDEX run_people_by_name;
+CREATE INDEX run_people_by_name ON run_people (organization_id, kind, name, created_at, run_id);
+DROP INDEX human_task_people_by_user;
+CREATE INDEX human_task_people_by_user
+    ON human_task_people (organization_id, user_id, kind, state, due_order, created_at, task_id);
+
+DROP TRIGGER human_tasks_own_opened;
+CREATE TRIGGER human_tasks_own_opened AFTER INSERT ON human_tasks
+BEGIN
+    INSERT INTO human_task_people (organization_id, task_id, kind, user_id, state, due_order, created_at)
+    SELECT NEW.organization_id, NEW.id, 'starter', r.created_by, NEW.state, NEW.due_order, NEW.created_at
+    FROM runs AS r
+    WHERE r.organization_id = NEW.organization_id AND r.id = NEW.run_id AND r.created_by IS NOT NULL;
+END;
+DROP TRIGGER human_tasks_own_opened_for;
+CREATE TRIGGER human_tasks_own_opened_for AFTER INSERT ON human_tasks
+WHEN NEW.state = 'open' AND NEW.assignee IS NOT NULL
+BEGIN
+    INSERT INTO run_people (organization_id, run_id, kind, name, created_at, tasks)
+    SELECT NEW.organization_id, NEW.run_id, 'user', lower(NEW.assignee), r.created_at, 1
+    FROM runs AS r
+    WHERE r.organization_id = NEW.organization_id AND r.id = NEW.run_id
+    ON CONFLICT (organization_id, run_id, kind, name) DO UPDATE SET tasks = tasks + 1;
+END;
+DROP TRIGGER human_task_candidates_own;
+CREATE TRIGGER human_task_candidates_own AFTER INSERT ON human_task_candidates
+WHEN NEW.kind IN ('user', 'group')
+BEGIN
+    INSERT INTO run_people (organization_id, run_id, kind, name, created_at, tasks)
+    SELECT t.organization_id, t.run_id, NEW.kind, iif(NEW.kind = 'user', lower(NEW.name), NEW.name), r.created_at, 1
+    FROM human_tasks AS t CROSS JOIN runs AS r
+    WHERE t.organization_id = NEW.organization_id AND t.id = NEW.task_id
+        AND t.state = 'open' AND t.assignee IS NULL
+        AND r.organization_id = t.organization_id AND r.id = t.run_id
+    ON CONFLICT (organization_id, run_id, kind, name) DO UPDATE SET tasks = tasks + 1;
+END;
+DROP TRIGGER human_tasks_own_given;
+CREATE TRIGGER human_tasks_own_given AFTER UPDATE OF state, assignee ON human_tasks
+WHEN NEW.state = 'open' AND NEW.assignee IS NOT NULL AND (OLD.state <> 'open' OR OLD.assignee IS NOT NEW.assignee)
+BEGIN
+    INSERT INTO run_people (organization_id, run_id, kind, name, created_at, tasks)
+    SELECT NEW.organization_id, NEW.run_id, 'user', lower(NEW.assignee), r.created_at, 1
+    FROM runs AS r
+    WHERE r.organization_id = NEW.organization_id AND r.id = NEW.run_id
+    ON CONFLICT (organization_id, run_id, kind, name) DO UPDATE SET tasks = tasks + 1;
+END;
+DROP TRIGGER human_tasks_own_released;
+CREATE TRIGGER human_tasks_own_released AFTER UPDATE OF state, assignee ON human_tasks
+WHEN NEW.state = 'open' AND NEW.assignee IS NULL AND (OLD.state <> 'open' OR OLD.assignee IS NOT NULL)
+BEGIN
+    INSERT INTO run_people (organization_id, run_id, kind, name, created_at, tasks)
+    SELECT NEW.organization_id, NEW.run_id, c.kind, iif(c.kind = 'user', lower(c.name), c.name), r.created_at, 1
+    FROM runs AS r CROSS JOIN human_task_candidates AS c
+    WHERE r.organization_id = NEW.organization_id AND r.id = NEW.run_id
+        AND c.organization_id = NEW.organization_id AND c.task_id = NEW.id AND c.kind IN ('user', 'group')
+    ON CONFLICT (organization_id, run_id, kind, name) DO UPDATE SET tasks = tasks + 1;
+END;
+DROP TRIGGER human_tasks_own_completed;
+CREATE TRIGGER human_tasks_own_completed AFTER UPDATE OF completed_by ON human_tasks
+WHEN NEW.completed_by IS NOT NULL AND OLD.completed_by IS NULL
+BEGIN
+    INSERT INTO run_people (organization_id, run_id, kind, name, created_at, tasks)
+    SELECT NEW.organization_id, NEW.run_id, 'user', lower(
+        substr(hex(NEW.completed_by), 1, 8) || '-' || substr(hex(NEW.completed_by), 9, 4) || '-'
+        || substr(hex(NEW.completed_by), 13, 4) || '-' || substr(hex(NEW.completed_by), 17, 4) || '-'
+        || substr(hex(NEW.completed_by), 21)
+    ), r.created_at, 1
+    FROM runs AS r
+    WHERE r.organization_id = NEW.organization_id AND r.id = NEW.run_id
+    ON CONFLICT (organization_id, run_id, kind, name) DO UPDATE SET tasks = tasks + 1;
+    INSERT INTO human_task_people (organization_id, task_id, kind, user_id, state, due_order, created_at)
+    VALUES (NEW.organization_id, NEW.id, 'completer', NEW.completed_by, NEW.state, NEW.due_order, NEW.created_at);
+END;
+
 ALTER TABLE case_events DROP COLUMN case_ids;
 ALTER TABLE dead_letters DROP COLUMN instance_kind;
 ALTER TABLE start_bindings DROP COLUMN instance_kind;
 ALTER TABLE job_endings DROP COLUMN instance_kind;
 ALTER TABLE jobs DROP COLUMN instance_kind;
+ALTER TABLE human_task_people DROP COLUMN instance_kind;
+ALTER TABLE run_people DROP COLUMN instance_kind;
 ALTER TABLE human_task_candidates DROP COLUMN instance_kind;
 ALTER TABLE human_tasks DROP COLUMN instance_kind;
 ALTER TABLE runs DROP COLUMN kind;

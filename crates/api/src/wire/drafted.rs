@@ -173,7 +173,7 @@ macro_rules! drafted {
                 /// Only those in this folder.
                 #[schema(min_length = 1, max_length = 200)]
                 folder_id: Option<String>,
-                /// The order; `-updatedAt` when absent.
+                /// The order; `-createdAt` when absent.
                 sort: Option<WorkflowSort>,
             }
         }

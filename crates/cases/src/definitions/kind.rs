@@ -11,6 +11,8 @@ use heddle_definitions::is_error;
 use heddle_definitions::kind::{Entries, Examination, Imported, Kind, Written};
 use heddle_definitions::ports::DefinitionStore;
 use heddle_definitions::records::{Start, StartKind, Version};
+use heddle_execution::people;
+use heddle_execution::ports::Directory;
 use heddle_execution::schema;
 use heddle_kernel::{DefinitionKind, Diagnostic, Severity, TenantId, Timestamp};
 use heddle_usecase::{Problem, UseCaseError};
@@ -18,6 +20,7 @@ use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::decisions;
+use super::people::named;
 
 /// Number of the rules by which what says nothing of manual activation starts by itself.
 const BY_ITSELF: i32 = 1;
@@ -28,6 +31,8 @@ const BY_HAND: i32 = 2;
 #[derive(Clone, Default)]
 pub struct CaseTypeKind {
     meaning: Meaning,
+    /// Directory in which those are looked for whom a definition names.
+    directory: Option<Arc<dyn Directory>>,
     /// Store in which the decisions of workflows are looked for.
     published: Option<Arc<dyn DefinitionStore>>,
 }
@@ -42,13 +47,37 @@ impl CaseTypeKind {
     /// The kind with what the installation decides where the standard leaves it open.
     #[must_use]
     pub const fn new(meaning: Meaning) -> Self {
-        Self { meaning, published: None }
+        Self { meaning, directory: None, published: None }
     }
 
     /// The same that tells of decisions which no published workflow has.
     #[must_use]
     pub fn with_published(self, store: Arc<dyn DefinitionStore>) -> Self {
         Self { published: Some(store), ..self }
+    }
+
+    /// The same that tells of users and groups who are not there.
+    #[must_use]
+    pub fn with_directory(self, directory: Arc<dyn Directory>) -> Self {
+        Self { directory: Some(directory), ..self }
+    }
+
+    /// Users and groups whom a definition names and who are not there, since nobody would see their tasks; and decisions that
+    /// nobody has published.
+    async fn named_findings(
+        &self,
+        tenant: TenantId,
+        definition: &CaseDefinition,
+    ) -> Result<Vec<Diagnostic>, UseCaseError> {
+        let cases = heddle_cmmn::compile_with(definition, self.meaning).cases;
+        let mut found = Vec::new();
+        if let Some(directory) = &self.directory {
+            found.extend(people::findings(&**directory, tenant, named(&cases)).await?);
+        }
+        if let Some(store) = &self.published {
+            found.extend(decisions::findings(&**store, tenant, &cases).await?);
+        }
+        Ok(found)
     }
 }
 
@@ -136,9 +165,8 @@ impl Kind for CaseTypeKind {
         let definition = typed(document)?;
         let (mut diagnostics, executable) = examined(&definition, self.meaning);
         // What it names matters once the rest stands.
-        if let (true, Some(store)) = (executable, &self.published) {
-            let cases = heddle_cmmn::compile_with(&definition, self.meaning).cases;
-            diagnostics.extend(decisions::findings(&**store, tenant, &cases).await?);
+        if executable {
+            diagnostics.extend(self.named_findings(tenant, &definition).await?);
         }
         Ok(Examination { diagnostics, executable })
     }

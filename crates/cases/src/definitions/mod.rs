@@ -3,6 +3,7 @@
 
 mod decisions;
 mod kind;
+mod people;
 
 pub use heddle_cmmn::Meaning;
 pub use heddle_definitions::{
@@ -15,10 +16,10 @@ pub(crate) use kind::{meaning_of, typed};
 use std::sync::Arc;
 
 use heddle_cmmn::xml::Imported;
-use heddle_definitions::kind::Kind;
 use heddle_definitions::ports::{DefinitionFilter, DefinitionStore};
 use heddle_definitions::records::{DefinitionView, ShownDefinition, Version, VersionChoice};
 use heddle_definitions::{Alarm, DefinitionKey, Definitions, Suggested};
+use heddle_execution::ports::Directory;
 use heddle_kernel::{DefinitionKind, Diagnostic, IdSource, Page, PageRequest, Revision};
 use heddle_policy::capability::{
     CaseTypeCreate, CaseTypeDelete, CaseTypeExport, CaseTypeImport, CaseTypeList, CaseTypePublish,
@@ -41,6 +42,7 @@ pub struct PreviewedCaseType {
 pub struct CaseTypes {
     shared: Definitions,
     store: Arc<dyn DefinitionStore>,
+    directory: Arc<dyn Directory>,
     meaning: Meaning,
 }
 
@@ -53,16 +55,26 @@ impl std::fmt::Debug for CaseTypes {
 impl CaseTypes {
     /// Builds the use cases on their ports.
     #[must_use]
-    pub fn new(store: Arc<dyn DefinitionStore>, ids: Arc<dyn IdSource>, alarm: Arc<dyn Alarm>) -> Self {
+    pub fn new(
+        store: Arc<dyn DefinitionStore>,
+        directory: Arc<dyn Directory>,
+        ids: Arc<dyn IdSource>,
+        alarm: Arc<dyn Alarm>,
+    ) -> Self {
         let meaning = Meaning::default();
-        let kind: Arc<dyn Kind> = Arc::new(CaseTypeKind::new(meaning).with_published(Arc::clone(&store)));
-        Self { shared: Definitions::new(Arc::clone(&store), kind, ids, alarm), store, meaning }
+        let kind = CaseTypeKind::new(meaning)
+            .with_directory(Arc::clone(&directory))
+            .with_published(Arc::clone(&store));
+        let shared = Definitions::new(Arc::clone(&store), Arc::new(kind), ids, alarm);
+        Self { shared, store, directory, meaning }
     }
 
     /// The same with what the installation decides where the standard leaves it open.
     #[must_use]
     pub fn with_meaning(self, meaning: Meaning) -> Self {
-        let kind = CaseTypeKind::new(meaning).with_published(Arc::clone(&self.store));
+        let kind = CaseTypeKind::new(meaning)
+            .with_directory(Arc::clone(&self.directory))
+            .with_published(Arc::clone(&self.store));
         Self { shared: self.shared.with_kind(Arc::new(kind)), meaning, ..self }
     }
 

@@ -307,7 +307,8 @@ impl Runs {
             match self.try_take(&inbound, record).await {
                 Ok(event) => {
                     if event.state == InboxState::Buffered {
-                        // A run may have begun to wait between the look and the commit.
+                        // A run may have begun to wait between the look and the commit. The answer is the one that was kept
+                        // with the event, as a repeat gets it: who takes it from now on the status operation tells.
                         self.deliver_at_once(&event).await?;
                     }
                     return Ok(Received { event, replayed: false });
@@ -334,6 +335,14 @@ impl Runs {
         }
         let held = self.locks.hold_all(matches.iter().map(|found| found.run).collect()).await;
         let mut runs = self.deliver_to_all(&event, inbound.kind, &matches, by).await?;
+        if inbound.kind == BindingKind::Message && has_left_out(&matches, &runs) {
+            // A receiver took another message while this one waited for its turn: it may listen anew by now.
+            let anew = self.ports.runs.matching(event.tenant, inbound.kind, inbound.name, key).await?;
+            if anew.iter().any(|found| matches.iter().all(|before| before.run != found.run)) {
+                return Err(Failed::Again);
+            }
+            runs = self.deliver_to_all(&event, inbound.kind, &anew, by).await?;
+        }
         // A signal also starts what it can start; a message only when nobody waited for it.
         let mut letters = Vec::new();
         if runs.is_empty() || inbound.kind == BindingKind::Signal {
@@ -549,6 +558,11 @@ fn check_key(key: &str) -> Result<(), UseCaseError> {
 
 fn busy() -> UseCaseError {
     UseCaseError::conflict("busy", "The runs that wait for it change too fast; try again.")
+}
+
+/// Whether a run that was found to wait takes nothing, since it does not wait any more.
+fn has_left_out(matches: &[MatchedSubscription], taken: &[RunWrite]) -> bool {
+    matches.iter().any(|found| taken.iter().all(|write| write.run.id != found.run))
 }
 
 /// Failure of one try.

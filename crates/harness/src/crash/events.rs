@@ -277,7 +277,7 @@ fn counted(id: &str, history: &History, marks: &mut BTreeMap<Mark, usize>, found
             && event["nodeId"].as_str() == Some(item)
     };
     let occurred = |item: &str| history.events.iter().filter(|event| of(event, item)).count();
-    let mut own = 0;
+    let mut own = 0_usize;
     for event in history.events.iter().filter(|event| event["type"] == "caseFile.changed") {
         if let Some(mark) = event["data"]["value"].as_str().filter(|_| event["data"]["item"] == "mark") {
             own += 1;

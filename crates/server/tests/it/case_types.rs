@@ -87,6 +87,28 @@ async fn a_case_type_is_drafted_validated_published_and_versioned() {
 }
 
 #[tokio::test]
+async fn users_and_groups_that_are_not_there_are_warned_of() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let admin = app.admin.clone();
+        let mut body = new("named");
+        body["definition"]["cases"][0]["casePlanModel"]["definitions"][0]["configuration"] =
+            json!({ "assignee": "nobody@nowhere.example", "candidateGroups": "worker, nowhere" });
+        let path = format!("/api/case-types/{}", admin.post("/api/case-types", body).await.expect(201).id());
+        for operation in ["validate", "publish"] {
+            let told = admin.post(&format!("{path}/{operation}"), json!({})).await.expect(200).data();
+            let all = told["diagnostics"].as_array().unwrap().iter();
+            let unknown = all.filter(|one| one["code"].as_str().unwrap().starts_with("unknown"));
+            let unknown: Vec<_> = unknown.map(|one| (&one["code"], &one["elementId"])).collect();
+            let expected = ["unknownUser", "unknownGroup"].map(|code| (json!(code), json!("assess")));
+            let expected: Vec<_> = expected.iter().map(|(code, element)| (code, element)).collect();
+            assert_eq!(unknown, expected, "{operation}: {told}");
+        }
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
 async fn a_file_becomes_a_case_type_and_comes_out_again() {
     with_both!(|db| {
         let mut app = TestApp::start(db).await;

@@ -280,10 +280,10 @@ async fn chunk_of(
                 .select((RunHead::as_select(), octet_length(runs::snapshot), small))
                 .into_boxed();
             narrow!(query, filter);
-            query = match filter.workflow {
-                // The index is that of the definition, whose instances are of one kind: it is only checked.
-                Some(_) => query.filter(kind_apart().eq(access.kind().as_str())),
-                None => query.filter(runs::kind.eq(DefinitionKindWord(access.kind()))),
+            query = if own::is_by_definition(filter) {
+                query.filter(kind_apart().eq(access.kind().as_str()))
+            } else {
+                query.filter(runs::kind.eq(DefinitionKindWord(access.kind())))
             };
             let query = within!(query, access.filter(), runs::id, runs::workflow_id);
             let query = match filter.sort {

@@ -60,6 +60,12 @@ pub(super) async fn of(
     Ok(found.into_iter().map(|(id,)| id.into()).collect())
 }
 
+/// Whether the list is read by an index of the definition, whose instances are of one kind: the kind is only checked. A
+/// business key and a starter have indexes of the kind alone, by which fewer are read.
+pub(super) const fn is_by_definition(filter: &RunFilter) -> bool {
+    filter.workflow.is_some() && filter.business_key.is_none() && filter.started_by.is_none()
+}
+
 /// Stream of the list.
 #[derive(Debug, Clone)]
 enum Stream {
@@ -173,7 +179,7 @@ impl Wanted<'_> {
             }
             Stream::Every | Stream::Meant(..) => {}
         }
-        self.of_kind(out);
+        self.of_kind(out, stream);
         self.filtered(out, created);
         self.reached(out);
         let (behind, order) = if self.is_descending() { ("<", " DESC") } else { (">", "") };
@@ -183,9 +189,15 @@ impl Wanted<'_> {
         out.words(&format!(" ORDER BY {created}{order}, {id}{order} LIMIT ")).number(self.limit);
     }
 
-    /// The condition on the kind, apart from every index of it where a definition is named, whose instances are of one kind.
-    fn of_kind(&self, out: &mut Statement) {
-        out.words(if self.filter.workflow.is_some() { " AND r.kind || '' = " } else { " AND r.kind = " });
+    /// The condition on the kind, by the column that the stream's index has; apart from every index of runs where that of
+    /// the definition is taken.
+    fn of_kind(&self, out: &mut Statement, stream: &Stream) {
+        let by_definition = is_by_definition(self.filter);
+        out.words(match stream {
+            Stream::Meant(..) => " AND o.instance_kind = ",
+            Stream::Every | Stream::Listed(_) if by_definition => " AND r.kind || '' = ",
+            Stream::Every | Stream::Listed(_) | Stream::Started(_) => " AND r.kind = ",
+        });
         out.text(self.access.kind().as_str());
     }
 

@@ -171,8 +171,11 @@ impl Wanted<'_> {
                 out.words(" FROM human_tasks AS t WHERE t.organization_id = ").id(self.tenant);
                 if let Holder::Assignee(name) = holder {
                     out.words(" AND t.assignee = ").text(name);
+                    // Few are one's own, whatever the definition: the index is that of the assignee.
+                    out.words(" AND t.instance_kind = ").text(self.reach.kind.as_str());
+                } else {
+                    self.of_kind(out, "t.instance_kind");
                 }
-                self.of_kind(out, "t.instance_kind");
                 out.words(" AND t.state = ").text(state.as_str());
                 self.of_workflow(out, "t.workflow_id");
                 ["t.due_order", "t.created_at", "t.id"]
@@ -196,10 +199,10 @@ impl Wanted<'_> {
                 out.words(" WHERE c.organization_id = ").id(self.tenant);
                 out.words(" AND c.user_id = ").id(*user);
                 out.words(" AND c.kind = ").text(kind.as_str());
+                out.words(" AND c.instance_kind = ").text(self.reach.kind.as_str());
                 out.words(" AND c.state = ").text(state.as_str());
                 out.words(" AND t.organization_id = c.organization_id AND t.id = c.task_id");
                 out.words(" AND t.state = ").text(state.as_str());
-                out.words(" AND t.instance_kind = ").text(self.reach.kind.as_str());
                 self.of_workflow(out, "t.workflow_id");
                 ["c.due_order", "c.created_at", "c.task_id"]
             }

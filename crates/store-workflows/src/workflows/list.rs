@@ -9,7 +9,7 @@ use diesel::{
 };
 use diesel_async::RunQueryDsl;
 use heddle_definitions::DefinitionAccess;
-use heddle_kernel::{Page, PageRequest, TenantId, Timestamp, UserId, WorkflowId};
+use heddle_kernel::{DefinitionKind, Page, PageRequest, TenantId, Timestamp, UserId, WorkflowId};
 use heddle_store::{At, Db, Id, keyset, page, read, search, within};
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{WorkflowFilter, WorkflowSort};
@@ -88,7 +88,7 @@ pub(crate) async fn list(
     if access.is_empty() {
         return Ok(page::empty());
     }
-    let (by_time, by_name) = places(db, tenant, from).await?;
+    let (by_time, by_name) = places(db, tenant, access.kind(), from).await?;
     let found = read!(db, |conn| {
         let mut query = workflows::table
             .filter(workflows::organization_id.eq(Id::from(tenant)))
@@ -146,7 +146,12 @@ pub(crate) async fn list(
 /// A place by a time and one by a name: the list has one of them.
 type Places = (Option<(At, Id)>, Option<(String, Id)>);
 
-async fn places(db: &Db, tenant: TenantId, from: Option<Key>) -> Result<Places, StoreError> {
+async fn places(
+    db: &Db,
+    tenant: TenantId,
+    kind: DefinitionKind,
+    from: Option<Key>,
+) -> Result<Places, StoreError> {
     Ok(match from {
         None => (None, None),
         Some(Key::Created(micros, id) | Key::Updated(micros, id)) => {
@@ -155,8 +160,10 @@ async fn places(db: &Db, tenant: TenantId, from: Option<Key>) -> Result<Places, 
         Some(Key::Name(name, id)) => (None, Some((name, id.into()))),
         Some(Key::LongName(letters, id)) => {
             let whole = read!(db, |conn| {
-                let name =
-                    workflows::table.find((Id::from(tenant), Id::from(id))).select(workflows::display_name);
+                let name = workflows::table
+                    .find((Id::from(tenant), Id::from(id)))
+                    .filter(workflows::kind.eq(DefinitionKindWord(kind)))
+                    .select(workflows::display_name);
                 Ok(name.first::<String>(conn).await.optional()?)
             })?;
             // Gone or renamed in the meantime: the list goes on among the names with the same first letters.

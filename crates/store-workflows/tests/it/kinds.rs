@@ -1,7 +1,7 @@
 //! Instances of two kinds in one table: none is found by the rights on the other.
 
-use heddle_kernel::{CaseId, DefinitionKind, TenantId};
-use heddle_policy::{AccessFilter, InstanceFilter, InstanceKey, resource};
+use heddle_kernel::{CaseId, DefinitionKind, TenantId, UserId};
+use heddle_policy::{AccessFilter, InstanceFilter, InstanceKey, Person, resource};
 use heddle_testkit::on_both;
 use heddle_usecase::{Journal, StoreError};
 use heddle_workflows::ports::{
@@ -190,5 +190,44 @@ async fn a_start_binding_says_of_which_kind_its_definition_is() {
         let unit =
             Transaction { tenant: Some(flow.tenant), advance: Some(advance), ..Transaction::default() };
         commit(&runs, unit).await.unwrap();
+    });
+}
+
+#[tokio::test]
+async fn what_is_somebody_s_own_is_listed_by_its_kind() {
+    on_both!(|db| {
+        let (workflows, runs) = stores(&db);
+        let t = tenant();
+        let (of_run, of_case) = (published(&workflows, t, "a").await, case_type(&workflows, t, "a").await);
+        let ada = Person::new(id(UserId), "ada@example.com", &["staff".to_owned()]);
+        let own_runs = InstanceFilter::from(&AccessFilter::<resource::Run>::own_of(ada.clone()));
+        let own_cases = InstanceFilter::from(&AccessFilter::<resource::Case>::own_of(ada.clone()));
+        let kinds = [(own_runs, [run(&of_run), run(&of_run)]), (own_cases, [case(&of_case), case(&of_case)])];
+        // Of each kind one that she started, and one whose task is for her group.
+        for (_, [started, meant]) in &kinds {
+            begun(&runs, Run { created_by: Some(ada.id), ..started.clone() }).await;
+            let open = HumanTask { candidate_groups: vec!["staff".to_owned()], ..task(meant) };
+            let tasks = vec![TaskChange::Open(Box::new(open))];
+            commit(&runs, unit_of(RunWrite { tasks, ..begin(meant.clone()) })).await.unwrap();
+        }
+        for (access, [started, meant]) in &kinds {
+            let definition = Some(started.workflow);
+            let of_it = RunFilter { workflow: definition, ..RunFilter::default() };
+            for filter in [RunFilter::default(), of_it] {
+                let read = runs.list_all(t, &filter, access, &page(9)).await.unwrap();
+                let mut found: Vec<_> = read.items.iter().map(|run| run.id).collect();
+                found.sort_unstable();
+                let mut expected = vec![started.id, meant.id];
+                expected.sort_unstable();
+                assert_eq!(found, expected, "{:?} {filter:?}", access.kind());
+            }
+            let by_starter =
+                RunFilter { workflow: definition, started_by: Some(ada.id), ..RunFilter::default() };
+            let read = runs.list_all(t, &by_starter, access, &page(9)).await.unwrap();
+            assert_eq!(read.items.iter().map(|run| run.id).collect::<Vec<_>>(), [started.id]);
+            let tasks =
+                runs.tasks(t, &TaskFilter::default(), std::slice::from_ref(access), &page(9)).await.unwrap();
+            assert_eq!(tasks.items.iter().map(|task| task.run).collect::<Vec<_>>(), [meant.id]);
+        }
     });
 }

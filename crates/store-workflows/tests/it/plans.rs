@@ -189,6 +189,11 @@ async fn every_list_is_read_by_an_index_in_its_order() {
         ("waiting", RunFilter { waiting_before: Some(at(1)), ..none() }),
         ("state, incident", RunFilter { state: Some(RunState::Waiting), has_incident: Some(true), ..none() }),
         ("workflow, state", RunFilter { workflow: Some(of), state: Some(RunState::Waiting), ..none() }),
+        (
+            "workflow, business key",
+            RunFilter { workflow: Some(of), business_key: Some("b".to_owned()), ..none() },
+        ),
+        ("workflow, starter", RunFilter { workflow: Some(of), started_by: Some(user), ..none() }),
     ] {
         let behind = if filter.sort == RunSort::Incidents { &behind_part } else { &behind_run };
         for (place, cursor) in [("first", None), ("behind", behind.clone())] {
@@ -239,6 +244,10 @@ async fn every_list_is_read_by_an_index_in_its_order() {
         ("all", none()),
         ("state", TaskFilter { state: open, ..none() }),
         ("assignee", TaskFilter { state: open, assignee: Some(names()), ..none() }),
+        (
+            "assignee, workflow",
+            TaskFilter { state: open, assignee: Some(names()), workflow: Some(of), ..none() },
+        ),
         ("candidate", TaskFilter { state: open, candidate: mine(), ..none() }),
         ("due", TaskFilter { state: open, due_before: Some(at(1)), ..none() }),
         ("follow-up", TaskFilter { state: open, follow_up_before: Some(at(1)), ..none() }),

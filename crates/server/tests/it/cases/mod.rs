@@ -52,7 +52,7 @@ const CLAIM: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 pub(crate) async fn publish(client: &Client, slug: &str, xml: &str) -> String {
     let body = json!({ "fileName": format!("{slug}.cmmn"), "content": xml, "slug": slug });
     let imported = client.post("/api/case-types/import/cmmn", body).await.expect(201).data();
-    let id = imported["caseType"]["id"].as_str().unwrap().to_owned();
+    let id = id(&imported);
     let _ = client.post(&format!("/api/case-types/{id}/publish"), json!({})).await.expect(200);
     id
 }

@@ -8,8 +8,7 @@ use heddle_policy::{AuthorizedKind, RequestContext};
 use heddle_usecase::StoreError;
 use serde_json::{Map, Value, json};
 
-use super::{BUFFER_SECONDS, Runs, opening};
-use crate::compiled::Plan;
+use super::{BUFFER_SECONDS, Runs};
 use crate::plan::{Initiator, NewInstance};
 use crate::ports::{InboxWrite, MatchedSubscription, RunWrite, Transaction};
 use crate::records::{
@@ -484,13 +483,8 @@ impl Runs {
         };
         let mut beginning = NewInstance::of(binding, trigger(binding), record);
         beginning.request.correlation_key = event.correlation_key.clone();
-        let model = self.model_for(&beginning).await?;
-        beginning.request.input = match &model.plan {
-            Plan::Process(_) => input(&event.payload),
-            Plan::Case(case) => opening::input_of(case, &binding.name, &event.payload),
-        };
-        let id = RunId(self.ports.ids.next(by.now));
-        self.begin_as(id, beginning, model, by).await
+        beginning.request.input = input(&event.payload);
+        self.begin(beginning, by).await
     }
 
     fn refused_start(

@@ -1,4 +1,4 @@
-//! Things that a case begins with: people in its roles, values of its file, and the payload of the event that starts it.
+//! Things that a case begins with: people in its roles, and values of its file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,8 +13,6 @@ use crate::{Problem, UseCaseError};
 pub const CASE_FILE: &str = "caseFile";
 /// Most people whom a start names.
 const MOST_PEOPLE: usize = 200;
-/// Member of the input for a payload that is no object.
-const PAYLOAD: &str = "payload";
 
 impl Runs {
     /// The people whom a start names for roles, by their ids.
@@ -108,38 +106,6 @@ pub(super) fn at_start(error: UseCaseError) -> UseCaseError {
     UseCaseError::Invalid(problems.into_iter().map(placed).collect())
 }
 
-/// Input of a case that an event starts: the payload at the target of the start event; else members that are called as case
-/// file items are values of those, and the others become variables.
-pub(super) fn input_of(plan: &CasePlan, event_type: &str, payload: &Value) -> Map<String, Value> {
-    let start = plan.starts.iter().find(|start| *start.event_type == *event_type);
-    let is_item = |name: &str| plan.file.iter().any(|item| item.parent.is_none() && *item.name == *name);
-    let (mut input, mut file) = (Map::new(), Map::new());
-    match (start.and_then(|start| start.target.as_ref()), payload) {
-        (Some(target), payload) => {
-            let value = target.put(None, payload.clone());
-            let place = if is_item(&target.variable) { &mut file } else { &mut input };
-            place.insert(target.variable.to_string(), value);
-        }
-        (None, Value::Object(members)) => {
-            for (name, value) in members {
-                let place = if is_item(name) { &mut file } else { &mut input };
-                place.insert(name.clone(), value.clone());
-            }
-        }
-        (None, Value::Null) => {}
-        (None, other) => {
-            input.insert(PAYLOAD.to_owned(), other.clone());
-        }
-    }
-    if !file.is_empty() {
-        if let Some(Value::Object(given)) = input.remove(CASE_FILE) {
-            file.extend(given);
-        }
-        input.insert(CASE_FILE.to_owned(), Value::Object(file));
-    }
-    input
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -148,9 +114,8 @@ mod tests {
     use heddle_cmmn::model::CaseDefinition;
     use serde_json::json;
 
-    fn plan(starts: Value) -> Arc<CasePlan> {
+    fn plan() -> Arc<CasePlan> {
         let definition = json!({ "cases": [{ "id": "claim", "name": "Claim",
-            "configuration": { "startEvents": starts },
             "caseFile": { "items": [{ "id": "f1", "name": "claimed" }] },
             "roles": [{ "id": "r1", "name": "adjuster" }],
             "casePlanModel": { "id": "plan", "type": "casePlanModel",
@@ -166,23 +131,8 @@ mod tests {
     }
 
     #[test]
-    fn a_payload_goes_where_the_start_event_says_else_to_items_and_variables_of_its_names() {
-        let plan = plan(json!(["plain", { "eventType": "filed", "target": "claimed" },
-            { "eventType": "told", "target": "order.data" }]));
-        let payload = json!({ "claimed": { "amount": 5 }, "other": 1 });
-        let expected = json!({ "caseFile": { "claimed": { "amount": 5 } }, "other": 1 });
-        assert_eq!(input_of(&plan, "plain", &payload), object(expected));
-        let expected = json!({ "caseFile": { "claimed": { "amount": 7 } } });
-        assert_eq!(input_of(&plan, "filed", &json!({ "amount": 7 })), object(expected));
-        let expected = json!({ "order": { "data": 3 } });
-        assert_eq!(input_of(&plan, "told", &json!(3)), object(expected));
-        assert_eq!(input_of(&plan, "plain", &json!(3)), object(json!({ "payload": 3 })));
-        assert_eq!(input_of(&plan, "plain", &Value::Null), Map::new());
-    }
-
-    #[test]
     fn roles_are_named_by_id_or_name_and_unknown_ones_are_refused() {
-        let plan = plan(json!([]));
+        let plan = plan();
         let given = |role: &str| BTreeMap::from([(role.to_owned(), vec!["u".to_owned()])]);
         for named in ["r1", "adjuster"] {
             assert_eq!(people(&plan, given(named)).unwrap(), given("r1"));
@@ -197,7 +147,7 @@ mod tests {
 
     #[test]
     fn values_of_unknown_items_are_refused_by_their_names() {
-        let plan = plan(json!([]));
+        let plan = plan();
         assert!(check_file(&plan, &object(json!({ "caseFile": { "claimed": 1, "f1": 2 }, "x": 3 }))).is_ok());
         let wrong = object(json!({ "caseFile": { "claim": 1 } }));
         let Err(UseCaseError::Invalid(problems)) = check_file(&plan, &wrong) else { panic!("it is taken") };

@@ -105,17 +105,11 @@ impl Runs {
         beginning: NewInstance,
         by: Initiator,
     ) -> Result<RunWrite, UseCaseError> {
-        let model = self.model_for(&beginning).await?;
-        let id = RunId(self.ports.ids.next(by.now));
-        self.begin_as(id, beginning, model, by).await
-    }
-
-    /// The model that a new run follows.
-    pub(super) async fn model_for(&self, beginning: &NewInstance) -> Result<Model, UseCaseError> {
         let versions = self.ports.versions.of(beginning.kind)?;
         let compiled = versions.plan(beginning.tenant, beginning.workflow, beginning.version).await?;
         let plan = compiled.startable(beginning.request.process_id.as_deref())?;
-        Ok(Model { compiled, plan })
+        let id = RunId(self.ports.ids.next(by.now));
+        self.begin_as(id, beginning, Model { compiled, plan }, by).await
     }
 
     /// The rows of a new run with that id, of a process of the version.

@@ -99,9 +99,11 @@ pub(super) fn check_file(plan: &CasePlan, input: &Map<String, Value>) -> Result<
 /// A refusal of the values of a start, at the member that has them.
 pub(super) fn at_start(error: UseCaseError) -> UseCaseError {
     let UseCaseError::Invalid(problems) = error else { return error };
-    let placed = |problem: Problem| match problem.field.as_deref() {
-        Some("value") => Problem { field: Some("file".to_owned()), ..problem },
-        Some(_) | None => problem,
+    let placed = |mut problem: Problem| {
+        if problem.field.as_deref() == Some("value") {
+            problem.field = Some("file".to_owned());
+        }
+        problem
     };
     UseCaseError::Invalid(problems.into_iter().map(placed).collect())
 }

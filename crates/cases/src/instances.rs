@@ -1,5 +1,6 @@
 //! Cases: started, read, listed, moved on, and their file.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use heddle_cmmn::plan::CasePlan;
@@ -9,7 +10,7 @@ use heddle_execution::compiled::Plan;
 use heddle_execution::plan::{StartOf, StartRun};
 use heddle_execution::ports::{RunFilter, RunSort};
 use heddle_execution::records::{Run, RunState};
-use heddle_execution::runs::{EventFilter, Runs, StoredEvent};
+use heddle_execution::runs::{CASE_FILE, EventFilter, Runs, StoredEvent};
 use heddle_kernel::{
     CaseId, CaseTypeId, DefinitionKind, Page, PageRequest, Revision, TenantId, Timestamp, UserId, WorkflowId,
 };
@@ -19,9 +20,6 @@ use serde_json::{Map, Value};
 
 use crate::commands::{CaseTransition, FileChange, ItemChange, is_plan_model};
 use crate::{JournalFor, Problem, UseCaseError};
-
-/// Member of a start's input with the values of the case file.
-const CASE_FILE: &str = "caseFile";
 
 /// Lifecycle state of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +80,8 @@ pub struct StartCase {
     pub file: Option<Map<String, Value>>,
     /// Values of input parameters, by their names; they become variables.
     pub input: Map<String, Value>,
+    /// Users who fill roles, by the ids or names of the roles: ids or e-mail addresses.
+    pub roles: BTreeMap<String, Vec<String>>,
 }
 
 /// A case with the plan that it follows.
@@ -177,8 +177,8 @@ impl Cases {
     /// asked of all, and a deny on the case type, or on what stands within it, is asked here.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden`; `Conflict` (`notPublished`, `archived`); `Invalid` for an unknown version, case or case file
-    /// item; `RateLimited`.
+    /// `NotFound`; `Forbidden`; `Conflict` (`notPublished`, `archived`); `Invalid` for an unknown version, case, case file
+    /// item, role or user; `RateLimited`.
     pub async fn start(
         &self,
         authorized: &AuthorizedKind<CaseCreate>,
@@ -191,7 +191,10 @@ impl Cases {
         let of =
             StartOf { tenant: authorized.tenant(), kind: DefinitionKind::Case, definition: case_type.into() };
         let mut input = start.input;
-        input.remove(CASE_FILE);
+        if input.contains_key(CASE_FILE) {
+            let message = "Values of the case file have their own member, `file`.";
+            return Err(UseCaseError::invalid("input.caseFile", "notAllowed", message));
+        }
         input.extend(start.file.map(|file| (CASE_FILE.to_owned(), Value::Object(file))));
         let request = StartRun {
             input,
@@ -199,11 +202,12 @@ impl Cases {
             process_id: start.definition_id,
             business_key: start.business_key,
             correlation_key: start.correlation_key,
+            people: start.roles,
             ..StartRun::default()
         };
         let told = |case: &Run| record(&self.now(case.clone()));
         let case = self.runs.start_instance(of, context, request, &told).await?;
-        Ok(self.now(case))
+        self.view(case).await
     }
 
     /// A page of the cases that the caller may read, without what is in them.
@@ -308,6 +312,15 @@ impl Cases {
         Ok(with(case, &plan))
     }
 
+    /// A case with the plan that it follows.
+    ///
+    /// # Errors
+    /// `Unavailable`; `Internal` when the stored version lacks the case.
+    pub async fn view(&self, case: Run) -> Result<CaseView, UseCaseError> {
+        let plan = self.runs.model_of(&case).await?;
+        Ok(CaseView { plan: plan.case().cloned(), case })
+    }
+
     /// A case after a step, with its plan as far as that is at hand.
     #[must_use]
     pub fn now(&self, case: Run) -> CaseView {
@@ -316,9 +329,7 @@ impl Cases {
     }
 
     async fn loaded(&self, key: &InstanceKey) -> Result<CaseView, UseCaseError> {
-        let case = self.runs.instance(key).await?;
-        let plan = self.runs.model_of(&case).await?;
-        Ok(CaseView { plan: plan.case().cloned(), case })
+        self.view(self.runs.instance(key).await?).await
     }
 
     async fn plan(&self, key: &InstanceKey) -> Result<Arc<CasePlan>, UseCaseError> {

@@ -58,6 +58,19 @@ pub struct CasePlan {
     pub on_data: Vec<CriterionIx>,
 }
 
+impl CasePlan {
+    /// Decisions that its tasks name by a text, each with the definition of the task.
+    pub fn named_decisions(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.items.iter().filter_map(|item| {
+            let Work::Decision { decision } = &item.work else { return None };
+            match &decision.decision {
+                Setting::Literal(Value::String(name)) => Some((name.as_str(), &*item.definition)),
+                Setting::Literal(_) | Setting::Expression(_) => None,
+            }
+        })
+    }
+}
+
 /// A plan item, a discretionary item or the case plan model.
 #[derive(Debug)]
 pub struct Item {

@@ -55,6 +55,7 @@ fn main() -> Result<(), String> {
             correlation_key: None,
             actor: None,
             decisions: None,
+            elsewhere: None,
             hops: 0,
             budget: Budget::DEFAULT,
             remark: None,

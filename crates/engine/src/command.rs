@@ -19,6 +19,9 @@ pub struct RunContext {
     pub actor: Option<Actor>,
     /// The decisions of the definition, for business rule tasks.
     pub decisions: Option<heddle_dmn::Model>,
+    /// Decisions of other definitions, by the names that tasks give them, each with the reason where there is none. A name that
+    /// nobody has looked up yet is asked for by [`Rejection::DecisionNeeded`]; none where no other definition counts.
+    pub elsewhere: Option<BTreeMap<String, Result<DecisionElsewhere, String>>>,
     /// Messages and signals thrown one for another before this step; 0 for what a user, a timer or a call from outside
     /// asks for.
     pub hops: u32,
@@ -33,6 +36,15 @@ pub struct RunContext {
     pub roles: Vec<String>,
     /// Users who fill the roles of a case from its start on, by the ids of the roles.
     pub people: BTreeMap<String, Vec<String>>,
+}
+
+/// Decision of another definition.
+#[derive(Debug, Clone)]
+pub struct DecisionElsewhere {
+    /// The model that it is in.
+    pub model: heddle_dmn::Model,
+    /// Id or name of it there.
+    pub decision: String,
 }
 
 /// Remark on a decision, kept in the history.
@@ -414,6 +426,9 @@ pub enum Rejection {
         /// Reason.
         reason: String,
     },
+    /// A task means a decision of another definition, which is to be looked up before the command is given again.
+    #[error("the decision `{0}` is to be looked up first")]
+    DecisionNeeded(String),
     /// The values that the command brings are more than the run may hold.
     #[error("the budget `{budget}` of the run allows {most} and not {value}")]
     TooLarge {
@@ -447,6 +462,7 @@ impl Rejection {
             | Self::UnknownIncident(_)
             | Self::UnknownItem(_)
             | Self::UnknownFileItem(_)
+            | Self::DecisionNeeded(_)
             | Self::UnknownInstance(_) => RejectionKind::NotFound,
             Self::NotAllowed { .. } => RejectionKind::Forbidden,
             Self::StartNotDetermined(_)

@@ -29,7 +29,9 @@ pub use cases::{
     CaseView, CriterionView, FileView, ItemView, LifeCycle, MissingPart, PartSource, PlanningView,
     TRANSITIONS, To, Transitions, case_view, transition,
 };
-pub use command::{Actor, Command, ItemTarget, Rejection, RejectionKind, Remark, RunContext, SkipTarget};
+pub use command::{
+    Actor, Command, DecisionElsewhere, ItemTarget, Rejection, RejectionKind, Remark, RunContext, SkipTarget,
+};
 pub use event::{
     BodyKind, CalledVersion, CancelReason, ChoreographyViolated, CompensationStep, DecisionEvaluated, Event,
     EventKind, IncidentCode, ItemCreated, ItemState, ItemType, JobCreated, JobKind, OutcomeValues, Pending,

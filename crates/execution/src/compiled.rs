@@ -177,11 +177,11 @@ impl CompiledVersion {
     /// The process or case that a start means: the named one, else the primary one, else the only one.
     ///
     /// # Errors
-    /// `Invalid` at `processId` when there is none such or the choice is open.
+    /// `Invalid` at `processId`, or `definitionId` of a case, when there is none such or the choice is open.
     pub fn startable(&self, id: Option<&str>) -> Result<Plan, UseCaseError> {
-        let (what, several_of) = match self.kind {
-            DefinitionKind::Workflow => ("process", "processes"),
-            DefinitionKind::Case => ("case", "cases"),
+        let (what, several_of, field, unknown) = match self.kind {
+            DefinitionKind::Workflow => ("process", "processes", "processId", "unknownProcess"),
+            DefinitionKind::Case => ("case", "cases", "definitionId", "unknownCase"),
         };
         let processes = self.processes.iter().map(|graph| Plan::Process(Arc::clone(graph)));
         let cases = self.cases.iter().map(|case| Plan::Case(Arc::clone(case)));
@@ -190,13 +190,13 @@ impl CompiledVersion {
         match (wanted, all.as_slice()) {
             (Some(id), _) => all.iter().find(|plan| plan.id() == id).cloned().ok_or_else(|| {
                 let message = format!("The version has no executable {what} `{id}`.");
-                UseCaseError::invalid("processId", "unknownProcess", message)
+                UseCaseError::invalid(field, unknown, message)
             }),
             (None, [only]) => Ok(only.clone()),
             (None, several) => {
                 let ids: Vec<_> = several.iter().map(|plan| format!("`{}`", plan.id())).collect();
                 let message = format!("Name one of the version's {several_of}: {}.", ids.join(", "));
-                Err(UseCaseError::invalid("processId", "required", message))
+                Err(UseCaseError::invalid(field, "required", message))
             }
         }
     }

@@ -133,9 +133,12 @@ pub struct TriggerRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Caller {
-    /// Run of the call activity.
+    /// Run of the call activity, or the case of the task.
     pub run: RunId,
-    /// The call activity.
+    /// The nearest case on the way to the top: the caller itself where it is one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub case: Option<CaseId>,
+    /// The call activity, or the task.
     pub node_id: String,
     /// Node instance of the call activity.
     pub node_instance_id: String,
@@ -143,6 +146,25 @@ pub struct Caller {
     pub root: RunId,
     /// Calls from the run at the top to this one, from 1.
     pub depth: u32,
+}
+
+impl Caller {
+    /// Call by a run or a case.
+    #[must_use]
+    pub fn of(caller: &Run, node_id: String, node_instance_id: String) -> Self {
+        let case = match caller.kind {
+            DefinitionKind::Case => Some(caller.id.into()),
+            DefinitionKind::Workflow => caller.trigger.parent.as_ref().and_then(|own| own.case),
+        };
+        let (root, depth) = (caller.root(), caller.depth().saturating_add(1));
+        Self { run: caller.id, case, node_id, node_instance_id, root, depth }
+    }
+
+    /// Kind of the caller.
+    #[must_use]
+    pub fn kind(&self) -> DefinitionKind {
+        if self.case == Some(self.run.into()) { DefinitionKind::Case } else { DefinitionKind::Workflow }
+    }
 }
 
 /// An instance, a run or a case: its row with the engine's state.

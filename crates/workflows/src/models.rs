@@ -14,7 +14,7 @@ use heddle_usecase::{Admission, Compute, InPlace, StoreError, computed};
 use serde_json::Value;
 
 use crate::decisions;
-use crate::ports::{DefinitionNames, NamedDefinitions, Standing, Versions, WorkflowStore};
+use crate::ports::{DefinitionNames, NamedDefinitions, Standing, Versions, WorkflowStore, decision_name};
 use crate::records::{Version, WorkflowState};
 use crate::schema::Checker;
 use crate::{Problem, UseCaseError};
@@ -215,8 +215,25 @@ impl Versions for CompiledVersions {
     }
 }
 
-/// Most processes of one definition by which it can be called from another.
+/// Most processes of one definition by which it can be called from another; and most decisions.
 const MOST_CALLABLE: usize = 1_000;
+
+/// Names by which a stored definition is found from others: the ids of its processes, and the ids and names of its
+/// decisions, each as [`decision_name`] says.
+#[must_use]
+pub fn callable_names(definition: &Value) -> Vec<String> {
+    let mut found = process_ids(definition);
+    let has_decisions = definition.get("dmn").is_some_and(|dmn| !dmn.is_null());
+    let typed = if has_decisions { typed(definition).ok() } else { None };
+    let decisions = typed.and_then(|definition| decisions::compile(&definition).ok().flatten());
+    let mut names: Vec<String> =
+        decisions.iter().flat_map(|own| decisions::names(&own.model)).map(decision_name).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.truncate(MOST_CALLABLE);
+    found.append(&mut names);
+    found
+}
 
 /// Ids of the processes of a stored definition, by which another one calls it.
 #[must_use]

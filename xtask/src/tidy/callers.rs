@@ -86,6 +86,7 @@ const GUARDED: &[Guarded] = &[
             ("crates/server/src/outside.rs", "a workflow or a case type that a webhook names"),
             ("crates/workflows/src/ports/workflows.rs", "a workflow that a run, a call or a rule names"),
             ("crates/cases/src/versions.rs", "a case type that a case, a call or a rule names"),
+            ("crates/cases/src/definitions/decisions.rs", "a workflow whose decision a case type names"),
         ],
     },
     Guarded { of: "AccessFilter", by: "everything", callers: &[] },

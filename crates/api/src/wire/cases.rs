@@ -1,5 +1,6 @@
 //! Cases, their plan items and their file.
 
+use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use heddle_kernel::{CaseId, Timestamp};
@@ -176,9 +177,12 @@ response! {
         /// Correlation key by which case events find it.
         #[schema(required = true)]
         correlation_key: Option<String>,
-        /// The run or the case whose task started it.
+        /// The run whose call activity started it; null where none did.
         #[schema(required = true)]
-        parent_id: Option<String>,
+        parent_run_id: Option<String>,
+        /// The case whose task started it; null where none did.
+        #[schema(required = true)]
+        parent_case_id: Option<String>,
         /// The run or case at the top; its own id without a parent.
         root_id: String,
         /// Values of the case file; not in lists.
@@ -327,7 +331,7 @@ response! {
 request! {
     /// A case to start.
     #[schema(examples(json!({"caseTypeId": "018f0000-0000-7000-8000-000000000001", "businessKey": "claim-7",
-        "correlationKey": "claim-7", "file": {"claim": {"amount": 120}}})))]
+        "correlationKey": "claim-7", "file": {"claim": {"amount": 120}}, "roles": {"adjuster": ["ada@example.com"]}})))]
     struct StartCase {
         /// The case type.
         #[schema(min_length = 1, max_length = 200)]
@@ -350,6 +354,10 @@ request! {
         /// Values of the case's input parameters, by their names; they become variables.
         #[schema(value_type = Object, nullable = false, required = false)]
         input: Option<JsonObject>,
+        /// Users who fill roles of the case: lists of ids or e-mail addresses by the ids or names of the roles. Groups and roles of
+        /// the organisation that are called as a role fill it besides.
+        #[schema(nullable = false)]
+        roles: Option<BTreeMap<String, Vec<String>>>,
     }
 
     /// Details of a transition of a plan item.

@@ -263,12 +263,12 @@ response! {
         /// Correlation key by which messages find it.
         #[schema(required = true)]
         correlation_key: Option<String>,
-        /// The run whose call activity started it.
+        /// The run whose call activity started it; null where a case did.
         #[schema(required = true)]
         parent_run_id: Option<String>,
-        /// The run at the top; its own id without a parent.
+        /// The run, or the case, at the top; its own id without a parent.
         root_run_id: String,
-        /// The case it belongs to.
+        /// The case it belongs to: the nearest one whose task started it, or a run on the way to it.
         #[schema(required = true)]
         case_id: Option<String>,
         /// Trigger that began it.
@@ -415,15 +415,21 @@ response! {
         options: Vec<String>,
     }
 
-    /// A run that another one started.
+    /// A run or a case that a run started.
     struct RunChild {
-        /// The run.
+        /// The run, or the case.
         id: String,
-        /// Workflow that the run is of.
-        workflow_id: String,
+        /// Workflow that the run is of; absent for a case.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        workflow_id: Option<String>,
+        /// Case type that the case is of; absent for a run.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        case_type_id: Option<String>,
         /// The call activity's id.
         node_id: String,
-        /// Lifecycle state of the run.
+        /// Lifecycle state, of a case in the words of runs.
         state: RunState,
     }
 

@@ -9,6 +9,7 @@ use heddle_cmmn::plan::{CasePlan, Work};
 use heddle_cmmn::{Compiled, Meaning, examine, xml};
 use heddle_definitions::is_error;
 use heddle_definitions::kind::{Entries, Examination, Imported, Kind, Written};
+use heddle_definitions::ports::DefinitionStore;
 use heddle_definitions::records::{Start, StartKind, Version};
 use heddle_execution::people;
 use heddle_execution::ports::Directory;
@@ -18,6 +19,7 @@ use heddle_usecase::{Problem, UseCaseError};
 use serde::Deserialize as _;
 use serde_json::Value;
 
+use super::decisions;
 use super::people::named;
 
 /// Number of the rules by which what says nothing of manual activation starts by itself.
@@ -31,6 +33,8 @@ pub struct CaseTypeKind {
     meaning: Meaning,
     /// Directory in which those are looked for whom a definition names.
     directory: Option<Arc<dyn Directory>>,
+    /// Store in which the decisions of workflows are looked for.
+    published: Option<Arc<dyn DefinitionStore>>,
 }
 
 impl std::fmt::Debug for CaseTypeKind {
@@ -43,7 +47,13 @@ impl CaseTypeKind {
     /// The kind with what the installation decides where the standard leaves it open.
     #[must_use]
     pub const fn new(meaning: Meaning) -> Self {
-        Self { meaning, directory: None }
+        Self { meaning, directory: None, published: None }
+    }
+
+    /// The same that tells of decisions which no published workflow has.
+    #[must_use]
+    pub fn with_published(self, store: Arc<dyn DefinitionStore>) -> Self {
+        Self { published: Some(store), ..self }
     }
 
     /// The same that tells of users and groups who are not there.
@@ -52,15 +62,22 @@ impl CaseTypeKind {
         Self { directory: Some(directory), ..self }
     }
 
-    /// Users and groups whom a definition names and who are not there: nobody would see their tasks.
-    async fn people_findings(
+    /// Users and groups whom a definition names and who are not there, since nobody would see their tasks; and decisions that
+    /// nobody has published.
+    async fn named_findings(
         &self,
         tenant: TenantId,
         definition: &CaseDefinition,
     ) -> Result<Vec<Diagnostic>, UseCaseError> {
-        let Some(directory) = &self.directory else { return Ok(Vec::new()) };
-        let named = named(&heddle_cmmn::compile_with(definition, self.meaning).cases);
-        people::findings(&**directory, tenant, named).await
+        let cases = heddle_cmmn::compile_with(definition, self.meaning).cases;
+        let mut found = Vec::new();
+        if let Some(directory) = &self.directory {
+            found.extend(people::findings(&**directory, tenant, named(&cases)).await?);
+        }
+        if let Some(store) = &self.published {
+            found.extend(decisions::findings(&**store, tenant, &cases).await?);
+        }
+        Ok(found)
     }
 }
 
@@ -149,7 +166,7 @@ impl Kind for CaseTypeKind {
         let (mut diagnostics, executable) = examined(&definition, self.meaning);
         // What it names matters once the rest stands.
         if executable {
-            diagnostics.extend(self.people_findings(tenant, &definition).await?);
+            diagnostics.extend(self.named_findings(tenant, &definition).await?);
         }
         Ok(Examination { diagnostics, executable })
     }

@@ -1,6 +1,7 @@
 //! Case types: create, import, list, change, draft, validate, publish, versions and exports. What is done is done as for
 //! workflows, with another kind in every key; what a case definition says is [`CaseTypeKind`]'s.
 
+mod decisions;
 mod kind;
 mod people;
 
@@ -15,7 +16,6 @@ pub(crate) use kind::{meaning_of, typed};
 use std::sync::Arc;
 
 use heddle_cmmn::xml::Imported;
-use heddle_definitions::kind::Kind;
 use heddle_definitions::ports::{DefinitionFilter, DefinitionStore};
 use heddle_definitions::records::{DefinitionView, ShownDefinition, Version, VersionChoice};
 use heddle_definitions::{Alarm, DefinitionKey, Definitions, Suggested};
@@ -41,6 +41,7 @@ pub struct PreviewedCaseType {
 /// The use cases of case types.
 pub struct CaseTypes {
     shared: Definitions,
+    store: Arc<dyn DefinitionStore>,
     directory: Arc<dyn Directory>,
     meaning: Meaning,
 }
@@ -61,14 +62,19 @@ impl CaseTypes {
         alarm: Arc<dyn Alarm>,
     ) -> Self {
         let meaning = Meaning::default();
-        let kind: Arc<dyn Kind> = Arc::new(CaseTypeKind::new(meaning).with_directory(Arc::clone(&directory)));
-        Self { shared: Definitions::new(store, kind, ids, alarm), directory, meaning }
+        let kind = CaseTypeKind::new(meaning)
+            .with_directory(Arc::clone(&directory))
+            .with_published(Arc::clone(&store));
+        let shared = Definitions::new(Arc::clone(&store), Arc::new(kind), ids, alarm);
+        Self { shared, store, directory, meaning }
     }
 
     /// The same with what the installation decides where the standard leaves it open.
     #[must_use]
     pub fn with_meaning(self, meaning: Meaning) -> Self {
-        let kind = CaseTypeKind::new(meaning).with_directory(Arc::clone(&self.directory));
+        let kind = CaseTypeKind::new(meaning)
+            .with_directory(Arc::clone(&self.directory))
+            .with_published(Arc::clone(&self.store));
         Self { shared: self.shared.with_kind(Arc::new(kind)), meaning, ..self }
     }
 

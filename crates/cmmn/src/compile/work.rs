@@ -4,6 +4,7 @@ use super::control::OF_CONTROLS;
 use super::parameters::{Called, Passed};
 use super::sentries::is_change;
 use super::{At, Builder, Node, local};
+use crate::finding::Severity;
 use crate::model::{Callable, PlanItemDefinition};
 use crate::plan::{Extra, LifecycleListener, Work};
 use heddle_feel::{Dialect, Expression};
@@ -406,11 +407,21 @@ impl<'m> Builder<'m> {
             outputs: own.outputs.as_deref(),
         });
         let passed = self.parameters(definition, called, own.at);
-        if own.settings.contains_key("version")
-            || own.settings.get("versionPolicy").is_some_and(|own| own != "latest" && own != "deployment")
-        {
-            let message = "configuration.version: a decision is that of the case type's own version";
-            self.error(own.item, ("unsupportedSetting", CLAUSE), message);
+        match own.settings.get("versionPolicy").map(|own| own.as_str().unwrap_or_default()) {
+            _ if own.settings.contains_key("version") => {
+                let message = "configuration.version: a decision is that of its workflow's active version";
+                self.error(own.item, ("unsupportedSetting", CLAUSE), message);
+            }
+            None | Some("latest") => {}
+            Some("deployment") => {
+                let message = "configuration.versionPolicy: the decision is that of its workflow's active version, \
+                    not that of the time at which the case type was published";
+                self.tell(Severity::Warning, own.item, ("decisionVersion", CLAUSE), message);
+            }
+            Some(_) => {
+                let message = "configuration.versionPolicy: only `latest` is known for a decision";
+                self.error(own.item, ("unsupportedSetting", CLAUSE), message);
+            }
         }
         let computed =
             self.value(own.at, "decisionRefExpression", definition.decision_ref_expression.as_ref());

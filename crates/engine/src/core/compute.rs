@@ -2,9 +2,9 @@
 
 use super::budgets::{Leaving, reached};
 use super::{Core, StepFault, expression};
-use crate::LocalId;
 use crate::event::{DecisionEvaluated, EventKind, IncidentCode};
 use crate::size::of_decision;
+use crate::{LocalId, Rejection};
 use heddle_dmn::{DecisionExplanation, ElementKind, ElementRef, EvalOptions, Explanation, Model, Outcome};
 use heddle_feel::{self as feel, Context, Expression, Layers, Limits, Ref, size, size_of_json, to_json};
 use heddle_settings::{DataMapping, DecisionTask, ResultMapping, ScriptTask, Setting, Target};
@@ -49,10 +49,7 @@ impl Core<'_> {
     ) -> Result<Computed, StepFault> {
         let mut notes = Vec::new();
         let inputs = self.inputs(&task.data.inputs, scope, &mut notes)?;
-        let Some(model) = self.cx.decisions.clone() else {
-            return Err(decision_error("the definition has no decision model"));
-        };
-        let element = self.decided(task, &model, &inputs, scope)?;
+        let (model, element) = self.decided(task, &inputs, scope)?;
         let options = EvalOptions { now: self.now, limits: Limits::default(), explain: true };
         let variables = self.variables(scope);
         let outcome = model
@@ -126,24 +123,33 @@ impl Core<'_> {
         }
     }
 
-    /// The decision that a task means.
+    /// The decision that a task means: one of the definition itself, else of another that has one of the name.
     fn decided(
         &self,
         task: &DecisionTask,
-        model: &Model,
         inputs: &Context,
         scope: LocalId,
-    ) -> Result<ElementRef, StepFault> {
+    ) -> Result<(Model, ElementRef), StepFault> {
+        let (own, elsewhere) = (self.cx.decisions.as_ref(), self.cx.elsewhere.as_ref());
+        if own.is_none() && elsewhere.is_none() {
+            return Err(decision_error("the definition has no decision model"));
+        }
         let named = to_json(&self.setting_over(&task.decision, inputs, scope)?.0);
         let Some(name) = named.as_str() else {
             return Err(expression(format!("decisionRef: {named} is not a text")));
         };
-        model
-            .find(name)
-            .filter(|element| {
-                matches!(model.kind(*element), Some(ElementKind::Decision | ElementKind::DecisionService))
-            })
-            .ok_or_else(|| decision_error(format!("the definition has no decision `{name}`")))
+        if let Some(found) = own.and_then(|model| decision_of(model, name)) {
+            return Ok(found);
+        }
+        let Some(elsewhere) = elsewhere else {
+            return Err(decision_error(format!("the definition has no decision `{name}`")));
+        };
+        match elsewhere.get(name) {
+            None => Err(Rejection::DecisionNeeded(name.to_owned()).into()),
+            Some(Err(reason)) => Err(decision_error(reason.clone())),
+            Some(Ok(found)) => decision_of(&found.model, &found.decision)
+                .ok_or_else(|| decision_error(format!("there is no decision `{}`", found.decision))),
+        }
     }
 
     /// A setting evaluated over the task's own variables, with the reasons for nulls. A date or duration stays one,
@@ -288,6 +294,13 @@ fn told(model: &Model, element: ElementRef, outcome: Outcome) -> DecisionEvaluat
         reasons: reasons.iter().filter_map(json).collect(),
         truncated: truncated || more,
     }
+}
+
+/// The decision or decision service of a name or id, with its model.
+fn decision_of(model: &Model, name: &str) -> Option<(Model, ElementRef)> {
+    let element = model.find(name)?;
+    matches!(model.kind(element)?, ElementKind::Decision | ElementKind::DecisionService)
+        .then(|| (model.clone(), element))
 }
 
 /// The decisions on the way as JSON, those nearest to the result if there are too many; and whether some are left out.

@@ -339,6 +339,7 @@ mod tests {
             correlation_key: None,
             actor: None,
             decisions: None,
+            elsewhere: None,
             hops: 0,
             budget: Budget::DEFAULT,
             remark: None,

@@ -252,6 +252,7 @@ fn a_small_step_is_done_inline_and_a_larger_one_is_left_undone() {
         correlation_key: None,
         actor: None,
         decisions: None,
+        elsewhere: None,
         hops: 0,
         budget: Budget::DEFAULT,
         remark: None,

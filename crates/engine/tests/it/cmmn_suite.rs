@@ -84,6 +84,7 @@ impl World {
             correlation_key: Some("key".to_owned()),
             actor: Some(Actor { user_id: UserId(crate::support::RUN.0) }),
             decisions: self.decisions.clone(),
+            elsewhere: None,
             hops: 0,
             budget: Budget::DEFAULT,
             remark: None,

@@ -196,6 +196,7 @@ impl Run {
             correlation_key: self.key.clone(),
             actor: None,
             decisions: self.decisions.clone(),
+            elsewhere: None,
             hops: self.hops,
             budget: self.budget,
             remark: self.remark.clone(),

@@ -39,6 +39,12 @@ pub struct NamedDefinitions {
     pub slug: Option<WorkflowId>,
 }
 
+/// Name by which [`Versions::callable`] finds the workflows with a decision of this id or name. No process is called so.
+#[must_use]
+pub fn decision_name(decision: &str) -> String {
+    format!("\u{1f}decision:{decision}")
+}
+
 /// Knows the versions of the definitions of one kind. The methods answer `Unavailable` when the database does not, and
 /// `NotFound` where there is no such definition of the kind.
 #[cfg_attr(any(test, feature = "mock"), mockall::automock)]

@@ -281,6 +281,7 @@ pub(super) fn run_context(run: &Run, model: &CompiledVersion, by: Initiator, bud
         correlation_key: run.correlation_key.clone(),
         actor: by.user.map(|user_id| Actor { user_id }),
         decisions: model.decisions.clone(),
+        elsewhere: None,
         // A run that was called is as far from what began it as its calls.
         hops: by.hops.max(run.depth()),
         budget,
@@ -335,8 +336,10 @@ pub(super) fn refused(refusal: Rejection) -> UseCaseError {
         Rejection::OtherKind(_) => UseCaseError::conflict("otherKind", message),
         Rejection::NotAllowed { .. } => UseCaseError::Forbidden(Problem::new("roleMissing", message)),
         Rejection::WrongFileChange { .. } => invalid("value", "wrongFileChange", message),
-        Rejection::NotStarted | Rejection::AlreadyStarted | Rejection::WrongGraph(_) => {
-            UseCaseError::Internal(message)
-        }
+        // A decision is looked up where a step is taken.
+        Rejection::DecisionNeeded(_)
+        | Rejection::NotStarted
+        | Rejection::AlreadyStarted
+        | Rejection::WrongGraph(_) => UseCaseError::Internal(message),
     }
 }

@@ -274,13 +274,7 @@ impl Runs {
         by: Initiator,
     ) -> Result<RunWrite, UseCaseError> {
         let CallRequest { node_id, node_instance_id, call, .. } = request;
-        let parent = Caller {
-            run: caller.id,
-            node_id,
-            node_instance_id,
-            root: caller.root(),
-            depth: caller.depth().saturating_add(1),
-        };
+        let parent = Caller::of(caller, node_id, node_instance_id);
         let record = TriggerRecord {
             kind: TriggerKind::Call,
             name: None,

@@ -305,12 +305,11 @@ impl Runs {
             }
             match self.try_take(&inbound, record).await {
                 Ok(event) => {
-                    if event.state != InboxState::Buffered {
-                        return Ok(Received { event, replayed: false });
+                    if event.state == InboxState::Buffered {
+                        // A run may have begun to wait between the look and the commit. The answer is the one that was kept
+                        // with the event, as a repeat gets it: who takes it from now on the status operation tells.
+                        self.deliver_at_once(&event).await?;
                     }
-                    // A run may have begun to wait between the look and the commit.
-                    self.deliver_at_once(&event).await?;
-                    let event = self.ports.runs.inbox_event(tenant, event.id).await?;
                     return Ok(Received { event, replayed: false });
                 }
                 Err(Failed::Again) => {}
@@ -380,6 +379,7 @@ impl Runs {
         by: Initiator,
     ) -> Result<Vec<RunWrite>, UseCaseError> {
         let mut writes: Vec<RunWrite> = Vec::new();
+        let mut refused = None;
         for found in matches {
             // A message is taken once by a run; a signal reaches every listener of it.
             if let Some(before) = writes.iter_mut().find(|write| write.run.id == found.run) {
@@ -390,15 +390,20 @@ impl Runs {
             }
             match self.deliver_to(event, kind, found, by).await {
                 Ok(write) => writes.extend(write),
-                // Listeners of a signal know nothing of each other: what one of them can't take is its own matter.
-                Err(error) if kind == BindingKind::Signal && is_of_the_receiver(&error) => {
+                // Receivers know nothing of each other: what one of them can't take is its own matter.
+                Err(error) if is_of_the_receiver(&error) => {
                     let (tenant, run) = (event.tenant, found.run);
-                    tracing::warn!(%tenant, %run, error = error.in_words(), "a run does not take a signal");
+                    tracing::warn!(%tenant, %run, error = error.in_words(), "a run does not take an event");
+                    refused.get_or_insert(error);
                 }
                 Err(error) => return Err(error),
             }
         }
-        Ok(writes)
+        match refused {
+            // A message that nobody takes is its sender's matter.
+            Some(error) if kind != BindingKind::Signal && writes.is_empty() => Err(error),
+            Some(_) | None => Ok(writes),
+        }
     }
 
     async fn deliver_to(
@@ -477,8 +482,8 @@ impl Runs {
             parent: None,
         };
         let mut beginning = NewInstance::of(binding, trigger(binding), record);
-        beginning.request.input = input(&event.payload);
         beginning.request.correlation_key = event.correlation_key.clone();
+        beginning.request.input = input(&event.payload);
         self.begin(beginning, by).await
     }
 

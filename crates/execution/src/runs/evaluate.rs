@@ -169,14 +169,14 @@ impl Runs {
 }
 
 /// The decision or service of a name or id.
-fn wanted(model: &Model, decision: &str) -> Option<ElementRef> {
+pub(super) fn wanted(model: &Model, decision: &str) -> Option<ElementRef> {
     let element = model.find(decision)?;
     let kind = model.kind(element)?;
     matches!(kind, ElementKind::Decision | ElementKind::DecisionService).then_some(element)
 }
 
 /// Decisions and decision services: ids, or names where there is none, and names.
-fn callable(model: &Model) -> impl Iterator<Item = (&str, &str)> {
+pub(super) fn callable(model: &Model) -> impl Iterator<Item = (&str, &str)> {
     model
         .elements()
         .filter(|(_, kind, ..)| matches!(kind, ElementKind::Decision | ElementKind::DecisionService))

@@ -8,11 +8,13 @@ mod correlation;
 mod dead_letters;
 mod decide;
 mod due;
+mod elsewhere;
 mod evaluate;
 mod feed;
 mod forms;
 mod jobs;
 mod locks;
+mod opening;
 mod processes;
 mod read;
 mod recent;
@@ -31,6 +33,7 @@ pub use jobs::{
     JobFailure, MAX_JOBS, MAX_LOCK_MS, MAX_TYPES, MAX_WAIT_MS,
 };
 pub use locks::Locks;
+pub use opening::CASE_FILE;
 pub use processes::{ProcessName, PublishedProcess, instance_number, process_number};
 pub use read::{EventFilter, ListedRun, RunView, StoredEvent};
 pub use tasks::{Assignment, Completion, MyTasks, TaskView};

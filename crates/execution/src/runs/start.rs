@@ -1,5 +1,6 @@
 //! Starting runs.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use heddle_engine::{Command, RunContext, Trigger};
@@ -8,9 +9,9 @@ use heddle_policy::capability::WorkflowRun;
 use heddle_policy::{Authorized, RequestContext};
 use serde_json::Value;
 
-use super::Runs;
 use super::advance::run_context;
 use super::stepping::PlannedStep;
+use super::{Runs, opening};
 use crate::compiled::{CompiledVersion, Plan};
 use crate::plan::{Initiator, NewInstance, StartOf, StartRun, new_run};
 use crate::ports::RunWrite;
@@ -44,7 +45,7 @@ impl Runs {
         &self,
         of: StartOf,
         context: &RequestContext,
-        request: StartRun,
+        mut request: StartRun,
         record: &JournalFor<'_, Run>,
     ) -> Result<Run, UseCaseError> {
         let StartOf { tenant, kind, definition } = of;
@@ -69,6 +70,8 @@ impl Runs {
                 return Err(UseCaseError::conflict("notPublished", message));
             }
         };
+        let people = self.known_people(context, std::mem::take(&mut request.people)).await?;
+        request.people = people;
         let trigger = TriggerRecord {
             kind: TriggerKind::Manual,
             name: None,
@@ -113,7 +116,7 @@ impl Runs {
     pub(super) async fn begin_as(
         &self,
         id: RunId,
-        beginning: NewInstance,
+        mut beginning: NewInstance,
         model: Model,
         by: Initiator,
     ) -> Result<RunWrite, UseCaseError> {
@@ -123,6 +126,11 @@ impl Runs {
             if !problems.is_empty() {
                 return Err(UseCaseError::Invalid(problems));
             }
+        }
+        let mut people = BTreeMap::new();
+        if let Some(case) = plan.case() {
+            opening::check_file(case, &beginning.request.input)?;
+            people = opening::people(case, std::mem::take(&mut beginning.request.people))?;
         }
         let run = new_run(&beginning, plan.id(), id, by);
         let mut input = beginning.request.input;
@@ -137,11 +145,10 @@ impl Runs {
             input.extend(names.map(|name| (name.to_string(), user.to_string().into())));
         }
         let command = Command::Start { trigger: beginning.trigger, input };
-        let people = beginning.request.people;
         let context = RunContext { people, ..run_context(&run, &compiled, by, self.budget) };
         let written = Vec::new();
-        self.stepped(PlannedStep { run, is_new: true, version: compiled, command, context, by, written })
-            .await
+        let step = PlannedStep { run, is_new: true, version: compiled, command, context, by, written };
+        self.stepped(step).await.map_err(opening::at_start)
     }
 }
 

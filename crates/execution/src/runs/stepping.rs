@@ -10,8 +10,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use heddle_engine::{Attempt, Command, Inline, RunContext, step_inline, step_until};
-use heddle_kernel::TenantId;
+use heddle_cmmn::plan::{CasePlan, Work};
+use heddle_engine::{Attempt, Command, Inline, Rejection, RunContext, step_inline, step_until};
+use heddle_kernel::{TaskId, TenantId, UserId};
 use heddle_usecase::{Admission, computed};
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -45,6 +46,19 @@ pub(super) struct PlannedStep {
     pub written: Vec<StoreWrite>,
 }
 
+/// Large step with all that it needs.
+#[derive(Clone)]
+struct Apart {
+    run: Run,
+    is_new: bool,
+    plan: Plan,
+    command: Command,
+    context: RunContext,
+    by: Initiator,
+    /// The task that the caller completes, and who that is.
+    completed: Option<(TaskId, UserId)>,
+}
+
 impl Runs {
     /// Present values of the data stores that a model uses, with what the unit itself has written.
     async fn stores_of(
@@ -63,31 +77,58 @@ impl Runs {
         Ok(stores)
     }
 
-    /// The rows of a step.
+    /// The rows of a step. A decision of another definition that a case asks for on the way is looked up, and the step is
+    /// begun anew with it.
     ///
     /// # Errors
     /// A rejection of the engine; `QueueFull`; `Abandoned`; `Internal` when the version has no such process.
     pub(super) async fn stepped(&self, planned: PlannedStep) -> Result<RunWrite, UseCaseError> {
-        let PlannedStep { mut run, is_new, version, command, mut context, by, written } = planned;
+        let PlannedStep { run, is_new, version, command, mut context, by, written } = planned;
         let Some(plan) = version.plan(&run.process_id) else { return Err(lost(&run)) };
         context.stores = self.stores_of(run.tenant, &plan, written).await?;
+        context.elsewhere = plan.case().map(|_| BTreeMap::new());
         let completed = if let Command::CompleteTask { task_id, .. } = &command {
             by.user.map(|user| (*task_id, user))
         } else {
             None
         };
-        if !version.is_large() {
+        while !version.is_large() {
             let attempt = step_inline(plan.model(), &run.snapshot, &command, &context, Inline::DEFAULT);
-            match attempt.map_err(refused)? {
-                Attempt::Done(step) => {
+            match attempt {
+                Ok(Attempt::Done(step)) => {
                     let before = (!is_new).then(|| Waits::of(&run.snapshot));
                     let happening =
                         StepContext { now: by.now, completed, hops: by.hops, ids: &*self.ports.ids };
                     return write_of(run, before, step, &happening);
                 }
-                Attempt::Overrun => version.found_large(),
+                Ok(Attempt::Overrun) => version.found_large(),
+                Err(Rejection::DecisionNeeded(name)) => {
+                    self.look_up(run.tenant, &mut context, name).await?;
+                }
+                Err(other) => return Err(refused(other)),
             }
         }
+        self.stepped_apart(Apart { run, is_new, plan, command, context, by, completed }).await
+    }
+
+    /// The rows of a large step.
+    async fn stepped_apart(&self, mut step: Apart) -> Result<RunWrite, UseCaseError> {
+        loop {
+            // A step that asks for a decision begins anew: what it uses up is kept as long as it may.
+            let kept = step.plan.case().filter(|plan| decides(plan)).map(|_| step.clone());
+            match (self.apart(step).await?, kept) {
+                (Err(Rejection::DecisionNeeded(name)), Some(mut again)) => {
+                    self.look_up(again.run.tenant, &mut again.context, name).await?;
+                    step = again;
+                }
+                (done, _) => return done.map_err(refused),
+            }
+        }
+    }
+
+    /// One try of a step on the threads that compute; what the engine rejects is an answer.
+    async fn apart(&self, step: Apart) -> Result<Result<RunWrite, Rejection>, UseCaseError> {
+        let Apart { mut run, is_new, plan, command, context, by, completed } = step;
         let tenant = run.tenant;
         let (ids, store) = (Arc::clone(&self.ports.ids), Arc::clone(&self.ports.runs));
         let seconds = self.patience.as_secs();
@@ -99,14 +140,17 @@ impl Runs {
             let _ = begin.send(());
             let before = (!is_new).then(|| Waits::of(&run.snapshot));
             let state = std::mem::take(&mut run.snapshot);
-            let stepped = step_until(plan.model(), state, command, &context, &flag).map_err(refused)?;
-            let Some(step) = stepped else { return Err(UseCaseError::Abandoned { seconds }) };
+            let step = match step_until(plan.model(), state, command, &context, &flag) {
+                Ok(Some(step)) => step,
+                Ok(None) => return Err(UseCaseError::Abandoned { seconds }),
+                Err(rejection) => return Ok(Err(rejection)),
+            };
             let happening = StepContext { now: by.now, completed, hops: by.hops, ids: &*ids };
             let mut write = write_of(run, before, step, &happening)?;
             if write.run.snapshot.bytes() > LARGE {
                 write.packed = store.pack(&write.run.snapshot)?;
             }
-            Ok(write)
+            Ok(Ok(write))
         };
         let admission = if by.user.is_some() { Admission::Refuse } else { Admission::Take };
         let computing = computed(&*self.ports.compute, tenant, admission, work);
@@ -116,6 +160,11 @@ impl Runs {
             never = give_up(began, self.patience, &stop) => match never {},
         }
     }
+}
+
+/// Whether a case may evaluate decisions.
+fn decides(plan: &CasePlan) -> bool {
+    plan.items.iter().any(|item| matches!(item.work, Work::Decision { .. }))
 }
 
 /// Sets the flag when so much time has passed since the begin; the work itself then says that it ended.

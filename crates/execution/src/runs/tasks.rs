@@ -143,7 +143,7 @@ impl Runs {
     }
 
     /// The member whom a name means.
-    async fn person(
+    pub(super) async fn person(
         &self,
         context: &RequestContext,
         field: &str,
@@ -428,6 +428,14 @@ const fn view_of(kind: DefinitionKind) -> Permission {
     }
 }
 
+/// Permission to give tasks of a kind to others, whomever they name.
+const fn operate_of(kind: DefinitionKind) -> Permission {
+    match kind {
+        DefinitionKind::Workflow => Permission::RunsOperate,
+        DefinitionKind::Case => Permission::CasesWork,
+    }
+}
+
 /// Whether the task means the caller: it is theirs, or nobody's and they are a candidate (or everybody is).
 pub(super) fn check_candidate(context: &RequestContext, task: &HumanTask) -> Result<(), UseCaseError> {
     let candidate = match &task.assignee {
@@ -442,7 +450,7 @@ pub(super) fn check_candidate(context: &RequestContext, task: &HumanTask) -> Res
 
 /// Sentences that say for whom a task is, and what the caller can do about it.
 fn not_for(context: &RequestContext, task: &HumanTask) -> String {
-    let way = if context.holds(Permission::RunsOperate) {
+    let way = if context.holds(operate_of(task.instance_kind)) {
         format!(
             " Assign it to yourself first: POST /api/human-tasks/{}/assign with `{{\"assignee\":\"me\"}}`.",
             task.id
@@ -454,7 +462,7 @@ fn not_for(context: &RequestContext, task: &HumanTask) -> String {
         return format!("The task is assigned to somebody else.{way}");
     }
     let groups = match task.candidate_groups.as_slice() {
-        names if !names.is_empty() && context.holds(Permission::RunsView) => {
+        names if !names.is_empty() && context.holds(view_of(task.instance_kind)) => {
             format!(" It is for those with the role {}.", quoted(names))
         }
         _ => String::new(),
@@ -474,7 +482,7 @@ fn assignee(
     task: &HumanTask,
     assignment: &Assignment,
 ) -> Result<Option<String>, UseCaseError> {
-    let operator = context.holds(Permission::RunsOperate);
+    let operator = context.holds(operate_of(task.instance_kind));
     let mine = task.assignee.as_deref().is_some_and(|name| is_me(context, name));
     let taken = task.assignee.is_some() && !mine;
     let not_candidate = || {

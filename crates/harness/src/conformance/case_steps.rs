@@ -76,10 +76,10 @@ pub(super) async fn start(stage: &mut Stage<'_>, case: &str, start: &Start) -> R
     let Some(case_type) = stage.deployment.with_case(case) else {
         return Ok(Err(format!("the imported definitions have no case `{case}`")));
     };
-    let mut file = start.file.clone();
-    file.extend(start.variables.clone());
-    let body =
-        json!({"caseTypeId": case_type, "definitionId": case, "correlationKey": stage.key, "file": file});
+    let body = json!({
+        "caseTypeId": case_type, "definitionId": case, "correlationKey": stage.key,
+        "file": start.file, "input": start.variables,
+    });
     let answer = stage.scene.client().post("/api/cases", &body).await?;
     if !answer.ok() {
         return Ok(Err(answer.refusal()));
@@ -250,11 +250,14 @@ async fn transit(stage: &Stage<'_>, client: &Client, item: &str, transition: &st
 
 async fn plan(stage: &Stage<'_>, client: &Client, planned: &Planned) -> Result<Answer> {
     let case = main(stage).await?;
-    let items = list(&case["planItems"]);
-    let host = items.iter().find(|own| !is_ended(own) && place(own) == planned.place);
-    let host = host.map_or_else(|| planned.place.clone(), |own| member(own, "id"));
     let path = format!("/api/cases/{}/plan-items/{}/plan", member(&case, "id"), encode(&planned.item));
-    client.post(&path, &json!({ "host": host })).await
+    let body = match (hosts(&case, &planned.place).pop_first(), planned.place.as_str()) {
+        (Some(host), _) => json!({ "host": host }),
+        // Nothing can be planned into the case: it has no other host to name.
+        (None, CASE) => json!({}),
+        (None, place) => json!({ "host": place }),
+    };
+    client.post(&path, &body).await
 }
 
 /// Changes the case file. A child is added by its creation and removed by its deletion.
@@ -304,9 +307,17 @@ fn is_ended(instance: &Value) -> bool {
     instance["state"].as_str().is_some_and(|state| ENDED.contains(&state))
 }
 
-/// The language's name of an item as a place to plan into.
-fn place(instance: &Value) -> String {
-    if instance["type"] == "casePlanModel" { CASE.to_owned() } else { member(instance, "planItemId") }
+/// Instances that are meant by the language's name of a place to plan into: those of an item that have not ended, or the case
+/// itself, which is the host that is no item.
+fn hosts(case: &Value, place: &str) -> BTreeSet<String> {
+    let items = list(&case["planItems"]);
+    if place == CASE {
+        let known: BTreeSet<&str> = items.iter().filter_map(|own| own["id"].as_str()).collect();
+        let all = list(&case["planning"]).iter().filter_map(|own| own["hostId"].as_str());
+        return all.filter(|host| !known.contains(host)).map(str::to_owned).collect();
+    }
+    let own = items.iter().filter(|own| !is_ended(own) && own["planItemId"].as_str() == Some(place));
+    own.map(|own| member(own, "id")).collect()
 }
 
 fn equal<T: PartialEq + std::fmt::Debug + ?Sized>(what: &str, expected: &T, found: &T) -> Verdict {
@@ -372,11 +383,10 @@ fn milestones(history: &[Value]) -> Vec<String> {
 }
 
 fn planning(expected: &BTreeMap<String, Vec<String>>, case: &Value) -> Verdict {
-    let items = list(&case["planItems"]);
     for (expected_place, expected) in expected {
-        let hosts = items.iter().filter(|own| place(own) == *expected_place).map(|own| member(own, "id"));
-        let hosts: BTreeSet<String> = hosts.collect();
-        let own = list(&case["planning"]).iter().filter(|own| hosts.contains(&member(own, "hostId")));
+        let hosts = hosts(case, expected_place);
+        let told = list(&case["planning"]).iter().filter(|own| own["applicable"] == true);
+        let own = told.filter(|own| hosts.contains(&member(own, "hostId")));
         let mut found: Vec<String> = own.map(|own| member(own, "planItemId")).collect();
         found.sort();
         let mut expected = expected.clone();
@@ -408,13 +418,14 @@ mod tests {
     fn case() -> Value {
         json!({
             "planItems": [
-                {"id": "1", "planItemId": "p", "type": "casePlanModel", "state": "active"},
                 {"id": "2", "planItemId": "A", "type": "humanTask", "state": "completed"},
                 {"id": "3", "planItemId": "A", "type": "humanTask", "state": "available"},
                 {"id": "4", "planItemId": "A", "type": "humanTask", "state": "active"},
                 {"id": "5", "planItemId": "B", "type": "humanTask", "state": "terminated"},
             ],
-            "planning": [{"planItemId": "E", "hostId": "1"}, {"planItemId": "D", "hostId": "1"}, {"planItemId": "F", "hostId": "4"}],
+            "planning": [
+                {"planItemId": "E", "hostId": "1", "applicable": true}, {"planItemId": "D", "hostId": "1", "applicable": true},
+                {"planItemId": "F", "hostId": "4", "applicable": true}, {"planItemId": "G", "hostId": "1", "applicable": false}],
             "incidents": [{"code": "SENTRY_LOOP"}],
         })
     }

@@ -29,6 +29,12 @@ pub(crate) struct StartCase {
     /// Values of case file items by their names, as a JSON object, `@FILE` with it, or `-` for standard input.
     #[arg(long, value_name = "JSON")]
     pub file: Option<String>,
+    /// Values of input parameters by their names, as a JSON object, `@FILE` with it, or `-` for standard input.
+    #[arg(long, value_name = "JSON")]
+    pub input: Option<String>,
+    /// Somebody who fills a role of the case: the role's id or name, and the user's id or e-mail address. May be given again.
+    #[arg(long = "role", value_name = "ROLE=USER")]
+    pub roles: Vec<String>,
     /// The version; the published one without it.
     #[arg(long, value_name = "NUMBER")]
     pub of: Option<i32>,
@@ -115,6 +121,9 @@ pub(crate) struct CaseFile {
     /// Change that is meant, such as `update` or `addChild`.
     #[arg(long, value_name = "WORD", requires = "item")]
     pub transition: Option<String>,
+    /// Numbers of the instances, from 0, where there may be several: of those around it, outermost first, and its own.
+    #[arg(long, value_name = "NUMBERS", requires = "item", value_delimiter = ',')]
+    pub at: Vec<u32>,
     /// The place.
     #[command(flatten)]
     pub place: Place,

@@ -13,6 +13,8 @@ pub(crate) async fn start(client: &Client, options: &StartCase, as_json: bool) -
     let members = [
         ("caseTypeId", Some(Value::from(case_type(client, &options.case_type).await?))),
         ("file", given::object("--file", options.file.as_deref())?),
+        ("input", given::object("--input", options.input.as_deref())?),
+        ("roles", roles(&options.roles)?),
         ("version", options.of.map(Value::from)),
         ("definitionId", options.definition.clone().map(Value::from)),
         ("businessKey", options.business_key.clone().map(Value::from)),
@@ -82,7 +84,8 @@ pub(crate) async fn file(client: &Client, options: &CaseFile, as_json: bool) -> 
     let case = match (&options.item, given::json("--value", options.value.as_deref())?) {
         (Some(item), Some(value)) => {
             let transition = options.transition.clone().map(Value::from);
-            let body = object([("value", Some(value)), ("transition", transition)]);
+            let at = (!options.at.is_empty()).then(|| Value::from(options.at.clone()));
+            let body = object([("value", Some(value)), ("transition", transition), ("at", at)]);
             client.put(&format!("{path}/file/{}", escaped(item)), &body).await?
         }
         _ => client.get(&path).await?,
@@ -112,6 +115,23 @@ pub(crate) async fn events(client: &Client, options: &CaseEvents, as_json: bool)
         output::line(&output::plain(&format!("{number:>6}  {}  {kind:<24}{item}", text(row, "/at"))));
     }
     Ok(())
+}
+
+/// People by the roles that they fill; none when nobody is named.
+fn roles(given: &[String]) -> Result<Option<Value>> {
+    let mut people: Map<String, Value> = Map::new();
+    for text in given {
+        let Some((role, user)) =
+            text.split_once('=').filter(|(role, user)| !role.is_empty() && !user.is_empty())
+        else {
+            return Err(Failure::Configuration(format!("--role is ROLE=USER, and not `{text}`")).into());
+        };
+        let others = people.entry(role).or_insert_with(|| json!([]));
+        if let Some(others) = others.as_array_mut() {
+            others.push(user.into());
+        }
+    }
+    Ok((!people.is_empty()).then_some(Value::Object(people)))
 }
 
 /// Members that are given.

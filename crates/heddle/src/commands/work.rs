@@ -34,7 +34,7 @@ pub(crate) async fn tasks(client: &Client, options: &ListTasks, as_json: bool) -
             or("/state", ""),
             or("/assignee", "-"),
             or("/dueAt", "-"),
-            row.get("runId").or_else(|| row.get("caseId")).and_then(Value::as_str).unwrap_or("").to_owned(),
+            first(row, &["runId", "caseId"]).unwrap_or_default().to_owned(),
         ]
     };
     output::table(
@@ -105,6 +105,11 @@ fn told(done: Value, what: &str, as_json: bool) {
     }
 }
 
+/// The first of some members that has a text.
+pub(super) fn first<'r>(row: &'r Value, members: &[&str]) -> Option<&'r str> {
+    members.iter().find_map(|name| row.get(name)?.as_str())
+}
+
 pub(crate) async fn letters(client: &Client, options: &ListLetters, as_json: bool) -> Result<()> {
     let query = Query::default().maybe("kind", options.kind.as_deref());
     let rows = client.list("/api/dead-letters", &query, options.limit).await?;
@@ -117,7 +122,7 @@ pub(crate) async fn letters(client: &Client, options: &ListLetters, as_json: boo
         return Ok(());
     }
     let cells = |row: &Value| {
-        let of = row.get("runId").or_else(|| row.get("workflowId")).and_then(Value::as_str).unwrap_or("-");
+        let of = first(row, &["runId", "caseId", "workflowId", "caseTypeId"]).unwrap_or("-");
         let text = |name: &str| text(row, name).to_owned();
         [text("/id"), text("/createdAt"), text("/kind"), text("/reason"), of.to_owned(), text("/message")]
     };

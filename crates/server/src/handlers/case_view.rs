@@ -4,7 +4,7 @@ use heddle_api::wire;
 use heddle_cases::{CaseState, CaseView};
 use heddle_cmmn::plan::CasePlan;
 use heddle_engine::{CriterionView, ItemState, ItemType, ItemView, PlanningView, case_view};
-use heddle_kernel::Timestamp;
+use heddle_kernel::{DefinitionKind, Timestamp};
 use heddle_workflows::plan::human_task;
 use heddle_workflows::records::Run;
 use serde_json::Value;
@@ -29,7 +29,8 @@ pub(crate) fn row(case: &Run) -> wire::cases::Case {
         revision: case.revision.0,
         business_key: case.business_key.clone(),
         correlation_key: case.correlation_key.clone(),
-        parent_id: case.trigger.parent.as_ref().map(|parent| parent.run.to_string()),
+        parent_run_id: run_view::parent_of(case, DefinitionKind::Workflow),
+        parent_case_id: run_view::parent_of(case, DefinitionKind::Case),
         root_id: case.root().to_string(),
         file: None,
         variables: None,

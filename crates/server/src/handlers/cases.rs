@@ -54,6 +54,7 @@ pub(crate) async fn start(call: Call<ops::StartCase>) -> HandlerResult {
         correlation_key: body.correlation_key.clone(),
         file: body.file.clone(),
         input: body.input.clone().unwrap_or_default(),
+        roles: body.roles.clone().unwrap_or_default(),
     };
     let answer = |made: &CaseView| {
         Ok(whole(201, made, call.context.now())?.with("location", format!("/api/cases/{}", made.id())))

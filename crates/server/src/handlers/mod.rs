@@ -43,3 +43,13 @@ pub(crate) fn id_of<T: std::str::FromStr>(text: Option<&str>, field: &str) -> Re
         Some(Err(_)) => Err(Failure::at(field, "wrongType", "An id is needed.")),
     }
 }
+
+/// The one of two ids that is given: a thing is of a run or of a case.
+fn either<T, U: Into<T>>(run: Option<T>, case: Option<U>, field: &str) -> Result<Option<T>, Failure> {
+    match (run, case) {
+        (Some(_), Some(_)) => {
+            Err(Failure::at(field, "contradiction", "It is of a run or of a case, not of both."))
+        }
+        (run, case) => Ok(run.or(case.map(Into::into))),
+    }
+}

@@ -4,7 +4,7 @@ use heddle_api::wire;
 use heddle_bpmn_graph::Graph;
 use heddle_cases::CaseState;
 use heddle_engine::{ActiveNode, Incident, NodeState, WaitKind, WaitingFor};
-use heddle_kernel::DefinitionKind;
+use heddle_kernel::{DefinitionKind, RunId, WorkflowId};
 use heddle_workflows::plan::human_task;
 use heddle_workflows::records::{CalledRun, HumanTask, Run};
 use heddle_workflows::runs::{RunView, TaskView};
@@ -49,9 +49,9 @@ pub(crate) fn bare(run: &Run, graph: Option<&Graph>, extent: Extent) -> wire::ru
         revision: run.revision.0,
         business_key: run.business_key.clone(),
         correlation_key: run.correlation_key.clone(),
-        parent_run_id: run.trigger.parent.as_ref().map(|parent| parent.run.to_string()),
+        parent_run_id: parent_of(run, DefinitionKind::Workflow),
         root_run_id: run.root().to_string(),
-        case_id: None,
+        case_id: run.trigger.parent.as_ref().and_then(|parent| parent.case).map(|case| case.to_string()),
         trigger: wire::runs::RunTrigger {
             kind: trigger_kind(run.trigger.kind),
             name: run.trigger.name.clone(),
@@ -78,6 +78,12 @@ pub(crate) fn bare(run: &Run, graph: Option<&Graph>, extent: Extent) -> wire::ru
         updated_at: run.updated_at,
         ended_at: run.ended_at,
     }
+}
+
+/// The instance that called another one, where it is of a kind.
+pub(super) fn parent_of(called: &Run, kind: DefinitionKind) -> Option<String> {
+    let parent = called.trigger.parent.as_ref().filter(|parent| parent.kind() == kind);
+    parent.map(|parent| parent.run.to_string())
 }
 
 fn active_node(node: ActiveNode) -> wire::runs::ActiveNode {
@@ -119,11 +125,17 @@ pub(super) fn waiting_for(wait: WaitingFor) -> wire::runs::WaitingFor {
     }
 }
 
-/// A run that another one called.
+/// A run or a case that a run called.
 pub(crate) fn child(of: CalledRun) -> wire::runs::RunChild {
+    let definition = Some(of.workflow.to_string());
+    let (workflow_id, case_type_id) = match of.kind {
+        DefinitionKind::Workflow => (definition, None),
+        DefinitionKind::Case => (None, definition),
+    };
     wire::runs::RunChild {
         id: of.id.to_string(),
-        workflow_id: of.workflow.to_string(),
+        workflow_id,
+        case_type_id,
         node_id: of.node_id,
         state: run_state(of.state),
     }
@@ -146,13 +158,31 @@ pub(super) fn incident(incident: Incident, nodes: &[ActiveNode]) -> wire::runs::
     }
 }
 
+/// Instance and definition of a thing, each under the name of its kind.
+pub(super) struct Whose {
+    /// The run.
+    pub run_id: Option<String>,
+    /// The workflow.
+    pub workflow_id: Option<String>,
+    /// The case.
+    pub case_id: Option<String>,
+    /// The case type.
+    pub case_type_id: Option<String>,
+}
+
+/// The names of an instance and its definition by their kind.
+pub(super) fn whose(kind: DefinitionKind, instance: Option<RunId>, definition: Option<WorkflowId>) -> Whose {
+    let (own, of) = (instance.map(|id| id.to_string()), definition.map(|id| id.to_string()));
+    match kind {
+        DefinitionKind::Workflow => Whose { run_id: own, workflow_id: of, case_id: None, case_type_id: None },
+        DefinitionKind::Case => Whose { run_id: None, workflow_id: None, case_id: own, case_type_id: of },
+    }
+}
+
 /// A human task.
 pub(crate) fn task(task: &HumanTask) -> wire::tasks::HumanTask {
-    let (run, workflow) = (Some(task.run.to_string()), Some(task.workflow.to_string()));
-    let (run_id, workflow_id, case_id, case_type_id) = match task.instance_kind {
-        DefinitionKind::Workflow => (run, workflow, None, None),
-        DefinitionKind::Case => (None, None, run, workflow),
-    };
+    let Whose { run_id, workflow_id, case_id, case_type_id } =
+        whose(task.instance_kind, Some(task.run), Some(task.workflow));
     wire::tasks::HumanTask {
         id: task.id.to_string(),
         run_id,

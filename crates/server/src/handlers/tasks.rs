@@ -2,6 +2,7 @@
 
 use heddle_api::operations::ops;
 use heddle_api::wire;
+use heddle_cases::CaseView;
 use heddle_kernel::{CaseId, CaseTypeId, DefinitionKind, Patch, TaskId};
 use heddle_policy::capability::CaseTaskList;
 use heddle_policy::{AuthorizedEither, Capability, InstanceFilter, InstanceKey, ResourceType, resource};
@@ -12,7 +13,7 @@ use heddle_workflows::runs::{Assignment, Completion, MyTasks};
 use serde_json::json;
 
 use super::literals::task_state_of;
-use super::{case_view, id_of, run_view};
+use super::{case_view, either, id_of, run_view};
 use crate::app::App;
 use crate::audit::About;
 use crate::call::{Call, page};
@@ -45,18 +46,22 @@ pub(crate) async fn complete(call: Call<ops::CompleteHumanTask>) -> HandlerResul
 }
 
 fn completed(app: &App, task: &HumanTask, run: &Run) -> HandlerResult {
-    let (task, revision) = (run_view::task(task), run.revision);
-    let data = match run.kind {
-        DefinitionKind::Workflow => {
-            let run = run_view::bare(run, app.runs.model_now(run).as_deref(), run_view::Extent::Whole);
-            wire::tasks::CompletedTask { task, run: Some(run), case: None }
-        }
-        DefinitionKind::Case => {
-            let case = case_view::whole(&app.cases.now(run.clone()), app.now())?;
-            wire::tasks::CompletedTask { task, run: None, case: Some(case) }
-        }
-    };
-    Ok(Response::data(200, data)?.tagged(revision))
+    match run.kind {
+        DefinitionKind::Workflow => completed_run(app, task, run),
+        DefinitionKind::Case => completed_case(app, task, &app.cases.now(run.clone())),
+    }
+}
+
+fn completed_run(app: &App, task: &HumanTask, run: &Run) -> HandlerResult {
+    let shown = run_view::bare(run, app.runs.model_now(run).as_deref(), run_view::Extent::Whole);
+    let data = wire::tasks::CompletedTask { task: run_view::task(task), run: Some(shown), case: None };
+    Ok(Response::data(200, data)?.tagged(run.revision))
+}
+
+fn completed_case(app: &App, task: &HumanTask, view: &CaseView) -> HandlerResult {
+    let shown = case_view::whole(view, app.now())?;
+    let data = wire::tasks::CompletedTask { task: run_view::task(task), run: None, case: Some(shown) };
+    Ok(Response::data(200, data)?.tagged(view.case.revision))
 }
 
 /// GET /api/human-tasks/{taskId}
@@ -85,7 +90,11 @@ pub(crate) async fn complete_one(call: Call<ops::CompleteTaskById>) -> HandlerRe
     let task = call.path.task_id;
     let (task, run) =
         call.app.runs.complete_instance_task(&key, &call.context, task, completion, &record).await?;
-    completed(&call.app, &task, &run)
+    match run.kind {
+        DefinitionKind::Workflow => completed_run(&call.app, &task, &run),
+        // The plan may have left the cache since the step.
+        DefinitionKind::Case => completed_case(&call.app, &task, &call.app.cases.view(run).await?),
+    }
 }
 
 /// Key of the run or the case that a proof is about.
@@ -149,16 +158,6 @@ pub(crate) async fn list(call: Call<ops::ListHumanTasks>) -> HandlerResult {
     }
     let found = call.app.runs.work_list(&access, &call.context, whose, filter, &page).await?;
     Response::list(found, page.limit, |task| run_view::task(&task))
-}
-
-/// The one of two ids that is given: a task is of a run or of a case.
-fn either<T, U: Into<T>>(run: Option<T>, case: Option<U>, field: &str) -> Result<Option<T>, Failure> {
-    match (run, case) {
-        (Some(_), Some(_)) => {
-            Err(Failure::at(field, "contradiction", "A task is of a run or of a case, not of both."))
-        }
-        (run, case) => Ok(run.or(case.map(Into::into))),
-    }
 }
 
 /// POST /api/human-tasks/{taskId}/assign

@@ -13,7 +13,7 @@ use heddle_kernel::{DefinitionKind, TenantId};
 use heddle_store::document::decode;
 use heddle_store::{Db, Id, read, write_tx};
 use heddle_usecase::StoreError;
-use heddle_workflows::models::process_ids;
+use heddle_workflows::models::callable_names;
 use heddle_workflows::ports::Callable;
 use heddle_workflows::records::WorkflowState;
 use parking_lot::Mutex;
@@ -130,7 +130,7 @@ async fn list_some(db: &Db, tenant: Id) -> Result<bool, StoreError> {
     let mut all: BTreeMap<Id, Vec<String>> = BTreeMap::new();
     for (workflow, definition) in found {
         let mut ids = match decode::<Value>(&definition) {
-            Ok(definition) => process_ids(&definition),
+            Ok(definition) => callable_names(&definition),
             Err(error) => {
                 tracing::error!(%error, "a definition can't be read, and is called by nobody");
                 Vec::new()

@@ -18,6 +18,7 @@ use crate::workflows::version;
 fn called(by: &Run, of: &Workflow) -> Run {
     let parent = Caller {
         run: by.id,
+        case: None,
         node_id: "call".to_owned(),
         node_instance_id: "n2".to_owned(),
         root: by.root(),

@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::transform::{SourceFormat, read, write_bpmn};
 use super::{people, publish};
 use crate::UseCaseError;
-use crate::models::{compiled, meaning_of, process_ids, typed};
+use crate::models::{callable_names, compiled, meaning_of, typed};
 use crate::ports::{Directory, Notifier};
 use crate::records::Version;
 
@@ -110,7 +110,7 @@ impl Kind for WorkflowKind {
                 });
             }
         }
-        Ok(Entries { starts, callable: process_ids(document) })
+        Ok(Entries { starts, callable: callable_names(document) })
     }
 
     fn has_changed_meaning(

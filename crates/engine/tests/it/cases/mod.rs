@@ -1,5 +1,6 @@
 //! Cases: life cycles, sentries, rules, stages, planning, listeners, the case file and work.
 
+mod elsewhere;
 mod file;
 mod kept;
 mod life;

@@ -363,6 +363,7 @@ impl Case {
             correlation_key: self.key.clone(),
             actor: self.actor.map(|user_id| Actor { user_id }),
             decisions: None,
+            elsewhere: None,
             hops: 0,
             budget: self.budget,
             remark: None,

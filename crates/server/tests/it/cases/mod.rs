@@ -1,9 +1,11 @@
 //! Cases: from import to close, who may do what, events that count once, and calls of services outside.
 
+mod calls;
 mod events;
 mod hooks;
 mod life;
 mod rights;
+mod starts;
 
 use heddle_testkit::Client;
 use serde_json::{Value, json};

@@ -70,11 +70,12 @@ impl Outside {
         let tester: Arc<dyn Tester> = Arc::new(outbound.clone());
         let ids: Arc<dyn IdSource> = Arc::new(RandomIds);
         let store: Arc<dyn ConnectionStore> = store;
-        let connections = Connections::new(store.clone(), keyring.clone(), tester.clone(), ids.clone());
+        let workflows: Arc<dyn Workflows> = Arc::new(KnownWorkflows(SqlWorkflowStore::new(db.clone())));
+        let connections =
+            Connections::new(store.clone(), keyring.clone(), tester.clone(), workflows.clone(), ids.clone());
         let hooks = Hooks::new(Arc::new(SqlHookStore::new(db.clone())), keyring.clone(), ids.clone());
         let webhooks: Arc<dyn WebhookStore> = Arc::new(SqlWebhookStore::new(db.clone()));
         let receivers = Receivers::new(Arc::clone(&webhooks), connections.opening(), outbound);
-        let workflows = Arc::new(KnownWorkflows(SqlWorkflowStore::new(db.clone())));
         let ports = WebhookPorts { webhooks, connections: store, workflows, tester };
         let webhooks = Arc::new(Webhooks::new(ports, connections.opening(), ids, event_types()));
         Ok(Self { egress, keyring, keys, connections, webhooks, hooks, receivers })

@@ -1,6 +1,6 @@
 //! Use cases around connections to services outside: their records, types and secrets, their tests, the webhooks that
-//! send events over them, the hooks at which calls of others come in, and the rotation of the keys under which secrets are sealed; and the ports through which they
-//! reach storage, sealing and the world.
+//! send events over them, the hooks at which calls of others come in, and the rotation of the keys under which secrets
+//! are sealed; and the ports through which they reach storage, sealing and the world.
 //!
 //! A secret goes in and never comes out: what is shown of one says that it is there, since when, and its last four
 //! characters where it is long. Whoever points a connection elsewhere sends its secrets again, so that nobody who may

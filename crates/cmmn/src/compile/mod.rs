@@ -51,7 +51,7 @@ impl Compiled {
     }
 }
 
-/// What the organisation decides where the standard leaves it open.
+/// Choices of the organisation where the standard leaves it open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Meaning {
     /// Whether a task or stage without a manual activation rule is started by hand. The standard's text says yes and its
@@ -166,7 +166,7 @@ impl<'m> From<&'m DiscretionaryItem> for Node<'m> {
     }
 }
 
-/// What an item of the plan was made of.
+/// Parts of the definition that an item of the plan was made of.
 #[derive(Debug, Clone)]
 pub(crate) struct Raw<'m> {
     pub node: Node<'m>,

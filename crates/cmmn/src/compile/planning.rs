@@ -38,7 +38,7 @@ impl<'m> Builder<'m> {
         }
     }
 
-    /// What a table or an item asks for beside what the tables around it do.
+    /// Demands of a table or an item, with those of the tables around it.
     fn narrowed(&mut self, at: At<'_>, outer: &Discretion, rules: &[String], roles: &[String]) -> Discretion {
         let mut own = outer.clone();
         for id in rules.iter().flat_map(|own| own.split_whitespace()) {

@@ -8,7 +8,7 @@ use crate::plan::{
     CasePlan, Condition, CriterionIx, ItemEvent, ItemIx, OnPart, PLAN_MODEL, Rule, Source, Work,
 };
 
-/// What can happen to each item.
+/// Possibilities of each item: what can happen to it.
 #[derive(Debug)]
 pub(super) struct Reach {
     /// Whether it can be there: its stage can become active.

@@ -145,7 +145,7 @@ pub struct HookEvent {
 /// Outcome of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Hooked {
-    /// It became an event.
+    /// The call became an event.
     Event(HookEvent),
     /// The hook's condition does not hold: nothing becomes of it.
     Ignored,

@@ -24,7 +24,7 @@ pub struct CaseView {
     pub items: Vec<ItemView>,
     /// Case file items, in document order.
     pub file: Vec<FileView>,
-    /// What may be planned.
+    /// Items that may be planned.
     pub planning: Vec<PlanningView>,
     /// Transitions of the case that are possible.
     pub options: Vec<String>,
@@ -75,7 +75,7 @@ pub struct ItemView {
 pub struct CriterionView {
     /// The criterion.
     pub id: Arc<str>,
-    /// Its sentry.
+    /// Sentry of the criterion.
     pub sentry: Arc<str>,
     /// On-parts that have not occurred.
     pub missing: Vec<MissingPart>,
@@ -161,7 +161,7 @@ pub struct PlanningView {
     pub reason: Option<String>,
 }
 
-/// What is looked at.
+/// Case that is looked at.
 pub(super) struct Looking<'v> {
     pub plan: &'v CasePlan,
     pub state: &'v State,
@@ -336,7 +336,7 @@ impl Looking<'_> {
     }
 }
 
-/// What an instance sees.
+/// Scope that an instance sees.
 struct Seen<'s> {
     state: &'s State,
     scope: LocalId,

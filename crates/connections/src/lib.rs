@@ -20,11 +20,11 @@ pub mod types;
 mod webhooks;
 
 pub use hooks::{
-    Hook, HookCall, HookEvent, HookMapping, HookPatch, HookRefusal, HookSettings, HookSignature, Hooked,
-    Hooks, NewHook, NewSignature, SignatureFault, SignatureScheme,
+    HookCall, HookEvent, HookPatch, HookRefusal, Hooked, Hooks, NewHook, NewSignature, SignatureFault,
 };
 pub use manage::{ConnectionOption, ConnectionPatch, Connections, NewConnection, UpdatedConnection};
 pub use opening::Opening;
+pub use records::{Hook, HookMapping, HookSettings, HookSignature, SignatureScheme};
 pub use types::{ConnectionKind, ConnectionType};
 pub use webhooks::{NewWebhook, Ports as WebhookPorts, Receiver, UpdatedWebhook, WebhookPatch, Webhooks};
 

@@ -7,7 +7,7 @@ use heddle_kernel::Timestamp;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
-use super::record::SignatureScheme;
+use crate::records::SignatureScheme;
 use crate::secret::Secret;
 use crate::types::signing_key;
 

@@ -44,7 +44,7 @@ impl CaseMachine<'_> {
         let mut found = Vec::new();
         for child in self.children(id) {
             let (ix, item) = self.item_of(child)?;
-            if !self.is_ignored(id, child, item)? && self.holds_back(id, child, (ix, item), [auto, by_hand]) {
+            if !self.is_ignored(id, child, item)? && self.holds_back(id, child, ix, item, [auto, by_hand]) {
                 found.push(item.id.to_string());
             }
         }
@@ -66,7 +66,8 @@ impl CaseMachine<'_> {
         &self,
         stage: LocalId,
         child: LocalId,
-        (ix, item): (ItemIx, &Item),
+        ix: ItemIx,
+        item: &Item,
         [auto, by_hand]: [bool; 2],
     ) -> bool {
         let Some(own) = self.state.item(child) else { return false };

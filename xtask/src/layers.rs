@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use heddle_harness::{out, workspace};
+use heddle_harness_kit::{out, workspace};
 
 /// A crate of the workspace and the workspace crates it may name.
 struct Layer {
@@ -216,17 +216,21 @@ const LAYERS: &[Layer] = &[
     Layer { name: "heddle-passages", knows: &["heddle-kernel", "heddle-vectors"] },
     Layer { name: "heddle-server", knows: &["*"] },
     Layer { name: "heddle", knows: &["*"] },
+    Layer { name: "heddle-harness-kit", knows: &[] },
     // The runners know a server by its HTTP API alone; the decision kit is run without one, too.
     Layer {
         name: "heddle-harness",
-        knows: &["heddle-kernel", "heddle-dmn", "heddle-cmmn", "heddle-conformance"],
+        knows: &["heddle-kernel", "heddle-dmn", "heddle-cmmn", "heddle-conformance", "heddle-harness-kit"],
     },
     Layer { name: "heddle-testkit", knows: &["*"] },
-    Layer { name: "xtask", knows: &["heddle-harness", "heddle-kernel", "heddle-licence", "heddle-policy"] },
+    Layer {
+        name: "xtask",
+        knows: &["heddle-harness-kit", "heddle-kernel", "heddle-licence", "heddle-policy"],
+    },
 ];
 
 /// Crates that only tests and checks may name.
-const OF_TESTS: &[&str] = &["heddle-testkit", "heddle-harness"];
+const OF_TESTS: &[&str] = &["heddle-testkit", "heddle-harness-kit", "heddle-harness"];
 
 /// The areas: neither their use cases nor their stores know those of another. Where one needs another, it has a
 /// small port in its own words, and the composition adapts.
@@ -268,7 +272,7 @@ const RESERVED: &[Reserved] = &[
     Reserved {
         prefix: "reqwest",
         // Commands are clients of a server: the address is the operator's own.
-        holders: &["heddle-egress", "heddle", "heddle-harness", "heddle-testkit"],
+        holders: &["heddle-egress", "heddle", "heddle-harness", "heddle-harness-kit", "heddle-testkit"],
         why: "only egress opens outbound connections",
     },
     Reserved { prefix: "hyper", holders: &["heddle-egress"], why: "only egress opens outbound connections" },

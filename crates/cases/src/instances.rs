@@ -89,7 +89,7 @@ pub struct StartCase {
 pub struct CaseView {
     /// The case.
     pub case: Run,
-    /// Its plan; none when its version does not read.
+    /// Plan of the case; none when its version does not read.
     pub plan: Option<Arc<CasePlan>>,
 }
 

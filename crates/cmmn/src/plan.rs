@@ -82,7 +82,7 @@ pub struct Item {
     pub name: Option<Arc<str>>,
     /// Stage around it; none for the case plan model.
     pub parent: Option<ItemIx>,
-    /// What it is.
+    /// Work of the item.
     pub work: Work,
     /// Entry criteria, any of which is enough.
     pub entry: Vec<CriterionIx>,
@@ -96,7 +96,7 @@ pub struct Item {
     pub children: Vec<ItemIx>,
     /// Planning table of a stage, of the case plan model or of a human task: items that may be planned into it.
     pub table: Vec<ItemIx>,
-    /// What else is asked of it by vendors' words: see each member.
+    /// Demands on it by vendors' words: see each member.
     pub extra: Extra,
 }
 
@@ -194,7 +194,7 @@ pub struct Control {
     pub manual: Rule,
     /// Whether it comes again; asked when its entry criterion fires again, or, without one, when it ends.
     pub repetition: Rule,
-    /// How it repeats; an extension.
+    /// Manner in which it repeats; an extension.
     pub repeats: Repeats,
     /// Whether its stage may complete as if it were not there; an extension.
     pub completion_neutral: Option<Rule>,
@@ -225,7 +225,7 @@ pub struct Condition {
     pub text: Arc<str>,
 }
 
-/// How an item repeats; extensions of the repetition rule.
+/// Manner in which an item repeats; extensions of the repetition rule.
 #[derive(Debug, Clone, Default)]
 pub struct Repeats {
     /// Most instances that there are at once: none is any number.
@@ -246,11 +246,11 @@ pub enum ParentCompletion {
     /// As the standard says.
     #[default]
     Standard,
-    /// It never holds it back.
+    /// The item never holds it back.
     Ignore,
-    /// It does not while it is available.
+    /// The item does not while it is available.
     IgnoreIfAvailable,
-    /// It does not when it has completed once.
+    /// The item does not when it has completed once.
     IgnoreAfterFirstCompletion,
 }
 
@@ -264,7 +264,7 @@ pub struct Discretion {
     pub roles: Vec<Vec<Arc<str>>>,
 }
 
-/// What an item has beside the standard, or beside its work.
+/// Members of an item beside the standard, or beside its work.
 #[derive(Debug, Default)]
 pub struct Extra {
     /// Whether a task is waited for (clause 5.4.12); a task that is not completes at once.
@@ -277,9 +277,9 @@ pub struct Extra {
     pub bound_inputs: Vec<(FileIx, Arc<str>)>,
     /// Output parameters with the case file items that take them.
     pub bound_outputs: Vec<(Arc<str>, FileIx)>,
-    /// What an exit criterion ends in a stage; an extension.
+    /// Instances that an exit criterion ends in a stage; an extension.
     pub exit: ExitKind,
-    /// What happens to a stage by its exit; an extension.
+    /// Fate of a stage by its exit; an extension.
     pub exit_event: ExitEvent,
     /// Condition of an event listener's being there; an extension.
     pub available: Option<Condition>,
@@ -291,7 +291,7 @@ pub struct Extra {
     pub settings: Map<String, Value>,
 }
 
-/// What an exit criterion ends in a stage; an extension.
+/// Instances that an exit criterion ends in a stage; an extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ExitKind {
     /// All that is in it.
@@ -303,15 +303,15 @@ pub enum ExitKind {
     ActiveAndEnabled,
 }
 
-/// What happens to a stage or a case by its exit; an extension.
+/// Fate of a stage or a case by its exit; an extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ExitEvent {
-    /// It is terminated.
+    /// The stage or case is terminated.
     #[default]
     Exit,
-    /// It completes, if it may.
+    /// The stage or case completes, if it may.
     Complete,
-    /// It completes, whatever is in it.
+    /// The stage or case completes, whatever is in it.
     ForceComplete,
 }
 
@@ -337,7 +337,7 @@ pub struct Criterion {
     pub item: ItemIx,
     /// Whether it is an exit criterion.
     pub is_exit: bool,
-    /// Its sentry.
+    /// Sentry of the criterion.
     pub sentry: SentryIx,
 }
 
@@ -438,7 +438,7 @@ pub struct FileItem {
     pub children: Vec<FileIx>,
     /// Items that it refers to.
     pub targets: Vec<FileIx>,
-    /// How many there may be.
+    /// Number of values that there may be.
     pub multiplicity: Multiplicity,
     /// Names of the properties of its definition, with their types; empty where nothing is said.
     pub properties: Vec<(Arc<str>, Option<Arc<str>>)>,

@@ -14,7 +14,7 @@ use crate::Problem;
 struct Readable<R: Resource>([AccessFilter<R>; 2]);
 
 impl<R: Resource> Readable<R> {
-    /// By a caller's rights; none when they may list or read none at all.
+    /// Instances by a caller's rights; none when they may list or read none at all.
     fn of<L: Lists<On = R>, C: Capability<On = R>>(snapshot: &Snapshot) -> Option<Self> {
         let list = snapshot.authorize_list::<L>().ok()?;
         Some(Self([list.filter().clone(), snapshot.authorize_some::<C>().ok()?]))

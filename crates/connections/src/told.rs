@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 
 use heddle_usecase::{AuditView, Audited};
 
-use crate::hooks::Hook;
-use crate::records::{Connection, Webhook};
+use crate::records::{Connection, Hook, Webhook};
 
 impl Audited for Connection {
     fn view(&self) -> AuditView {

@@ -1,5 +1,5 @@
-//! What a definition's kind knows of it: how its JSON is checked, what it starts, and how it is read from and written
-//! to files of its standard.
+//! Kinds of definitions, and what each knows of its own: how its JSON is checked, what it starts, and how it is read from
+//! and written to files of its standard.
 
 use async_trait::async_trait;
 use heddle_kernel::{DefinitionKind, Diagnostic, TenantId, Timestamp};
@@ -17,7 +17,7 @@ pub struct Examination {
     pub executable: bool,
 }
 
-/// What is written beside a version, so that others reach it.
+/// Entries beside a version, so that others reach it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Entries {
     /// Events that start an instance without a caller.
@@ -72,7 +72,7 @@ pub trait Kind: Send + Sync {
     /// `Internal`, `Unavailable`.
     async fn examine(&self, tenant: TenantId, document: &Value) -> Result<Examination, UseCaseError>;
 
-    /// What a version of the text starts, and how it is called.
+    /// Entries of a version of the text: what it starts, and how it is called.
     ///
     /// # Errors
     /// `Internal`.

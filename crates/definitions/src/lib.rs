@@ -92,7 +92,7 @@ pub(crate) struct Words {
     pub instance: &'static str,
     /// Several instances.
     pub instances: &'static str,
-    /// What is said of instances that keep a definition from being deleted, and how they are ended.
+    /// Words on instances that keep a definition from being deleted, and on how they are ended.
     pub in_use: &'static str,
 }
 

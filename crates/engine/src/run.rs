@@ -12,7 +12,7 @@ use heddle_feel::StepBudget;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// What an instance runs by.
+/// Model that an instance runs by.
 #[derive(Debug, Clone, Copy)]
 pub enum Model<'m> {
     /// A process, of which a run is an instance.

@@ -72,7 +72,7 @@ impl Plan {
 /// Schemas of the input by process id: start event and schema.
 pub type InputSchemas = HashMap<String, Vec<(String, Checker)>>;
 
-/// What can be started of one version.
+/// Parts of one version that can be started.
 #[derive(Debug)]
 pub struct CompiledVersion {
     /// The startable processes.

@@ -136,9 +136,9 @@ impl<A: Resource, B: Resource> Ancestor for OneOf<A, B> {
 /// Place in one of two manners.
 #[derive(Debug, Clone, PartialEq)]
 pub enum EitherPlace<A, B> {
-    /// In the manner of most.
+    /// Place in the manner of most.
     One(A),
-    /// In the other manner.
+    /// Place in the other manner.
     Other(B),
 }
 

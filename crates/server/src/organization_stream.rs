@@ -94,8 +94,8 @@ struct Frame {
     is_begun: bool,
 }
 
-/// What the reader is told of. The stream tells whole events: who may list a run or a case and not read it is told none
-/// of it.
+/// Reach of the reader: what they are told of. The stream tells whole events: who may list a run or a case and not read
+/// it is told none of it.
 #[derive(PartialEq)]
 struct Reach {
     /// Runs, and cases, that the reader may list.
@@ -105,7 +105,7 @@ struct Reach {
 }
 
 impl Reach {
-    /// By the rights of now: on runs, without which there is no stream, and on cases where there are any.
+    /// Reach by the rights of now: on runs, without which there is no stream, and on cases where there are any.
     fn of(snapshot: &Snapshot) -> Result<Self, DenialError> {
         let runs = snapshot.authorize_list::<RunList>()?;
         let mut reach = Self {

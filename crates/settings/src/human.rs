@@ -62,12 +62,12 @@ impl UserTask {
         self.assignee.is_none() && self.candidate_users.is_none() && self.candidate_groups.is_none()
     }
 
-    /// What it says literally of users: texts, perhaps with commas, or arrays of texts.
+    /// Users that it names literally: texts, perhaps with commas, or arrays of texts.
     pub fn users(&self) -> impl Iterator<Item = &Value> {
         [&self.assignee, &self.candidate_users].into_iter().flatten().filter_map(Setting::literal)
     }
 
-    /// What it says literally of groups.
+    /// Groups that it names literally.
     pub fn groups(&self) -> impl Iterator<Item = &Value> {
         self.candidate_groups.iter().filter_map(Setting::literal)
     }

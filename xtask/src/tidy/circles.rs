@@ -19,6 +19,7 @@ const CRATES: &[&str] = &[
     "execution",
     "feel",
     "harness",
+    "harness-kit",
     "heddle",
     "identity",
     "kernel",

@@ -256,7 +256,7 @@ response! {
         options: Vec<PlanItemTransition>,
     }
 
-    /// What an entry criterion still lacks.
+    /// Entry criterion that is not met, with the parts that it still lacks.
     struct MissingCriterion {
         /// The criterion.
         criterion_id: String,
@@ -279,7 +279,7 @@ response! {
     struct MissingIfPart {
         /// The condition.
         text: String,
-        /// Its present value: false, or null where it has none.
+        /// Present value of the condition: false, or null where it has none.
         #[schema(value_type = AnyJson)]
         value: Value,
     }

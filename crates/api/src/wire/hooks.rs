@@ -21,7 +21,7 @@ words! {
 
     /// Outcome of a call at a hook.
     enum HookOutcome {
-        /// It became a case event.
+        /// The call became a case event.
         Accepted = "accepted",
         /// The hook's condition does not hold for it.
         Ignored = "ignored",
@@ -100,7 +100,7 @@ response! {
         updated_by: String,
     }
 
-    /// What became of a call at a hook.
+    /// Receipt of a call at a hook: what became of it.
     struct HookReceipt {
         /// Outcome of the call.
         state: HookOutcome,

@@ -1,5 +1,6 @@
 //! Plan items: each stage's content, once for every item that refers to the stage.
 
+use super::planning::Seat;
 use super::{At, Builder, Node, Raw};
 use crate::model::PlanItemDefinition;
 use crate::plan::{Control, Discretion, Extra, Item, ItemIx, PLAN_MODEL, Work};
@@ -46,7 +47,7 @@ impl<'m> Builder<'m> {
         }
         if let Some(table) = definition.planning_table.as_deref() {
             let path = format!("{path}.planningTable");
-            self.table((ix, ix), table, &path, &Discretion::default(), around);
+            self.table(Seat { stage: ix, host: ix }, table, &path, &Discretion::default(), around);
         }
     }
 
@@ -101,7 +102,8 @@ impl<'m> Builder<'m> {
             if is_human {
                 let path = format!("{}.planningTable", defined.path);
                 around.push(node.definition_ref);
-                self.table((parent, ix), table, &path, &Discretion::default(), around);
+                let seat = Seat { stage: parent, host: ix };
+                self.table(seat, table, &path, &Discretion::default(), around);
                 around.pop();
             } else {
                 let at = At { id: node.definition_ref, path: &defined.path };

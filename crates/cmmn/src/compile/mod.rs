@@ -15,7 +15,7 @@ mod tests;
 
 mod work;
 
-use crate::finding::{self, Diagnostic, ExpressionPosition, Severity};
+use crate::finding::{self, Cited, Diagnostic, ExpressionPosition, Severity};
 use crate::model::{
     ApplicabilityRule, Case, CaseDefinition, Criterion, DiscretionaryItem, Expression, ItemControl, PlanItem,
     PlanItemDefinition, PlanningTable,
@@ -26,6 +26,7 @@ use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+pub(crate) use crate::finding::At;
 pub(crate) use settings::translated;
 
 /// The plans of a definition, with what stands against their execution.
@@ -51,7 +52,7 @@ impl Compiled {
     }
 }
 
-/// What the organisation decides where the standard leaves it open.
+/// Choices of the organisation where the standard leaves it open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Meaning {
     /// Whether a task or stage without a manual activation rule is started by hand. The standard's text says yes and its
@@ -83,7 +84,8 @@ pub fn compile_with(definition: &CaseDefinition, meaning: Meaning) -> Compiled {
 
 /// The finding on a definition without a case.
 pub(crate) fn no_case() -> Diagnostic {
-    finding::found(Severity::Error, ("noCase", "5.2"), ("", "cases"), "the definition has no case")
+    let at = At { id: "", path: "cases" };
+    finding::found(Severity::Error, ("noCase", "5.2"), at, "the definition has no case")
 }
 
 /// The plan of a case as far as it could be made, with what stands against it.
@@ -110,13 +112,6 @@ pub(crate) fn build(definition: &CaseDefinition, meaning: Meaning) -> Vec<Built>
         built
     });
     built.collect()
-}
-
-/// Place of an element: its id and its JSON path.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct At<'a> {
-    pub id: &'a str,
-    pub path: &'a str,
 }
 
 /// The definition of plan items, with its place.
@@ -166,7 +161,7 @@ impl<'m> From<&'m DiscretionaryItem> for Node<'m> {
     }
 }
 
-/// What an item of the plan was made of.
+/// Parts of the definition that an item of the plan was made of.
 #[derive(Debug, Clone)]
 pub(crate) struct Raw<'m> {
     pub node: Node<'m>,
@@ -298,13 +293,8 @@ impl<'m> Builder<'m> {
         }
     }
 
-    /// Tells of what stands against the execution of an element; the pair is code and clause.
-    pub(crate) fn error(
-        &mut self,
-        at: At<'_>,
-        rule: (&'static str, &'static str),
-        message: impl Into<String>,
-    ) {
+    /// Tells of what stands against the execution of an element.
+    pub(crate) fn error(&mut self, at: At<'_>, rule: impl Into<Cited>, message: impl Into<String>) {
         self.tell(Severity::Error, at, rule, message);
     }
 
@@ -313,16 +303,16 @@ impl<'m> Builder<'m> {
         &mut self,
         severity: Severity,
         at: At<'_>,
-        rule: (&'static str, &'static str),
+        rule: impl Into<Cited>,
         message: impl Into<String>,
     ) {
-        self.diagnostics.push(finding::found(severity, rule, (at.id, at.path), message));
+        self.diagnostics.push(finding::found(severity, rule, at, message));
     }
 
     /// Tells of an expression.
     fn refuse(&mut self, at: At<'_>, member: &str, wrong: Wrong) {
         let message = format!("{member}: {}", wrong.sentence);
-        let mut found = finding::found(Severity::Error, (wrong.code, "5.1.6"), (at.id, at.path), message);
+        let mut found = finding::found(Severity::Error, (wrong.code, "5.1.6"), at, message);
         found.expression = wrong.place.map(|(line, column)| ExpressionPosition { line, column });
         self.diagnostics.push(found);
     }

@@ -104,7 +104,7 @@ impl<'m> Builder<'m> {
         found
     }
 
-    /// What a parameter is bound to.
+    /// Binding of a parameter.
     fn bind(&mut self, at: At<'_>, parameter: &'m model::Parameter, is_input: bool, found: &mut Passed) {
         let Some(file) = self.bound(at, parameter) else { return };
         let name: Arc<str> = name_of(parameter).into();

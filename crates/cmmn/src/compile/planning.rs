@@ -4,12 +4,20 @@ use super::{At, Builder, Node};
 use crate::model::PlanningTable;
 use crate::plan::{Condition, Discretion, ItemIx};
 
+/// Place of a planning table.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seat {
+    /// Stage that its items are planned into.
+    pub stage: ItemIx,
+    /// Stage or human task that has the table.
+    pub host: ItemIx,
+}
+
 impl<'m> Builder<'m> {
-    /// The discretionary items of a table and of the tables in it. `place` is the stage that they are planned into, and
-    /// the stage or human task that has the table; `outer` is what the tables around ask for.
+    /// The discretionary items of a table and of the tables in it; `outer` is what the tables around ask for.
     pub(super) fn table(
         &mut self,
-        place: (ItemIx, ItemIx),
+        seat: Seat,
         table: &'m PlanningTable,
         path: &str,
         outer: &Discretion,
@@ -28,17 +36,17 @@ impl<'m> Builder<'m> {
             let roles = item.authorized_role_refs.as_deref().unwrap_or_default();
             let rules = item.applicability_rule_refs.as_deref().unwrap_or_default();
             let discretion = self.narrowed(at, &own, rules, roles);
-            let found = self.item(place.0, Node::from(item), path.clone(), Some(discretion), around);
-            if let (Some(found), Some(host)) = (found, self.plan.items.get_mut(place.1 as usize)) {
+            let found = self.item(seat.stage, Node::from(item), path.clone(), Some(discretion), around);
+            if let (Some(found), Some(host)) = (found, self.plan.items.get_mut(seat.host as usize)) {
                 host.table.push(found);
             }
         }
         for (number, inner) in table.planning_tables.iter().flatten().enumerate() {
-            self.table(place, inner, &format!("{path}.planningTables[{number}]"), &own, around);
+            self.table(seat, inner, &format!("{path}.planningTables[{number}]"), &own, around);
         }
     }
 
-    /// What a table or an item asks for beside what the tables around it do.
+    /// Demands of a table or an item, with those of the tables around it.
     fn narrowed(&mut self, at: At<'_>, outer: &Discretion, rules: &[String], roles: &[String]) -> Discretion {
         let mut own = outer.clone();
         for id in rules.iter().flat_map(|own| own.split_whitespace()) {

@@ -113,7 +113,7 @@ const STATES: &[&str] = &[
 struct Own<'a, 'm> {
     /// The item.
     item: At<'a>,
-    /// Its definition.
+    /// Definition of the item.
     at: At<'a>,
     definition: &'m PlanItemDefinition,
     settings: Map<String, Value>,
@@ -327,7 +327,7 @@ impl<'m> Builder<'m> {
         (extra.bound_inputs, extra.bound_outputs) = (passed.bound_inputs, passed.bound_outputs);
     }
 
-    /// What a process or case task calls: an expression, else the element's own name for it.
+    /// Reference to what a process or case task calls: an expression, else the element's own name for it.
     fn reference(
         &mut self,
         at: At<'_>,

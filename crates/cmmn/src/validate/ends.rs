@@ -51,7 +51,7 @@ fn is_instant(case: &Checked<'_>, item: &Item) -> bool {
     }
 }
 
-/// Why a stage can never end by itself; none where it can.
+/// Reason why a stage can never end by itself; none where it can.
 fn never_ends(case: &Checked<'_>, reach: &Reach, stage: &Item, auto_complete: bool) -> Option<String> {
     let plan = case.plan;
     if stage.exit.iter().any(|own| reach.can_be_met(plan, *own)) {

@@ -8,7 +8,7 @@ mod tests;
 mod usage;
 
 use crate::compile::{self, Compiled, Meaning};
-use crate::finding::{Diagnostic, Severity, found};
+use crate::finding::{At, Cited, Diagnostic, Severity, found};
 use crate::model::CaseDefinition;
 use crate::plan::{CasePlan, ItemIx};
 use crate::xml::extensions;
@@ -79,11 +79,12 @@ impl Checked<'_> {
         &self,
         item: ItemIx,
         severity: Severity,
-        rule: (&'static str, &'static str),
+        rule: impl Into<Cited>,
         message: impl Into<String>,
     ) -> Diagnostic {
         let ix = item as usize;
         let id = self.plan.items.get(ix).map(|own| &*own.id).unwrap_or_default();
-        found(severity, rule, (id, self.paths.get(ix).map_or(self.path, String::as_str)), message)
+        let path = self.paths.get(ix).map_or(self.path, String::as_str);
+        found(severity, rule, At { id, path }, message)
     }
 }

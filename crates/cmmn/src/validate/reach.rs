@@ -9,7 +9,7 @@ use crate::plan::{
 };
 use std::collections::VecDeque;
 
-/// What can happen to each item.
+/// Possibilities of each item: what can happen to it.
 #[derive(Debug)]
 pub(super) struct Reach {
     /// Whether it can be there: its stage can become active.

@@ -1,6 +1,6 @@
 //! Structure of the document: ids, what stands where, and references that the plan does not follow.
 
-use crate::finding::{Diagnostic, Severity, found};
+use crate::finding::{At, Diagnostic, Severity, found};
 use crate::model::{
     Case, CaseDefinition, CaseFileItem, Criterion, Parameter, PlanItemDefinition, PlanningTable,
 };
@@ -20,7 +20,8 @@ pub(super) fn structure(definition: &CaseDefinition) -> Vec<Diagnostic> {
             };
             if !ids.known.contains_key(end) {
                 let message = format!("{member}: there is no element {end:?}");
-                told.push(found(Severity::Error, ("danglingReference", "5.1.5"), (id, &path), message));
+                let at = At { id, path: &path };
+                told.push(found(Severity::Error, ("danglingReference", "5.1.5"), at, message));
             }
         }
     }
@@ -29,7 +30,8 @@ pub(super) fn structure(definition: &CaseDefinition) -> Vec<Diagnostic> {
         && cases.iter().all(|case| case.id.as_deref() != Some(primary))
     {
         let message = format!("there is no case {primary:?}");
-        told.push(found(Severity::Error, ("danglingReference", "5.2"), ("", "primaryCaseId"), message));
+        let at = At { id: "", path: "primaryCaseId" };
+        told.push(found(Severity::Error, ("danglingReference", "5.2"), at, message));
     }
     for (at, case) in cases.iter().enumerate() {
         let path = format!("cases[{at}]");
@@ -56,7 +58,7 @@ impl<'m> Ids<'m> {
         let Some(id) = id.map(String::as_str).filter(|id| !id.is_empty()) else { return };
         if let Some(first) = self.known.get(id) {
             let message = format!("the id {id:?} is that of {first} already");
-            self.told.push(found(Severity::Error, ("duplicateId", "5.1.1"), (id, path), message));
+            self.told.push(found(Severity::Error, ("duplicateId", "5.1.1"), At { id, path }, message));
         } else {
             self.known.insert(id, path.to_owned());
         }
@@ -161,7 +163,7 @@ impl<'m> Ids<'m> {
         if items.unwrap_or_default().is_empty() && tables.unwrap_or_default().is_empty() {
             let id = table.id.as_deref().unwrap_or_default();
             let rule = ("planningUnused", "5.4.9");
-            self.told.push(found(Severity::Info, rule, (id, path), "the planning table has no items"));
+            self.told.push(found(Severity::Info, rule, At { id, path }, "the planning table has no items"));
         }
         for (at, inner) in table.planning_tables.iter().flatten().enumerate() {
             self.table(inner, &format!("{path}.planningTables[{at}]"));
@@ -216,8 +218,8 @@ impl<'m> Places<'m> {
                 let message = format!(
                     "the definition {reference:?} stands neither in the stage of the item nor in one around it"
                 );
-                let place = (id.unwrap_or_default(), path.as_str());
-                self.told.push(found(Severity::Warning, ("definitionPlace", "5.4.8"), place, message));
+                let at = At { id: id.unwrap_or_default(), path: &path };
+                self.told.push(found(Severity::Warning, ("definitionPlace", "5.4.8"), at, message));
             }
         }
         for (at, inner) in stage.definitions.iter().flatten().enumerate() {
@@ -252,7 +254,8 @@ fn file_circles(case: &Case, path: &str, told: &mut Vec<Diagnostic>) {
                             "the case file items {own:?} and {target:?} refer to each other in a circle"
                         );
                         let path = paths.get(target).map_or(path, |path| path.as_str());
-                        told.push(found(Severity::Warning, ("fileCycle", "5.3.2"), (target, path), message));
+                        let at = At { id: target, path };
+                        told.push(found(Severity::Warning, ("fileCycle", "5.3.2"), at, message));
                     }
                     Some(target) => next = done.insert(target).then_some(target),
                     None => {

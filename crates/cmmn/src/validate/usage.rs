@@ -1,7 +1,7 @@
 //! Usage: variables that nothing in the case sets, and roles that nothing in it asks for.
 
 use super::Checked;
-use crate::finding::{Diagnostic, Severity, found};
+use crate::finding::{At, Diagnostic, Severity, found};
 use crate::plan::{Condition, Item, Rule, Work};
 use heddle_settings::{DataMapping, Target};
 use serde_json::Value;
@@ -20,14 +20,16 @@ pub(super) fn check(case: &Checked<'_>) -> Vec<Diagnostic> {
     }
     for name in unknown {
         let message = format!("a condition reads the variable `{name}`, which nothing in the case sets");
-        told.push(found(Severity::Info, ("unknownVariable", "5.4.7.2"), (&case.plan.id, case.path), message));
+        let at = At { id: &case.plan.id, path: case.path };
+        told.push(found(Severity::Info, ("unknownVariable", "5.4.7.2"), at, message));
     }
     let used = used_roles(case);
     for (number, role) in case.plan.roles.iter().enumerate() {
         if !used.contains(&*role.id) {
             let path = format!("{}.roles[{number}]", case.path);
             let message = format!("nothing in the case asks for the role `{}`", role.name);
-            told.push(found(Severity::Info, ("roleUnused", "5.2.2"), (&role.id, &path), message));
+            let at = At { id: &role.id, path: &path };
+            told.push(found(Severity::Info, ("roleUnused", "5.2.2"), at, message));
         }
     }
     told

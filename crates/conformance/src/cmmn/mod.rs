@@ -22,17 +22,17 @@ pub const SPECIFICATION: &str = "CMMN 1.1 (OMG formal/2016-12-01)";
 struct Feature {
     name: &'static str,
     clause: &'static str,
-    /// What stands beside the case.
+    /// Elements beside the case.
     root: &'static str,
-    /// What stands in the case before its plan model.
+    /// Elements in the case before its plan model.
     before: &'static str,
-    /// What stands in the case plan model.
+    /// Elements in the case plan model.
     plan: &'static str,
-    /// What stands in the case behind its plan model.
+    /// Elements in the case behind its plan model.
     after: &'static str,
     /// A text of the model, and another by which it is broken.
     breaks: [&'static str; 2],
-    /// What no other engine does.
+    /// Feature that no other engine has.
     alone: Option<&'static str>,
 }
 
@@ -53,7 +53,7 @@ pub struct CmmnClaim {
     pub executed: bool,
     /// Whether it is written as it was read.
     pub exported: bool,
-    /// What no other engine does with it, where that is so.
+    /// Part of it that no other engine has, where that is so.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub alone: Option<&'static str>,
@@ -96,7 +96,7 @@ impl Feature {
     }
 }
 
-/// What is done with an element.
+/// Claim about an element, by trying it.
 fn tried(feature: &Feature) -> CmmnClaim {
     let document = feature.document();
     let [text, broken] = feature.breaks;
@@ -132,7 +132,7 @@ fn tried(feature: &Feature) -> CmmnClaim {
     }
 }
 
-/// Where this engine does something else than the text of the standard says.
+/// Deviations: where this engine does something else than the text of the standard says.
 fn deviations() -> Vec<Deviation> {
     let deviation = |id, clause, about, text| Deviation { id, clause, about, text: Cow::Borrowed(text) };
     vec![

@@ -5,8 +5,8 @@ use heddle_kernel::Timestamp;
 use heddle_usecase::sha256_hex;
 use serde_json::{Map, Value};
 
-use super::record::{HookMapping, SignatureScheme};
 use super::signature::SignedCall;
+use crate::records::{HookMapping, SignatureScheme};
 use crate::{Problem, Problems};
 
 /// The longest expression, in characters.

@@ -3,10 +3,8 @@
 
 mod mapping;
 mod pace;
-mod record;
 mod signature;
 
-pub use record::{Hook, HookMapping, HookSettings, HookSignature, SignatureScheme};
 pub use signature::SignatureFault;
 
 use std::collections::BTreeMap;
@@ -25,7 +23,7 @@ use self::pace::Pace;
 use self::signature::SignedCall;
 use crate::manage::name_taken;
 use crate::ports::{Deleted, HookFilter, HookStore, HookWrite, Sealer, StoredHook};
-use crate::records::SecretState;
+use crate::records::{Hook, HookMapping, HookSettings, HookSignature, SecretState, SignatureScheme};
 use crate::secret::{SealedSecret, Secret, SecretPlace};
 use crate::types::signing_key;
 use crate::{JournalFor, Problem, Problems, UseCaseError};
@@ -145,7 +143,7 @@ pub struct HookEvent {
 /// Outcome of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Hooked {
-    /// It became an event.
+    /// The call became an event.
     Event(HookEvent),
     /// The hook's condition does not hold: nothing becomes of it.
     Ignored,

@@ -7,7 +7,7 @@ use heddle_kernel::Timestamp;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
-use super::record::SignatureScheme;
+use crate::records::SignatureScheme;
 use crate::secret::Secret;
 use crate::types::signing_key;
 
@@ -20,7 +20,7 @@ pub enum SignatureFault {
     /// A header is missing, or is not of its form.
     #[error("the call has no signature of the manner that the hook asks for")]
     Missing,
-    /// Its time is too far from now.
+    /// The signature's time is too far from now.
     #[error("the signature's time is too far from the present time")]
     Stale,
     /// No signature is of one of the secrets.

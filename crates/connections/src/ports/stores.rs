@@ -7,9 +7,8 @@ use heddle_kernel::{ConnectionId, HookId, Page, PageRequest, Revision, TenantId,
 use heddle_policy::{AccessFilter, resource};
 use heddle_usecase::{Journal, StoreError};
 
-use crate::hooks::Hook;
 use crate::records::{
-    Connection, Delivery, PauseReason, StoredConnection, Subscription, TestResult, Webhook,
+    Connection, Delivery, Hook, PauseReason, StoredConnection, Subscription, TestResult, Webhook,
 };
 use crate::secret::{SealedSecret, SecretPlace};
 use crate::types::ConnectionKind;

@@ -10,11 +10,9 @@ use serde_json::json;
 
 use super::{START, context, context_denied, ids, kind, nothing, sealer};
 use crate::UseCaseError;
-use crate::hooks::{
-    Hook, HookCall, HookMapping, HookRefusal, Hooked, Hooks, NewHook, NewSignature, SignatureFault,
-    SignatureScheme,
-};
+use crate::hooks::{HookCall, HookRefusal, Hooked, Hooks, NewHook, NewSignature, SignatureFault};
 use crate::ports::{MockHookStore, StoredHook};
+use crate::records::{Hook, HookMapping, SignatureScheme};
 use crate::secret::Secret;
 
 fn new() -> NewHook {

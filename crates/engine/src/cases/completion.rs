@@ -51,7 +51,7 @@ impl CaseMachine<'_> {
                 let own = self.state.item(child).filter(|own| own.parent == Some(id));
                 if own.is_some()
                     && !self.is_ignored(id, child, item)?
-                    && self.holds_back(id, child, (ix, item), [auto, by_hand])
+                    && self.holds_back(id, child, ix, item, [auto, by_hand])
                 {
                     found.push(item.id.to_string());
                     if found.len() >= most {
@@ -78,7 +78,8 @@ impl CaseMachine<'_> {
         &self,
         stage: LocalId,
         child: LocalId,
-        (ix, item): (ItemIx, &Item),
+        ix: ItemIx,
+        item: &Item,
         [auto, by_hand]: [bool; 2],
     ) -> bool {
         let Some(own) = self.state.item(child) else { return false };

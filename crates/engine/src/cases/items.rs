@@ -247,7 +247,7 @@ impl CaseMachine<'_> {
         Ok(())
     }
 
-    /// What an instance is about to do has everything that it needs: by its criterion, or from the first.
+    /// Entry that is met: an instance has everything that it needs, by its criterion or from the first.
     pub(super) fn entry_met(&mut self, id: LocalId, criterion: Option<CriterionIx>) -> Result<(), Rejection> {
         let Some(own) = self.state.item(id).filter(|own| own.state == ItemState::Available) else {
             return Ok(());
@@ -415,7 +415,7 @@ impl CaseMachine<'_> {
         there < most as usize
     }
 
-    /// What has no entry criterion comes again when it ends, if its rule says so.
+    /// Repetition without an entry criterion: an instance that ends comes again, if its rule says so.
     fn come_again(
         &mut self,
         id: LocalId,

@@ -35,7 +35,7 @@ use std::ops::{Deref, DerefMut};
 /// Most standard events and entries of one step: what goes on beyond it would go on without end.
 const MOST_ROUNDS: u32 = 10_000;
 
-/// What is left to do in a round.
+/// Work that is left to do in a round.
 enum Todo {
     /// An item that has come to be and needs no entry criterion.
     Enter(LocalId),

@@ -1,4 +1,4 @@
-//! What may be planned in a case, where, and by whom.
+//! Items that may be planned in a case, where, and by whom.
 
 use super::items::item_type;
 use super::view::{Looking, PlanningView};

@@ -17,7 +17,7 @@ pub enum LifeCycle {
 /// Target of a transition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum To {
-    /// This state.
+    /// The state that is named.
     State(ItemState),
     /// The state before what is around it was suspended.
     Before,

@@ -26,7 +26,7 @@ pub struct CaseView {
     pub items: Vec<ItemView>,
     /// Case file items, in document order.
     pub file: Vec<FileView>,
-    /// What may be planned.
+    /// Items that may be planned.
     pub planning: Vec<PlanningView>,
     /// Transitions of the case that are possible.
     pub options: Vec<String>,
@@ -77,7 +77,7 @@ pub struct ItemView {
 pub struct CriterionView {
     /// The criterion.
     pub id: Arc<str>,
-    /// Its sentry.
+    /// Sentry of the criterion.
     pub sentry: Arc<str>,
     /// On-parts that have not occurred.
     pub missing: Vec<MissingPart>,
@@ -163,7 +163,7 @@ pub struct PlanningView {
     pub reason: Option<String>,
 }
 
-/// What is looked at.
+/// Case that is looked at.
 pub(super) struct Looking<'v> {
     pub plan: &'v CasePlan,
     pub state: &'v State,
@@ -343,7 +343,7 @@ impl Looking<'_> {
     }
 }
 
-/// What an instance sees.
+/// Scope that an instance sees.
 struct Seen<'s> {
     state: &'s State,
     scope: LocalId,

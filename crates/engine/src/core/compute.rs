@@ -22,7 +22,7 @@ fn decision_error(message: impl Into<String>) -> StepFault {
     StepFault::Incident(IncidentCode::DecisionError, message.into())
 }
 
-/// What a decision or a script gave.
+/// Outcome of a decision or a script.
 pub(crate) struct Computed {
     /// Event that tells of it.
     pub event: EventKind,

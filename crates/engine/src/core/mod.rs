@@ -1,4 +1,4 @@
-//! What the machines of processes and of cases share: the state with its history, the evaluation of settings, the
+//! Parts that the machines of processes and of cases share: the state with its history, the evaluation of settings, the
 //! budgets, and the plans of human tasks, jobs, calls, decisions and scripts.
 //!
 //! Nothing here says what happens next: a plan is data, and the machine that asked for it emits its events.

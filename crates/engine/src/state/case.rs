@@ -19,7 +19,7 @@ pub(crate) struct CaseState {
     /// Instances of items by rising ids, the case plan model first; of those that ended the last few.
     #[serde(rename = "i", default)]
     pub items: Vec<ItemInstance>,
-    /// What sentries remember, by whom it is kept for and by the ids of the criteria.
+    /// Memories of sentries, by whom they are kept for and by the ids of the criteria.
     #[serde(rename = "m", default, skip_serializing_if = "Vec::is_empty")]
     pub memories: Vec<Memory>,
     /// Counts of the instances of items.
@@ -94,7 +94,7 @@ pub(crate) struct ItemInstance {
     pub since: Timestamp,
 }
 
-/// What a sentry remembers at one criterion.
+/// Memory of a sentry at one criterion.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Memory {
     /// Instance for which it is kept: of an entry criterion the stage, of an exit criterion the item.

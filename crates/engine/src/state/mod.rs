@@ -92,7 +92,7 @@ pub struct State {
     pub(crate) started_at: Option<Timestamp>,
     #[serde(rename = "x", default, skip_serializing_if = "Option::is_none")]
     pub(crate) ended_at: Option<Timestamp>,
-    /// What CMMN adds; none for a process.
+    /// State that CMMN adds; none for a process.
     #[serde(rename = "cm", default, skip_serializing_if = "Option::is_none")]
     pub(crate) case: Option<Box<CaseState>>,
     /// Tokens of a snapshot of before, when they stood beside the rest.

@@ -1,4 +1,4 @@
-//! What is done to one instance of either kind by its key: for the façades of runs and cases, which say what.
+//! Actions on one instance of either kind by its key: for the façades of runs and cases, which say what.
 
 use heddle_engine::Command;
 use heddle_kernel::{DefinitionKind, Page, PageRequest, Revision, TenantId, WorkflowId};

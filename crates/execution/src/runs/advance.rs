@@ -23,7 +23,7 @@ const ATTEMPTS: u32 = 5;
 /// Words and roles of the caller, beside the command.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Said<'a> {
-    /// What the caller says about it, which the history keeps.
+    /// Remark of the caller about it, which the history keeps.
     pub remark: Option<&'a Remark>,
     /// Case roles of the caller: names of the groups and roles that they have.
     pub roles: &'a [String],

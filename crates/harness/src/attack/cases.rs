@@ -6,7 +6,8 @@
 )]
 
 use anyhow::{Context as _, Result};
-use heddle_harness::http::Answer;
+use heddle_harness_kit::http::Answer;
+use heddle_harness_kit::prepare;
 use serde_json::{Value, json};
 
 use super::Attack;
@@ -14,7 +15,6 @@ use super::judge::Judge;
 use super::person::{Person, data, id};
 use super::place::Place;
 use super::scene::Scene;
-use crate::prepare;
 
 /// Statuses of a start that is done, refused for what it asks, or put off.
 const STARTED: &[u16] = &[201, 400, 409, 429, 503];

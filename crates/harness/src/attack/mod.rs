@@ -36,8 +36,8 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use clap::Args;
 
-use heddle_harness::out;
-use heddle_harness::server::{self, Backend, Build};
+use heddle_harness_kit::out;
+use heddle_harness_kit::server::{self, Backend, Build};
 
 use judge::Judge;
 use place::Place;

@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use heddle_harness::client::Client;
-use heddle_harness::out;
-use heddle_harness::server::{self, Backend, Build, Mode, Server};
+use heddle_harness_kit::client::Client;
+use heddle_harness_kit::out;
+use heddle_harness_kit::prepare;
+use heddle_harness_kit::random::Random;
+use heddle_harness_kit::server::{self, Backend, Build, Mode, Server};
 use serde_json::json;
 
 use super::figures::{Figure, Latencies};
 use super::http1::{self, Connection};
-use crate::prepare;
-use crate::random::Random;
 
 /// Connections are opened and caches filled before anything counts.
 const WARM_UP: Duration = Duration::from_millis(500);

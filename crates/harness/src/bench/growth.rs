@@ -10,15 +10,15 @@ use std::ffi::OsStr;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use heddle_harness::client::{Client, encode};
-use heddle_harness::out;
-use heddle_harness::postgres::Postgres;
-use heddle_harness::server::{self, Backend, Build, Mode, Server};
+use heddle_harness_kit::client::{Client, encode};
+use heddle_harness_kit::out;
+use heddle_harness_kit::postgres::Postgres;
+use heddle_harness_kit::prepare;
+use heddle_harness_kit::server::{self, Backend, Build, Mode, Server};
 use serde_json::{Value, json};
 
 use super::figures::{Figure, Latencies};
 use super::http1::{self, Connection};
-use crate::prepare;
 
 /// Runs and cases, and as many tasks, of the small database.
 const FEW: u64 = 20_000;

@@ -18,7 +18,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use clap::Subcommand;
 
-use heddle_harness::workspace;
+use heddle_harness_kit::workspace;
 
 /// Subject of a benchmark.
 #[derive(Subcommand)]

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result};
-use heddle_harness::client::{Answer, Client, Method, encode};
+use heddle_harness_kit::client::{Answer, Client, Method, encode};
 use serde_json::{Map, Value, json};
 
 use super::case_language::{CASE, CaseStep, FileChange, Planned};

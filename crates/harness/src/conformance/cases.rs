@@ -105,7 +105,11 @@ fn refused(model: &Model, case: &Case, reason: String) -> Outcome {
 
 fn fresh_key() -> String {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
-    format!("case-{:x}-{}", crate::random::seed() & 0xFFFF_FFFF, NUMBER.fetch_add(1, Ordering::Relaxed))
+    format!(
+        "case-{:x}-{}",
+        heddle_harness_kit::random::seed() & 0xFFFF_FFFF,
+        NUMBER.fetch_add(1, Ordering::Relaxed)
+    )
 }
 
 impl Stage<'_> {

@@ -9,7 +9,7 @@ use heddle_cmmn::xml;
 use super::canonical::CASE_MODELS;
 use super::report::Report;
 use super::roundtrip::{self, Format, Source};
-use heddle_harness::out;
+use heddle_harness_kit::out;
 
 const CMMN: Format = Format { name: "CMMN", ending: "cmmn", xml_ending: ".cmmn.xml", models: &CASE_MODELS };
 

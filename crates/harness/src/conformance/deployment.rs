@@ -14,8 +14,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::language::Model;
-use crate::prepare;
-use heddle_harness::client::{Answer, Client, Method};
+use heddle_harness_kit::client::{Answer, Client, Method};
+use heddle_harness_kit::prepare;
 
 /// The workflows and case types of one case.
 #[derive(Debug, Default)]

@@ -9,8 +9,8 @@ use super::cases;
 use super::language;
 use super::report::{self, Outcome, Report};
 use super::scene::Scene;
-use heddle_harness::out;
-use heddle_harness::server::Backend;
+use heddle_harness_kit::out;
+use heddle_harness_kit::server::Backend;
 
 /// Options of `conformance bpmn-execution` and `conformance cmmn-execution`.
 #[derive(clap::Args)]

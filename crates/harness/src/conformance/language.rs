@@ -206,7 +206,7 @@ pub(crate) fn read_suite(folder: &Path) -> Result<Vec<(PathBuf, Model)>> {
         bail!("there is no folder {}", folder.display());
     }
     let mut found = Vec::new();
-    for path in heddle_harness::workspace::files(folder)? {
+    for path in heddle_harness_kit::workspace::files(folder)? {
         if path.file_name().is_some_and(|name| name == "expectations.json") {
             let text = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
             let models: Vec<Model> = serde_json::from_slice(&text)
@@ -303,7 +303,7 @@ mod tests {
     #[test]
     fn the_given_suites_are_read_whole() {
         for (folder, expected) in [("bpmn/execution", 156), ("cmmn/execution", 8)] {
-            let folder = heddle_harness::workspace::suites().join(folder);
+            let folder = heddle_harness_kit::workspace::suites().join(folder);
             if !folder.is_dir() {
                 assert!(std::env::var_os("CI").is_none(), "the suites are absent");
                 eprintln!("skipped: the suites are absent");
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn our_own_suite_is_read_whole_and_its_files_are_there() {
-        let folder = heddle_harness::workspace::root().join("docs/cmmn-suite");
+        let folder = heddle_harness_kit::workspace::root().join("docs/cmmn-suite");
         assert!(cases(&folder) >= 120);
         for (folder, model) in read_suite(&folder).unwrap() {
             for file in &model.files {

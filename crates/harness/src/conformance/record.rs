@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::report::{Outcome, Report};
 use super::{cmmn_roundtrip, constraints, dmn_tck, execution, roundtrip, schema, vendor};
-use heddle_harness::{out, workspace};
+use heddle_harness_kit::{out, workspace};
 
 /// A suite whose results are recorded.
 struct Kept {

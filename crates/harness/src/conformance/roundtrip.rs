@@ -15,8 +15,8 @@ use super::canonical::{self, Document, MODEL};
 use super::deployment;
 use super::report::{self, Outcome, Report};
 use super::scene::Scene;
-use heddle_harness::server::Backend;
-use heddle_harness::{out, workspace};
+use heddle_harness_kit::server::Backend;
+use heddle_harness_kit::{out, workspace};
 
 /// Options of `conformance bpmn-roundtrip`.
 #[derive(clap::Args)]

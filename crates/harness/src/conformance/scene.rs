@@ -14,9 +14,9 @@ use anyhow::{Context, Result};
 use heddle_kernel::Timestamp;
 use serde_json::{Value, json};
 
-use heddle_harness::client::{Answer, Client, Method};
-use heddle_harness::postgres::Postgres;
-use heddle_harness::server::{self, Backend, Build, Mode, Server};
+use heddle_harness_kit::client::{Answer, Client, Method};
+use heddle_harness_kit::postgres::Postgres;
+use heddle_harness_kit::server::{self, Backend, Build, Mode, Server};
 
 /// A server whose clock moved further than this is replaced: its trial licence must not run out.
 const CLOCK_LIMIT: Duration = Duration::from_secs(8 * 24 * 3600);
@@ -84,7 +84,7 @@ impl Scene {
             return Ok(Arc::clone(person));
         }
         let client = &self.client;
-        let email = format!("{role}-{:x}@example.com", crate::random::seed());
+        let email = format!("{role}-{:x}@example.com", heddle_harness_kit::random::seed());
         let roles = client.all("/api/roles").await?;
         let operator = roles.iter().find(|own| own["name"] == "operator").context("no role operator")?;
         let body =
@@ -133,7 +133,7 @@ impl Scene {
         if let Origin::Own(own) = &mut self.origin {
             let Own { binary, server, postgres } = own.as_mut();
             if !lives {
-                heddle_harness::out::note(format_args!(
+                heddle_harness_kit::out::note(format_args!(
                     "the server no longer answers:\n{}",
                     server.log_tail()
                 ));

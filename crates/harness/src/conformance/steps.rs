@@ -14,7 +14,7 @@ use super::case_steps;
 use super::cases::{Stage, Verdict};
 use super::judge;
 use super::language::{JobEnd, Manner, Step};
-use heddle_harness::client::{Answer, encode};
+use heddle_harness_kit::client::{Answer, encode};
 
 /// An open human task.
 struct Task {

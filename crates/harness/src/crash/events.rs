@@ -12,17 +12,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use heddle_harness::client::{Answer, Client};
-use heddle_harness::out;
-use heddle_harness::server::Server;
+use heddle_harness_kit::client::{Answer, Client};
+use heddle_harness_kit::out;
+use heddle_harness_kit::prepare;
+use heddle_harness_kit::random::Random;
+use heddle_harness_kit::server::Server;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use super::check::{self, Findings, History};
 use super::load::{Line, Outcome, judge};
 use super::{Address, Options, kills};
-use crate::prepare;
-use crate::random::Random;
 
 /// Callers at the same time when nothing else is said.
 const CALLERS: usize = 64;

@@ -13,12 +13,11 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use crate::random::{self, Random};
-use heddle_harness::client::Client;
-use heddle_harness::out;
-use heddle_harness::server::{self, Backend, Build, Mode, Server};
-
-use crate::prepare;
+use heddle_harness_kit::client::Client;
+use heddle_harness_kit::out;
+use heddle_harness_kit::prepare;
+use heddle_harness_kit::random::{self, Random};
+use heddle_harness_kit::server::{self, Backend, Build, Mode, Server};
 
 /// Options of `crash`.
 #[derive(clap::Args)]

@@ -12,10 +12,9 @@ use reqwest::Method;
 use serde_json::{Map, Value, json};
 
 use super::document::{Document, Operation, unique};
-use heddle_harness::client::Client;
-use heddle_harness::out;
-
-use crate::prepare;
+use heddle_harness_kit::client::Client;
+use heddle_harness_kit::out;
+use heddle_harness_kit::prepare;
 
 /// Known-good calls and real path parameters, by operation.
 #[derive(Debug, Default)]

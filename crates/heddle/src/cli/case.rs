@@ -115,7 +115,7 @@ pub(crate) struct CaseFile {
     /// The case file item, by its id or name.
     #[arg(long, value_name = "ITEM", requires = "value")]
     pub item: Option<String>,
-    /// Its value as JSON, `@FILE` with it, or `-` for standard input; null deletes it.
+    /// Value of the item as JSON, `@FILE` with it, or `-` for standard input; null deletes it.
     #[arg(long, value_name = "JSON", requires = "item")]
     pub value: Option<String>,
     /// Change that is meant, such as `update` or `addChild`.

@@ -1,4 +1,4 @@
-//! What `heddle case-type` does that is CMMN's own; the rest is done as for workflows.
+//! Commands of `heddle case-type` that are CMMN's own; the rest is done as for workflows.
 
 use std::path::Path;
 

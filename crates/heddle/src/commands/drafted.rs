@@ -22,7 +22,7 @@ pub(crate) struct Shelf {
     pub member: &'static str,
     /// Member that counts what was started of one.
     pub counts: &'static str,
-    /// What was started.
+    /// Word for what was started.
     pub instances: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! What `heddle workflow` does that is BPMN's own; the rest is done as for case types, and the import is apart.
+//! Commands of `heddle workflow` that are BPMN's own; the rest is done as for case types, and the import is apart.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! What is drafted, published and versioned, between wire and domain: workflows and case types have the same members but
-//! for a few, so that one list of them serves both.
+//! Definitions between wire and domain, drafted, published and versioned: workflows and case types have the same members
+//! but for a few, so that one list of them serves both.
 
 use heddle_api::wire;
 use heddle_kernel::Patch;
@@ -47,7 +47,7 @@ macro_rules! told_version {
     };
 }
 
-/// What a body says of a new definition.
+/// New definition as a body describes it.
 macro_rules! new_of {
     ($body:expr, $draft:expr) => {
         heddle_definitions::NewDefinition {
@@ -60,7 +60,7 @@ macro_rules! new_of {
     };
 }
 
-/// What a body changes of a definition.
+/// Patch of a definition that a body asks for.
 macro_rules! patch_of {
     ($body:expr, $revision:expr) => {
         heddle_definitions::DefinitionPatch {
@@ -87,7 +87,7 @@ macro_rules! changed {
     }};
 }
 
-/// What a query asks of a list.
+/// Filter that a query asks of a list.
 macro_rules! filter_of {
     ($query:expr, starred: $starred:expr) => {
         heddle_definitions::ports::DefinitionFilter {

@@ -1,4 +1,4 @@
-//! What runs ask of workflows; the store of definitions answers it.
+//! Port by which runs ask about workflows; the store of definitions answers it.
 
 use std::ops::RangeInclusive;
 

@@ -102,7 +102,7 @@ pub(super) fn read<T: Extended>(
     Ok(())
 }
 
-/// What the document itself says as the definition's own data counts before the words.
+/// Settings that the document itself gives as the definition's own data; they count before the words.
 fn read_settings<T: Extended>(reader: &mut Reader<'_>, model: &mut T, el: El) {
     let tree = reader.tree;
     let holders = tree.parts_of(el).filter(|&child| tree.part(child).kind == kind("extensionElements"));

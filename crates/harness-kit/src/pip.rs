@@ -5,16 +5,17 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use heddle_harness::{out, workspace};
+use crate::{out, workspace};
 
 /// A virtual environment with a package.
-pub(crate) struct Environment {
+#[derive(Debug)]
+pub struct Environment {
     folder: PathBuf,
 }
 
 impl Environment {
     /// Finds the environment of a package, or makes it and has pip install what the requirements ask for, which blanks part.
-    pub(crate) fn install(name: &str, requirement: &str) -> Result<Self> {
+    pub fn install(name: &str, requirement: &str) -> Result<Self> {
         let folder = workspace::target_dir()?.join(name);
         // The mark is written last: what was broken off is made anew.
         let mark = folder.join("installed");
@@ -31,7 +32,7 @@ impl Environment {
     }
 
     /// Puts a script beside it and gives its python with that script as its first argument.
-    pub(crate) fn python(&self, name: &str, script: &str) -> Result<Command> {
+    pub fn python(&self, name: &str, script: &str) -> Result<Command> {
         std::fs::write(self.folder.join(name), script).context("the script cannot be written")?;
         let mut python = Command::new(self.folder.join("bin/python"));
         python.arg(name).current_dir(&self.folder).stdin(Stdio::null());

@@ -3,16 +3,17 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// An xorshift64* generator.
-pub(crate) struct Random(u64);
+#[derive(Debug)]
+pub struct Random(u64);
 
 impl Random {
     /// From a seed; zero is replaced, since the generator would stay there.
-    pub(crate) const fn new(seed: u64) -> Self {
+    pub const fn new(seed: u64) -> Self {
         Self(if seed == 0 { 0x9E37_79B9_7F4A_7C15 } else { seed })
     }
 
     /// The next number.
-    pub(crate) const fn next(&mut self) -> u64 {
+    pub const fn number(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
@@ -20,13 +21,13 @@ impl Random {
     }
 
     /// A number of the range, both ends included.
-    pub(crate) const fn between(&mut self, low: u64, high: u64) -> u64 {
-        low + self.next() % (high - low + 1)
+    pub const fn between(&mut self, low: u64, high: u64) -> u64 {
+        low + self.number() % (high - low + 1)
     }
 }
 
 /// A seed out of the clock.
-pub(crate) fn seed() -> u64 {
+pub fn seed() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |passed| {
         u64::from(passed.subsec_nanos()) ^ passed.as_secs().rotate_left(24) ^ u64::from(std::process::id())
     })
@@ -44,6 +45,6 @@ mod tests {
             assert_eq!(number, two.between(200, 1_500));
             assert!((200..=1_500).contains(&number));
         }
-        assert_ne!(Random::new(1).next(), Random::new(2).next());
+        assert_ne!(Random::new(1).number(), Random::new(2).number());
     }
 }

@@ -5,10 +5,11 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use heddle_harness::{out, workspace};
+use crate::{out, workspace};
 
 /// An installed package.
-pub(crate) struct Package {
+#[derive(Debug)]
+pub struct Package {
     /// The folder that node is to be started in.
     pub folder: PathBuf,
     /// The package's own folder.
@@ -17,7 +18,7 @@ pub(crate) struct Package {
 
 impl Package {
     /// Finds a package, or has npm install what the requirement asks for.
-    pub(crate) fn install(name: &str, requirement: &str) -> Result<Self> {
+    pub fn install(name: &str, requirement: &str) -> Result<Self> {
         let folder = workspace::target_dir()?.join(name);
         let module = folder.join("node_modules").join(name);
         std::fs::create_dir_all(&folder).context("the target folder cannot be written")?;
@@ -34,7 +35,7 @@ impl Package {
     }
 
     /// Puts a script beside it and gives node with that script as its first argument.
-    pub(crate) fn node(&self, name: &str, script: &str) -> Result<Command> {
+    pub fn node(&self, name: &str, script: &str) -> Result<Command> {
         std::fs::write(self.folder.join(name), script).context("the script cannot be written")?;
         let mut node = Command::new("node");
         node.arg(name).current_dir(&self.folder).stdin(Stdio::null());
@@ -43,6 +44,6 @@ impl Package {
 }
 
 /// bpmn-moddle, the library that most BPMN editors read and write with; the standard's schema comes with it.
-pub(crate) fn moddle() -> Result<Package> {
+pub fn moddle() -> Result<Package> {
     Package::install("bpmn-moddle", "bpmn-moddle@^10")
 }

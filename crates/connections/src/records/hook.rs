@@ -3,7 +3,7 @@
 use heddle_kernel::{HookId, Revision, TenantId, Timestamp, UserId, literals};
 use serde::{Deserialize, Serialize};
 
-use crate::records::SecretState;
+use super::SecretState;
 
 literals! {
     /// Manner in which a sender signs its calls.

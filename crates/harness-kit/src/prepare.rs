@@ -8,10 +8,10 @@
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-use heddle_harness::client::Client;
+use crate::client::Client;
 
 /// Start, one bare task, end: a run of it ends at once.
-pub(crate) const ONE_TASK: &str = r#"
+pub const ONE_TASK: &str = r#"
     <startEvent id="begin"/>
     <sequenceFlow id="f1" sourceRef="begin" targetRef="work"/>
     <task id="work" name="Work"/>
@@ -19,7 +19,7 @@ pub(crate) const ONE_TASK: &str = r#"
     <endEvent id="done"/>"#;
 
 /// Start, one human task, end.
-pub(crate) const HUMAN_TASK: &str = r#"
+pub const HUMAN_TASK: &str = r#"
     <startEvent id="begin"/>
     <sequenceFlow id="f1" sourceRef="begin" targetRef="work"/>
     <userTask id="work" name="Work"/>
@@ -27,7 +27,7 @@ pub(crate) const HUMAN_TASK: &str = r#"
     <endEvent id="done"/>"#;
 
 /// A human task and a timer side by side; the run ends when both have.
-pub(crate) const TASK_AND_TIMER: &str = r#"
+pub const TASK_AND_TIMER: &str = r#"
     <startEvent id="begin"/>
     <sequenceFlow id="f1" sourceRef="begin" targetRef="fork"/>
     <parallelGateway id="fork"/>
@@ -44,7 +44,7 @@ pub(crate) const TASK_AND_TIMER: &str = r#"
     <endEvent id="done"/>"#;
 
 /// A whole BPMN document around the content of one process.
-pub(crate) fn document(process: &str, content: &str) -> String {
+pub fn document(process: &str, content: &str) -> String {
     format!(
         r#"<?xml version="1.0" encoding="UTF-8"?>
 <definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"
@@ -58,7 +58,7 @@ pub(crate) fn document(process: &str, content: &str) -> String {
 
 /// A case that counts: an event `order.opened` starts it, and each `order.counted` for it occurs once, with its `mark` in the
 /// case file. A human task keeps it open.
-pub(crate) const COUNTING: &str = r#"
+pub const COUNTING: &str = r#"
     <extensionElements><flowable:eventType>order.opened</flowable:eventType></extensionElements>
     <caseFileModel><caseFileItem id="mark" name="mark" multiplicity="ZeroOrOne"/></caseFileModel>
     <casePlanModel id="plan" name="Count">
@@ -79,7 +79,7 @@ pub(crate) const COUNTING: &str = r#"
     </casePlanModel>"#;
 
 /// A human task, a milestone behind it that is no more than reached, and a case file item.
-pub(crate) const HUMAN_CASE: &str = r#"
+pub const HUMAN_CASE: &str = r#"
     <caseFileModel><caseFileItem id="note" name="note" multiplicity="ZeroOrOne"/></caseFileModel>
     <casePlanModel id="plan" name="Work">
       <planItem id="work" definitionRef="human"/>
@@ -92,7 +92,7 @@ pub(crate) const HUMAN_CASE: &str = r#"
     </casePlanModel>"#;
 
 /// A whole CMMN document around the content of one case.
-pub(crate) fn case_document(case: &str, content: &str) -> String {
+pub fn case_document(case: &str, content: &str) -> String {
     format!(
         r#"<?xml version="1.0" encoding="UTF-8"?>
 <definitions xmlns="http://www.omg.org/spec/CMMN/20151109/MODEL" xmlns:flowable="http://flowable.org/cmmn"
@@ -106,7 +106,7 @@ pub(crate) fn case_document(case: &str, content: &str) -> String {
 }
 
 /// Imports a case type, as a draft.
-pub(crate) async fn import_case(client: &Client, case: &str, content: &str) -> Result<String> {
+pub async fn import_case(client: &Client, case: &str, content: &str) -> Result<String> {
     let content = case_document(case, content);
     let body = json!({"fileName": format!("{case}.cmmn"), "content": content, "slug": case});
     let made = client.post("/api/case-types/import/cmmn", &body).await?.data().context("import")?;
@@ -114,25 +114,25 @@ pub(crate) async fn import_case(client: &Client, case: &str, content: &str) -> R
 }
 
 /// Imports and publishes a case type.
-pub(crate) async fn publish_case(client: &Client, case: &str, content: &str) -> Result<String> {
+pub async fn publish_case(client: &Client, case: &str, content: &str) -> Result<String> {
     let id = import_case(client, case, content).await?;
     client.post(&format!("/api/case-types/{id}/publish"), &json!({})).await?.data().context("publish")?;
     Ok(id)
 }
 
 /// The id of a case type in the answer to its import.
-pub(crate) fn imported_id(made: &Value) -> Option<&str> {
+pub fn imported_id(made: &Value) -> Option<&str> {
     made["id"].as_str().or_else(|| made["caseType"]["id"].as_str())
 }
 
 /// Starts a case and gives its representation.
-pub(crate) async fn start_case(client: &Client, case_type: &str, correlation_key: &str) -> Result<Value> {
+pub async fn start_case(client: &Client, case_type: &str, correlation_key: &str) -> Result<Value> {
     let body = json!({"caseTypeId": case_type, "correlationKey": correlation_key});
     client.post("/api/cases", &body).await?.data().context("start")
 }
 
 /// Previews a document and gives its definition.
-pub(crate) async fn definition(client: &Client, process: &str, content: &str) -> Result<Value> {
+pub async fn definition(client: &Client, process: &str, content: &str) -> Result<Value> {
     let source = json!({"source": {
         "format": "bpmn", "fileName": format!("{process}.bpmn"), "content": document(process, content)}});
     let preview = client.post("/api/workflows/transform/preview", &source).await?.data();
@@ -140,7 +140,7 @@ pub(crate) async fn definition(client: &Client, process: &str, content: &str) ->
 }
 
 /// Creates a workflow with a draft.
-pub(crate) async fn create(client: &Client, process: &str, content: &str) -> Result<String> {
+pub async fn create(client: &Client, process: &str, content: &str) -> Result<String> {
     let definition = definition(client, process, content).await?;
     let body = json!({"slug": process, "displayName": process, "description": "", "definition": definition});
     let created = client.post("/api/workflows", &body).await?.data().context("create")?;
@@ -148,13 +148,13 @@ pub(crate) async fn create(client: &Client, process: &str, content: &str) -> Res
 }
 
 /// Creates and publishes a workflow.
-pub(crate) async fn publish(client: &Client, process: &str, content: &str) -> Result<String> {
+pub async fn publish(client: &Client, process: &str, content: &str) -> Result<String> {
     let id = create(client, process, content).await?;
     client.post(&format!("/api/workflows/{id}/publish"), &json!({})).await?.data().context("publish")?;
     Ok(id)
 }
 
 /// Starts a run and gives its representation.
-pub(crate) async fn start(client: &Client, workflow: &str, body: &Value) -> Result<Value> {
+pub async fn start(client: &Client, workflow: &str, body: &Value) -> Result<Value> {
     client.post(&format!("/api/workflows/{workflow}/runs"), body).await?.data().context("start")
 }

@@ -183,7 +183,7 @@ async fn numbers_are_those_that_counting_gives_after_everything_that_changes_the
         letters.discard(t, letter.id, &Journal::default()).await.unwrap();
         holds(&db, "without the letter").await;
 
-        runs.purge(t, begun_runs[0].id, &Journal::default()).await.unwrap();
+        runs.purge(&begun_runs[0].key(), &Journal::default()).await.unwrap();
         holds(&db, "after a purge").await;
         for left in [&begun_runs[1], &begun_runs[5]] {
             let now = RunStore::load_any(&runs, t, left.id).await.unwrap();
@@ -238,7 +238,7 @@ async fn what_an_organisation_stores_is_bounded_and_what_is_there_goes_on() {
         // A step of a run that is there adds to none of it, and what is purged leaves room.
         commit(&runs, unit_of(ends(&first, RunState::Completed))).await.unwrap();
         assert_eq!(commit(&runs, plain(&mine)).await, exceeded("runs", 3, 3));
-        runs.purge(mine.tenant, first.id, &Journal::default()).await.unwrap();
+        runs.purge(&first.key(), &Journal::default()).await.unwrap();
         assert_eq!(commit(&runs, plain(&mine)).await, Ok(()));
 
         let (full, stored, _) = bounded(&db, Quotas { stored_bytes: 1, ..Quotas::DEFAULT });

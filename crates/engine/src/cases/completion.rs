@@ -93,9 +93,7 @@ impl CaseMachine<'_> {
             }
             ItemState::Disabled | ItemState::Completed | ItemState::Terminated | ItemState::Closed => false,
             ItemState::Available | ItemState::Enabled if auto => own.required && !own.repeats,
-            ItemState::Available | ItemState::Enabled => {
-                !own.repeats && !(listens && self.is_orphaned(ix, stage))
-            }
+            ItemState::Available | ItemState::Enabled => !(listens && self.is_orphaned(ix, stage)),
         }
     }
 

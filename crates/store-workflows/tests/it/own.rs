@@ -247,7 +247,9 @@ async fn the_work_list_of_own_runs_shows_what_one_started_is_given_or_completed(
         }
         // A deny of what is one's own takes all tasks of such runs, whoever they are for.
         let others = AccessFilter::everything().but_own_of(ada);
-        assert!(runs.tasks(flow.tenant, &open(), &[of_runs(&others)], &page(50)).await.unwrap().items.is_empty());
+        assert!(
+            runs.tasks(flow.tenant, &open(), &[of_runs(&others)], &page(50)).await.unwrap().items.is_empty()
+        );
     });
 }
 

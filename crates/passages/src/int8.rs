@@ -27,8 +27,17 @@ impl Scan {
     /// # Errors
     /// [`Error::BadVector`].
     pub fn put(&mut self, id: u64, vector: &[f32]) -> Result<(), Error> {
-        let vector = unit(vector, self.dims, || format!("passage {id}"))?;
+        unit(vector, self.dims, || format!("passage {id}"))?;
         self.remove(id);
+        self.append(id, vector)
+    }
+
+    /// Adds a vector of an id that isn't there yet.
+    ///
+    /// # Errors
+    /// [`Error::BadVector`].
+    pub fn append(&mut self, id: u64, vector: &[f32]) -> Result<(), Error> {
+        let vector = unit(vector, self.dims, || format!("passage {id}"))?;
         let (codes, scale) = quantize(&vector);
         self.ids.push(id);
         self.codes.extend(codes);

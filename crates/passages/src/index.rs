@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 
@@ -119,6 +119,8 @@ pub struct Index {
     keyword: Keyword,
     manifest: Mutex<Manifest>,
     state: RwLock<State>,
+    /// Bytes of memory, about, as of the last change.
+    memory: AtomicU64,
     /// Set once the files are no longer what the memory says: replaced, removed, or half written.
     retired: AtomicBool,
 }
@@ -180,14 +182,17 @@ impl Index {
         }
         let words = keyword.view()?;
         let state = State { dense, words, sequence: manifest.sequence, owed: manifest.owed };
-        Ok(Self {
+        let index = Self {
             directory: directory.to_owned(),
             settings,
             keyword,
             manifest: Mutex::new(manifest),
             state: RwLock::new(state),
+            memory: AtomicU64::new(0),
             retired: AtomicBool::new(false),
-        })
+        };
+        index.weigh();
+        Ok(index)
     }
 
     /// The change up to which the index is whole.
@@ -211,7 +216,12 @@ impl Index {
     /// Bytes of memory that it takes while it is open, about.
     #[must_use]
     pub fn memory(&self) -> u64 {
-        self.keyword.memory() + self.state.read().dense.as_ref().map_or(0, Dense::memory)
+        self.memory.load(Ordering::Relaxed)
+    }
+
+    fn weigh(&self) {
+        let bytes = self.keyword.memory() + self.state.read().dense.as_ref().map_or(0, Dense::memory);
+        self.memory.store(bytes, Ordering::Relaxed);
     }
 
     /// What it is made for.
@@ -281,7 +291,9 @@ impl Index {
         *manifest =
             Manifest { sequence: until, owed, keyword, dense: mark, codes, next: None, ..manifest.clone() };
         manifest.write(&self.directory)?;
-        self.compact(manifest)
+        self.compact(manifest)?;
+        self.weigh();
+        Ok(())
     }
 
     fn sums(&self) -> Result<(Option<DenseMark>, Option<crate::manifest::Sum>), Error> {

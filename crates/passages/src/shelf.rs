@@ -63,20 +63,25 @@ impl Shelf {
     /// [`Error::Rebuild`] where there is none that can serve; [`Error::Io`].
     pub fn index(&self, key: &Key, settings: Settings) -> Result<Arc<Index>, Error> {
         let slot = self.slot(key);
-        let index = {
-            let mut opened = slot.index.lock();
-            match opened.as_ref().filter(|index| !index.is_retired()) {
-                Some(index) if index.settings() == settings => Arc::clone(index),
-                Some(_) => return Err(crate::Rebuild::Settings.into()),
-                None => {
-                    *opened = None;
-                    let index = Arc::new(Index::open(&key.directory(&self.root), key, settings)?);
-                    Arc::clone(opened.insert(index))
-                }
+        let index = self.opened(key, settings, &slot);
+        match &index {
+            Ok(index) => self.used(&slot, index),
+            Err(_) => self.forget(key, slot),
+        }
+        index
+    }
+
+    fn opened(&self, key: &Key, settings: Settings, slot: &Slot) -> Result<Arc<Index>, Error> {
+        let mut opened = slot.index.lock();
+        match opened.as_ref().filter(|index| !index.is_retired()) {
+            Some(index) if index.settings() == settings => Ok(Arc::clone(index)),
+            Some(_) => Err(crate::Rebuild::Settings.into()),
+            None => {
+                *opened = None;
+                let index = Arc::new(Index::open(&key.directory(&self.root), key, settings)?);
+                Ok(Arc::clone(opened.insert(index)))
             }
-        };
-        self.used(&slot, &index);
-        Ok(index)
+        }
     }
 
     /// Begins to build an index anew. The one that serves goes on until [`Self::install`]; what an earlier builder of
@@ -150,9 +155,13 @@ impl Shelf {
         if let Some(index) = opened.take() {
             index.retire();
         }
+        slot.bytes.store(0, Ordering::Relaxed);
         remove(&key.directory(&self.root))?;
         remove(&key.building(&self.root))?;
-        remove(&key.replaced(&self.root))
+        remove(&key.replaced(&self.root))?;
+        drop(opened);
+        self.forget(key, slot);
+        Ok(())
     }
 
     /// Removes all generations of a database, also such as were never opened.
@@ -189,10 +198,23 @@ impl Shelf {
         Arc::clone(self.slots.lock().entry(key.clone()).or_default())
     }
 
+    /// Gives up a place that has no index, unless somebody else is about to put one there.
+    fn forget(&self, key: &Key, slot: Arc<Slot>) {
+        let mut slots = self.slots.lock();
+        let empty = slot.index.try_lock().is_some_and(|opened| opened.is_none());
+        // One is the map's, one this.
+        if empty && Arc::strong_count(&slot) == 2 {
+            slots.remove(key);
+        }
+    }
+
     /// Notes that an index is in use, and closes those that were not for longest until the rest fits.
     fn used(&self, slot: &Slot, index: &Index) {
         slot.used.store(self.tick.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
-        slot.bytes.store(index.memory(), Ordering::Relaxed);
+        let bytes = index.memory();
+        if slot.bytes.swap(bytes, Ordering::Relaxed) == bytes {
+            return;
+        }
         let mut slots = self.slots.lock();
         let mut total: u64 = slots.values().map(|slot| slot.bytes.load(Ordering::Relaxed)).sum();
         if total <= self.budget {

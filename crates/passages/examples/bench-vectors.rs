@@ -107,7 +107,7 @@ fn truth(vectors: &Vectors, queries: &[Vec<f32>], ids: impl Iterator<Item = u64>
     Ok(best.into_iter().map(|best| best.into_iter().map(|(_, id)| id).collect()).collect())
 }
 
-/// What a search costs and finds.
+/// Cost of a search, and how much it finds.
 fn figure(
     queries: &[Vec<f32>],
     truth: &Truth,

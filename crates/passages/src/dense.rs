@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use turbovec::IdMapIndex;
 
-use crate::index::Changes;
+use crate::changes::Changes;
 use crate::manifest::{DenseMark, Sum};
 use crate::places::Places;
 use crate::rows::{Row, Rows, extend_crc};
@@ -16,7 +16,7 @@ use crate::vector::dot;
 use crate::{AllowList, Error, Rebuild};
 
 const BITS: usize = 4;
-/// What the codes ask of the number of dimensions; what is missing is filled with zeros, which change no product.
+/// Divisor that the codes ask of the number of dimensions; what is missing is filled with zeros, which change no product.
 const MULTIPLE: usize = 8;
 /// Rows that are read and encoded at once.
 const BATCH: usize = 1024;
@@ -148,7 +148,7 @@ impl Dense {
         self.places.get(id).is_some()
     }
 
-    /// How many passages have a vector.
+    /// Number of passages that have a vector.
     pub(crate) fn len(&self) -> u64 {
         self.mark.live
     }
@@ -263,7 +263,7 @@ fn engine(error: impl std::error::Error) -> Error {
     Error::Engine(error.to_string())
 }
 
-/// What a file of codes that cannot be read means: nothing that the machine lacks now, so it is the file.
+/// Meaning of a file of codes that cannot be read: nothing that the machine lacks now, so it is the file.
 fn unreadable(error: &io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::OutOfMemory | io::ErrorKind::ResourceBusy => {

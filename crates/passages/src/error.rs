@@ -32,7 +32,7 @@ pub enum Error {
     BadVector {
         /// `passage 7` or `the query`.
         subject: String,
-        /// What is wrong.
+        /// Words for what is wrong.
         why: &'static str,
     },
     /// A vector is asked for, and the index holds keywords only; or a mode's text or vector is missing.
@@ -55,7 +55,7 @@ pub enum Error {
     Engine(String),
 }
 
-/// Why an index has to be built anew.
+/// Reason for which an index has to be built anew.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Rebuild {
     /// There is none yet, or it was deleted.
@@ -69,10 +69,10 @@ pub enum Rebuild {
         /// Version of this program.
         expected: u32,
     },
-    /// It belongs to another organisation, database or generation.
+    /// Another organisation, database or generation wrote it.
     #[error("it is another's: {0}")]
     Foreign(String),
-    /// It was made for vectors of another length or for another language.
+    /// Another length of vectors or another language is what it was made for.
     #[error("it was made for other settings")]
     Settings,
     /// A file is missing, cut short or altered.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::vector::dot;
 
-/// How the legs of a hybrid query become one ranking.
+/// Way in which the legs of a hybrid query become one ranking.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Fusion {
     /// Each leg's scores stretched to 0 to 1 over its candidates, then `alpha` of the semantic ones and the rest of the
@@ -55,9 +55,9 @@ pub struct Hit {
     pub id: u64,
     /// The score of the mode: a cosine, BM25, or what the fusion made of both.
     pub score: f32,
-    /// Its place among the nearest vectors, where it is one of the candidates.
+    /// Place among the nearest vectors, where it is one of the candidates.
     pub semantic: Option<Leg>,
-    /// Its place among the fitting words, where it is one of the candidates.
+    /// Place among the fitting words, where it is one of the candidates.
     pub keyword: Option<Leg>,
 }
 
@@ -112,7 +112,7 @@ impl Stretch {
         Self { least, width: scores().fold(f32::NEG_INFINITY, f32::max) - least }
     }
 
-    /// Where all are equal, each is the best.
+    /// A score on the scale; where all are equal, each is the best.
     fn apply(self, leg: Option<Leg>) -> f32 {
         match leg {
             None => 0.0,

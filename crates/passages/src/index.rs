@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 
+use crate::changes::{Changes, Passage};
 use crate::dense::Dense;
 use crate::fuse::{diversify, fuse, single};
 use crate::key::{Key, Settings};
@@ -20,17 +21,6 @@ const WORDS: &str = "words";
 const CANDIDATES: usize = 50;
 /// The longest text of a query in bytes.
 const LONGEST_QUERY: usize = 16_384;
-
-/// A passage as it is indexed.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Passage {
-    /// Unique within the database, and below the greatest number of all.
-    pub id: u64,
-    /// What is found by words.
-    pub text: String,
-    /// What is found by likeness: as many numbers as the settings say, of any length; none in an index of words.
-    pub vector: Option<Vec<f32>>,
-}
 
 /// Which legs a query asks, and what becomes of their answers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -48,11 +38,11 @@ pub enum Shape<'a> {
 pub struct Query<'a> {
     /// The legs.
     pub shape: Shape<'a>,
-    /// How many hits are wanted.
+    /// Number of hits that are wanted.
     pub limit: usize,
     /// Candidates of each leg; 50, or four times the limit where that is more, when it is none.
     pub candidates: Option<usize>,
-    /// What alone may be answered; everything when it is none. It counts in both legs before the cut.
+    /// Passages that alone may be answered; all of them when it is none. It counts in both legs before the cut.
     pub allow: Option<&'a AllowList>,
     /// The least score of the shape that a hit may have.
     pub min_score: Option<f32>,
@@ -66,48 +56,6 @@ impl<'a> Query<'a> {
     #[must_use]
     pub fn new(shape: Shape<'a>, limit: usize) -> Self {
         Self { shape, limit, candidates: None, allow: None, min_score: None, diversity: None }
-    }
-}
-
-/// Changes in the form in which they are applied: first what leaves, then what comes.
-#[derive(Debug, Default)]
-pub(crate) struct Changes {
-    pub(crate) removed: AllowList,
-    /// Each id once.
-    pub(crate) puts: Vec<u64>,
-    pub(crate) texts: Vec<String>,
-    /// The unit vectors of the puts, one after the other.
-    pub(crate) vectors: Vec<f32>,
-}
-
-impl Changes {
-    /// Checks passages. Of one that comes twice the last counts.
-    pub(crate) fn of(removed: AllowList, puts: Vec<Passage>, settings: Settings) -> Result<Self, Error> {
-        let mut changes = Self { removed, ..Self::default() };
-        let mut seen = std::collections::HashSet::with_capacity(puts.len());
-        for passage in puts.into_iter().rev().filter(|passage| seen.insert(passage.id)) {
-            if let Some(vector) = checked(&passage, settings)? {
-                changes.vectors.extend(vector);
-            }
-            changes.puts.push(passage.id);
-            changes.texts.push(passage.text);
-        }
-        Ok(changes)
-    }
-}
-
-/// The unit vector of a passage; none in an index of words.
-fn checked(passage: &Passage, settings: Settings) -> Result<Option<Vec<f32>>, Error> {
-    let subject = || format!("passage {}", passage.id);
-    let bad = |why| Err(Error::BadVector { subject: subject(), why });
-    if passage.id == u64::MAX {
-        return bad("its id is the greatest number of all");
-    }
-    match (settings.dims, &passage.vector) {
-        (None, None) => Ok(None),
-        (None, Some(_)) => bad("the index is of words alone"),
-        (Some(_), None) => bad("there is none"),
-        (Some(dims), Some(vector)) => unit(vector, dims as usize, subject).map(Some),
     }
 }
 
@@ -207,7 +155,7 @@ impl Index {
         self.state.read().owed
     }
 
-    /// How many vectors there are; none in an index of words.
+    /// Number of vectors; none in an index of words.
     #[must_use]
     pub fn vectors(&self) -> Option<u64> {
         self.state.read().dense.as_ref().map(Dense::len)
@@ -224,7 +172,7 @@ impl Index {
         self.memory.store(bytes, Ordering::Relaxed);
     }
 
-    /// What it is made for.
+    /// Settings that it is made for.
     #[must_use]
     pub fn settings(&self) -> Settings {
         self.settings

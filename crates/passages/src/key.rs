@@ -18,7 +18,7 @@ pub struct Key {
     generation: u64,
 }
 
-/// What an index is made for; another needs another index.
+/// Settings that an index is made for; others need another index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
     /// Dimensions of its vectors, 1 to 16,384; none for keywords only.

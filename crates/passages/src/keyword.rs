@@ -13,8 +13,8 @@ use tantivy::{
     Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Searcher, TantivyDocument, Term,
 };
 
+use crate::changes::Changes;
 use crate::files::Files;
-use crate::index::Changes;
 use crate::{AllowList, Error, Language};
 
 const ID: &str = "id";

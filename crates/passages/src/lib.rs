@@ -10,6 +10,7 @@
 //! where computing may block.
 
 mod allow;
+mod changes;
 mod dense;
 mod error;
 mod files;
@@ -26,9 +27,10 @@ mod text;
 mod vector;
 
 pub use allow::AllowList;
+pub use changes::Passage;
 pub use error::{BuildError, Error, Rebuild};
 pub use fuse::{Fusion, Hit, Leg};
-pub use index::{Index, Passage, Query, Shape};
+pub use index::{Index, Query, Shape};
 pub use int8::Scan;
 pub use key::{Key, Settings};
 pub use shelf::{Builder, Shelf};

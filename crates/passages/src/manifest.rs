@@ -19,7 +19,7 @@ pub(crate) const FORMAT: u32 = 1;
 
 const NAME: &str = "manifest";
 
-/// What a directory holds.
+/// Contents of a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
     pub(crate) format: u32,
@@ -47,7 +47,7 @@ pub(crate) struct Next {
     pub(crate) dense: Option<DenseMark>,
 }
 
-/// What the files of vectors must add up to.
+/// Sums that the files of vectors must add up to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct DenseMark {
     /// Number in the files' names; another with each compaction.

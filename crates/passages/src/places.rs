@@ -10,7 +10,7 @@ pub(crate) struct Places {
     /// Ascending, with the row of each beside it.
     ids: Vec<u64>,
     rows: Vec<u64>,
-    /// What is not in them yet: another row, or none any more.
+    /// Changes that are not in them yet: another row, or none any more.
     fresh: HashMap<u64, Option<u64>>,
 }
 

@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
+use crate::changes::{Changes, Passage};
 use crate::dense::Dense;
-use crate::index::{Changes, Index, Passage, remove, words_directory};
+use crate::index::{Index, remove, words_directory};
 use crate::key::{Key, Settings};
 use crate::keyword::{Keyword, Writing};
 use crate::{AllowList, BuildError, Error};
@@ -34,7 +35,7 @@ pub struct Shelf {
 #[derive(Debug, Default)]
 struct Slot {
     index: Mutex<Option<Arc<Index>>>,
-    /// When it was asked for last, on the clock of the shelf.
+    /// Tick of the shelf at which it was asked for last.
     used: AtomicU64,
     /// Bytes of memory when it was asked for last.
     bytes: AtomicU64,

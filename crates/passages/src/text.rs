@@ -146,7 +146,7 @@ impl TokenStream for WordStream<'_> {
     }
 }
 
-/// What the sign before belongs to.
+/// Run that the sign before belongs to.
 enum Run {
     None,
     /// A word, from this byte on.

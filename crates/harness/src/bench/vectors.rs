@@ -11,7 +11,7 @@ use heddle_harness::{out, workspace};
 
 const SCRIPT: &str = include_str!("vectors.py");
 const PEERS: &str = "numpy hnswlib faiss-cpu";
-/// What the bars were set for: this many vectors.
+/// Number of vectors that the bars were set for.
 const USUAL: u64 = 100_000;
 const MILLION: u64 = 1_000_000;
 

@@ -51,7 +51,6 @@ impl Numbers {
     }
 
     /// About normally distributed: the sum of four sixteenths of the bits.
-    #[expect(clippy::cast_precision_loss, reason = "sums of 18 bits")]
     fn normal(&mut self) -> f32 {
         let bits = self.next();
         let sum: u64 = (0..4).map(|part| bits >> (16 * part) & 0xffff).sum();

@@ -93,7 +93,6 @@ pub(crate) fn fuse(semantic: Vec<Hit>, keyword: Vec<Hit>, fusion: Fusion) -> Vec
     hits
 }
 
-#[expect(clippy::cast_precision_loss, reason = "ranks are far below where floats skip numbers")]
 fn reciprocal(leg: Leg, k: f32) -> f32 {
     1.0 / (k + leg.rank as f32)
 }

@@ -92,12 +92,10 @@ impl Scan {
 /// One byte per dimension, and what a unit of it is worth.
 fn quantize(vector: &[f32]) -> (Vec<i8>, f32) {
     let greatest = vector.iter().fold(f32::MIN_POSITIVE, |greatest, value| greatest.max(value.abs()));
-    #[expect(clippy::cast_possible_truncation, reason = "the quotient lies between -127 and 127")]
     let codes = vector.iter().map(|value| (value / greatest * 127.0).round() as i8).collect();
     (codes, greatest / 127.0)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "only the order counts, and the best are scored exactly")]
 fn product(left: &[i8], right: &[i8]) -> f32 {
     left.iter().zip(right).map(|(left, right)| i32::from(*left) * i32::from(*right)).sum::<i32>() as f32
 }

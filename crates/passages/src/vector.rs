@@ -21,10 +21,6 @@ pub fn unit(vector: &[f32], dims: usize, subject: impl Fn() -> String) -> Result
     if length < f64::from(f32::MIN_POSITIVE) {
         return bad("it has no direction");
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "a quotient of at most 1 is rounded to what is stored"
-    )]
     Ok(vector.iter().map(|value| (f64::from(*value) / length) as f32).collect())
 }
 

@@ -1,5 +1,7 @@
 //! Tests of the index against plain reckoning, and of what it does with damaged files.
 
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests fail the test")]
+
 mod damage;
 mod near;
 mod oracle;

@@ -82,6 +82,7 @@ impl Dense {
         let pairs = codes.iter_ids().map(|row| Some((*ids.get(usize::try_from(row).ok()?)?, row)));
         let places = pairs.collect::<Option<Vec<_>>>().and_then(Places::of);
         let places = places.ok_or_else(|| Error::damaged("the codes name rows that are not there"))?;
+        sweep(directory, epoch)?;
         Ok(Self { dims, directory: directory.to_owned(), mark, rows, places, codes })
     }
 
@@ -253,6 +254,20 @@ impl Dense {
         }
         wide
     }
+}
+
+/// Removes files of other epochs: of a compaction that was cut short, or that could not clear up behind it.
+fn sweep(directory: &Path, epoch: u32) -> io::Result<()> {
+    for entry in std::fs::read_dir(directory)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let parts = name.to_str().and_then(|name| name.split_once('-'));
+        let other = |number: &str| number.parse::<u32>().is_ok_and(|number| number != epoch);
+        if parts.is_some_and(|(kind, number)| matches!(kind, "codes" | "ids" | "vectors") && other(number)) {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 fn codes_path(directory: &Path, epoch: u32) -> PathBuf {

@@ -19,6 +19,8 @@ use crate::{AllowList, Error, Fusion, Hit};
 const WORDS: &str = "words";
 /// Candidates of a leg that are scored exactly however few are wanted: by them the best ten are the right ten.
 const CANDIDATES: usize = 50;
+/// The most candidates of a leg, and hits of a query.
+const MOST: usize = 10_000;
 /// The longest text of a query in bytes.
 const LONGEST_QUERY: usize = 16_384;
 
@@ -40,7 +42,7 @@ pub struct Query<'a> {
     pub shape: Shape<'a>,
     /// Number of hits that are wanted.
     pub limit: usize,
-    /// Candidates of each leg; 50, or four times the limit where that is more, when it is none.
+    /// Candidates of each leg, at most 10,000; 50, or four times the limit where that is more, when it is none.
     pub candidates: Option<usize>,
     /// Passages that alone may be answered; all of them when it is none. It counts in both legs before the cut.
     pub allow: Option<&'a AllowList>,
@@ -274,9 +276,10 @@ impl Index {
     /// [`Error::BadVector`], [`Error::BadQuery`], [`Error::Behind`], [`Error::Rebuild`], [`Error::Reopen`].
     pub fn search(&self, query: &Query<'_>) -> Result<Vec<Hit>, Error> {
         sound(query)?;
-        let state = self.current()?;
         let wanted = query.candidates.unwrap_or_else(|| CANDIDATES.max(query.limit.saturating_mul(4)));
         let wanted = wanted.max(query.limit);
+        few(wanted)?;
+        let state = self.current()?;
         let mut hits = match query.shape {
             Shape::Keyword(text) => self.words(&state, text, wanted, query.allow)?,
             Shape::Semantic(vector) => self.near(&state, vector, wanted, query.allow)?,
@@ -315,6 +318,7 @@ impl Index {
         allow: Option<&AllowList>,
     ) -> Result<(Vec<Hit>, Vec<Hit>), Error> {
         text.map_or(Ok(()), short)?;
+        few(candidates)?;
         let state = self.current()?;
         let near = vector.map(|vector| self.near(&state, vector, candidates, allow)).transpose()?;
         let words = text.map(|text| self.words(&state, text, candidates, allow)).transpose()?;
@@ -415,6 +419,10 @@ fn short(text: &str) -> Result<(), Error> {
     } else {
         Err(Error::BadQuery("the text of the query is too long"))
     }
+}
+
+fn few(wanted: usize) -> Result<(), Error> {
+    if wanted <= MOST { Ok(()) } else { Err(Error::BadQuery("too many passages are asked for at once")) }
 }
 
 /// Whether the numbers of a query are ones that it can work with.

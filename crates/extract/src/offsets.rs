@@ -31,6 +31,19 @@ impl<'t> CharIndex<'t> {
         let mark = self.marks.get(block).copied().unwrap_or_default();
         mark + self.text.as_bytes().get(block * STEP..byte).map_or(0, begun)
     }
+
+    /// Byte at which a character begins; the end of the text for one that is not there.
+    pub(crate) fn byte(&self, character: u64) -> usize {
+        let block = self.marks.partition_point(|mark| *mark <= character).saturating_sub(1);
+        let mark = self.marks.get(block).copied().unwrap_or_default();
+        let mut at = (block * STEP).min(self.text.len());
+        while !self.text.is_char_boundary(at) {
+            at += 1;
+        }
+        let missing = usize::try_from(character.saturating_sub(mark)).unwrap_or(usize::MAX);
+        let rest = self.text.get(at..).unwrap_or_default();
+        rest.char_indices().nth(missing).map_or(self.text.len(), |(further, _)| at + further)
+    }
 }
 
 /// Characters that begin in some bytes of UTF-8.
@@ -48,6 +61,7 @@ mod tests {
             let index = CharIndex::new(&text);
             for (count, (byte, _)) in text.char_indices().enumerate() {
                 assert_eq!(index.at(byte), count as u64);
+                assert_eq!(index.byte(count as u64), byte);
             }
             assert_eq!(index.at(text.len()), text.chars().count() as u64);
         }

@@ -33,15 +33,7 @@ pub(crate) struct HeadingAt {
 pub(crate) struct TableAt {
     pub(crate) range: Range<usize>,
     pub(crate) head: Range<usize>,
-    pub(crate) columns: Vec<String>,
-    pub(crate) rows: Vec<Row>,
-}
-
-/// Row of a table.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Row {
-    pub(crate) range: Range<usize>,
-    pub(crate) cells: Vec<String>,
+    pub(crate) rows: Vec<Range<usize>>,
 }
 
 /// Structure of a text; all lists are in the order of the text.
@@ -87,8 +79,6 @@ struct Scan {
     depth: usize,
     heading: Option<HeadingAt>,
     table: Option<TableAt>,
-    /// Cells of the row or the head that is open.
-    cells: Option<Vec<String>>,
 }
 
 impl Scan {
@@ -120,25 +110,17 @@ impl Scan {
             }
             Tag::Table(_) => {
                 self.at(range.start);
-                self.table =
-                    Some(TableAt { head: range.start..range.start, range, columns: vec![], rows: vec![] });
+                self.table = Some(TableAt { head: range.start..range.start, range, rows: vec![] });
             }
             Tag::TableHead => {
                 if let Some(table) = &mut self.table {
                     table.head = range;
                 }
-                self.cells = Some(Vec::new());
             }
             Tag::TableRow => {
                 self.found.breaks.push(Break { at: range.start, strength: ITEM });
-                self.cells = Some(Vec::new());
                 if let Some(table) = &mut self.table {
-                    table.rows.push(Row { range, cells: vec![] });
-                }
-            }
-            Tag::TableCell => {
-                if let Some(cells) = &mut self.cells {
-                    cells.push(String::new());
+                    table.rows.push(range);
                 }
             }
             Tag::Item => self.found.breaks.push(Break { at: range.start, strength: ITEM }),
@@ -153,7 +135,8 @@ impl Scan {
             | Tag::DefinitionListDefinition
             | Tag::MetadataBlock(_) => self.at(range.start),
             // Inside a line nothing is cut by its markup.
-            Tag::Emphasis
+            Tag::TableCell
+            | Tag::Emphasis
             | Tag::Strong
             | Tag::Strikethrough
             | Tag::Superscript
@@ -172,14 +155,6 @@ impl Scan {
             heading.text = heading.text.trim().to_owned();
             self.found.headings.push(heading);
         }
-        if matches!(tag, TagEnd::TableHead | TagEnd::TableRow)
-            && let (Some(table), Some(cells)) = (&mut self.table, self.cells.take())
-        {
-            match table.rows.last_mut() {
-                Some(row) => row.cells = cells,
-                None => table.columns = cells,
-            }
-        }
         if matches!(tag, TagEnd::Table)
             && let Some(table) = self.table.take()
         {
@@ -190,9 +165,6 @@ impl Scan {
     fn piece(&mut self, piece: &str) {
         if let Some(heading) = &mut self.heading {
             heading.text.push_str(piece);
-        }
-        if let Some(cell) = self.cells.as_mut().and_then(|cells| cells.last_mut()) {
-            cell.push_str(piece);
         }
     }
 
@@ -226,9 +198,8 @@ mod tests {
             structure.headings.iter().map(|found| (found.level, found.text.as_str())).collect();
         assert_eq!(headings, [(1, "One two"), (2, "Three")]);
         let table = &structure.tables[0];
-        assert_eq!(table.columns, ["a", "b"]);
-        assert_eq!(table.rows[0].cells, ["1", "2"]);
-        assert_eq!(text[table.rows[1].range.clone()].trim(), "| 3 | 4 |");
+        assert_eq!(text[table.head.clone()].trim(), "| a | b |");
+        assert_eq!(text[table.rows[1].clone()].trim(), "| 3 | 4 |");
         let cut: Vec<_> = structure.breaks.iter().map(|found| (&text[found.at..found.at + 1], found.strength)).collect();
         assert_eq!(
             cut,

@@ -4,13 +4,13 @@ use super::{Read, Source};
 use crate::builder::Builder;
 use crate::document::{Markup, PartKind};
 use crate::error::ExtractError;
-use crate::ocr::{Engine, ImageKind};
+use crate::ocr::Engine;
 
 pub(super) fn read(source: Source<'_>, builder: &mut Builder<'_>) -> Read {
     let Some(engine) = Engine::find(&source.request.ocr) else {
         return Err(ExtractError::unsupported("images are read by OCR, which is off or not installed"));
     };
-    let text = engine.read(ImageKind::Whole, source.content).map_err(ExtractError::parse)?;
+    let text = engine.read(source.content).map_err(ExtractError::parse)?;
     if text.trim().is_empty() {
         return Err(ExtractError::NoText { hint: Some("OCR found no words in the image".to_owned()) });
     }

@@ -9,7 +9,7 @@ use super::{Read, Source};
 use crate::builder::Builder;
 use crate::document::{Markup, PartKind};
 use crate::error::{ExtractError, Limit};
-use crate::ocr::{Engine, ImageKind};
+use crate::ocr::Engine;
 
 /// Text of a page, and whether it shows an image and no text.
 struct Page {
@@ -146,8 +146,10 @@ fn recognise(
 fn words(engine: &Engine, page: &unpdf::Page, builder: &mut Builder<'_>) -> String {
     let mut found = Vec::new();
     for (_, image) in &page.images {
-        let Some(kind) = ImageKind::of_media_type(&image.mime_type) else { continue };
-        match engine.read(kind, &image.data) {
+        if !Engine::reads(&image.mime_type) {
+            continue;
+        }
+        match engine.read(&image.data) {
             Ok(text) if text.trim().is_empty() => {}
             Ok(text) => found.push(text.trim().to_owned()),
             Err(reason) => builder.warnings.push(format!("page {}: OCR failed: {reason}", page.number)),

@@ -69,7 +69,11 @@ const fn row(
     KindInfo { kind, media_types, extensions, parser, needs_ocr: false }
 }
 
-const fn image(kind: FileKind, media: &'static [&'static str], extensions: &'static [&'static str]) -> KindInfo {
+const fn image(
+    kind: FileKind,
+    media: &'static [&'static str],
+    extensions: &'static [&'static str],
+) -> KindInfo {
     KindInfo { kind, media_types: media, extensions, parser: "ocr", needs_ocr: true }
 }
 
@@ -258,10 +262,9 @@ fn unnamed(name: &str, declared: Option<&str>, looks: Looks) -> Result<FileKind,
         Looks::Png => Ok(FileKind::Png),
         Looks::Jpeg => Ok(FileKind::Jpeg),
         Looks::Tiff => Ok(FileKind::Tiff),
-        Looks::Zip | Looks::Compound | Looks::Other(_) | Looks::Unknown => Err(ExtractError::unsupported(format!(
-            "`{name}` has no extension, came without a media type, and is {}",
-            looks.name()
-        ))),
+        Looks::Zip | Looks::Compound | Looks::Other(_) | Looks::Unknown => Err(ExtractError::unsupported(
+            format!("`{name}` has no extension, came without a media type, and is {}", looks.name()),
+        )),
     }
 }
 

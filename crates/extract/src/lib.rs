@@ -20,8 +20,9 @@ pub mod worker;
 mod workers;
 
 pub use chunk::{
-    Chunk, Context, EstimatedTokens, Field, Fixed, Locator, METHODOLOGIES, Methodology, MethodologyInfo, OptionError,
-    ParentChild, Recursive, Sections, SentenceWindow, TableRows, TokenCounter, WholeDocument, chunk,
+    Chunk, Context, EstimatedTokens, Field, Fixed, Locator, METHODOLOGIES, Methodology, MethodologyInfo,
+    OptionError, ParentChild, Recursive, Sections, SentenceWindow, TableRows, TokenCounter, WholeDocument,
+    chunk,
 };
 pub use document::{Attachment, Document, Heading, Markup, Part, PartKind};
 pub use error::{ExtractError, Limit};

@@ -68,7 +68,8 @@ impl Engine {
             .filter(|folder| folder.is_absolute())
             .map(|folder| folder.join(PROGRAM))
             .find(|file| file.is_file())?;
-        let languages: Vec<&str> = ocr.languages.iter().map(String::as_str).filter(|name| is_language(name)).collect();
+        let languages: Vec<&str> =
+            ocr.languages.iter().map(String::as_str).filter(|name| is_language(name)).collect();
         Some(Self { program, languages: (!languages.is_empty()).then(|| languages.join("+")) })
     }
 

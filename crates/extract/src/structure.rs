@@ -192,7 +192,8 @@ mod tests {
 
     #[test]
     fn headings_blocks_and_tables_are_found_where_they_stand() {
-        let text = "# One *two*\n\nWords.\n\n| a | b |\n|---|---|\n| 1 | `2` |\n| 3 | 4 |\n\n## Three\n\n- x\n- y\n";
+        let text =
+            "# One *two*\n\nWords.\n\n| a | b |\n|---|---|\n| 1 | `2` |\n| 3 | 4 |\n\n## Three\n\n- x\n- y\n";
         let structure = Structure::of(text, Markup::Markdown);
         let headings: Vec<_> =
             structure.headings.iter().map(|found| (found.level, found.text.as_str())).collect();
@@ -200,10 +201,20 @@ mod tests {
         let table = &structure.tables[0];
         assert_eq!(text[table.head.clone()].trim(), "| a | b |");
         assert_eq!(text[table.rows[1].clone()].trim(), "| 3 | 4 |");
-        let cut: Vec<_> = structure.breaks.iter().map(|found| (&text[found.at..found.at + 1], found.strength)).collect();
+        let cut: Vec<_> =
+            structure.breaks.iter().map(|found| (&text[found.at..found.at + 1], found.strength)).collect();
         assert_eq!(
             cut,
-            [("#", 1), ("W", BLOCK), ("|", BLOCK), ("|", ITEM), ("|", ITEM), ("#", 2), ("-", BLOCK), ("-", ITEM)]
+            [
+                ("#", 1),
+                ("W", BLOCK),
+                ("|", BLOCK),
+                ("|", ITEM),
+                ("|", ITEM),
+                ("#", 2),
+                ("-", BLOCK),
+                ("-", ITEM)
+            ]
         );
     }
 

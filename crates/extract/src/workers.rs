@@ -157,7 +157,8 @@ impl Running {
     ) -> Option<JoinHandle<Result<(), Feed>>> {
         let mut stdin = self.child.stdin.take()?;
         Some(std::thread::spawn(move || {
-            let begun = write_frame(&mut stdin, &header).and_then(|()| stdin.write_all(&length.to_le_bytes()));
+            let begun =
+                write_frame(&mut stdin, &header).and_then(|()| stdin.write_all(&length.to_le_bytes()));
             begun.map_err(|_closed| Feed::Child)?;
             copy(input.take(length), &mut stdin, length)
         }))

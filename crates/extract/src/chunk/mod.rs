@@ -209,7 +209,9 @@ fn repeat(cutter: &Cutter<'_>, pieces: Vec<Range<usize>>, overlap: usize, to: &m
 /// it stands with the first of them.
 fn sections(cutter: &Cutter<'_>, range: &Range<usize>, level: u32) -> Vec<Range<usize>> {
     let headings = cutter.structure.headings.iter().filter(|heading| {
-        u32::from(heading.level) <= level && heading.range.start >= range.start && heading.range.start < range.end
+        u32::from(heading.level) <= level
+            && heading.range.start >= range.start
+            && heading.range.start < range.end
     });
     let headings: Vec<_> = headings.collect();
     let mut begins = Vec::new();
@@ -253,7 +255,8 @@ fn children(cutter: &Cutter<'_>, range: Range<usize>, options: ParentChild, to: 
 /// Rows of a range's tables, so many together as are asked for and fit; what stands around them by the best places.
 fn rows(cutter: &Cutter<'_>, range: &Range<usize>, many: usize, most: usize, to: &mut Vec<Cut>) {
     let mut at = range.start;
-    let inside = |table: &&crate::structure::TableAt| table.range.start >= range.start && table.range.end <= range.end;
+    let inside =
+        |table: &&crate::structure::TableAt| table.range.start >= range.start && table.range.end <= range.end;
     for table in cutter.structure.tables.iter().filter(inside) {
         // A table without rows is its head, and that is text.
         let Some(first) = table.rows.first() else { continue };

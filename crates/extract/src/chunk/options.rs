@@ -343,7 +343,10 @@ impl Methodology {
         if let Self::ParentChild(options) = self
             && options.child_tokens > options.parent_tokens
         {
-            return Err(wrong("childTokens", "`childTokens` must not be more than `parentTokens`".to_owned()));
+            return Err(wrong(
+                "childTokens",
+                "`childTokens` must not be more than `parentTokens`".to_owned(),
+            ));
         }
         let overlap = match self {
             Self::Recursive(options) => options.overlap_tokens,
@@ -353,14 +356,18 @@ impl Methodology {
             Self::SentenceWindow(_) | Self::WholeDocument(_) | Self::TableRows(_) => 0,
         };
         if overlap * 2 > self.max_tokens() {
-            let message = format!("`overlapTokens` must be at most {}, half of a passage", self.max_tokens() / 2);
+            let message =
+                format!("`overlapTokens` must be at most {}, half of a passage", self.max_tokens() / 2);
             return Err(wrong("overlapTokens", message));
         }
         Ok(self)
     }
 }
 
-fn given<'v>(options: &'v Value, fields: &[Field]) -> Result<std::borrow::Cow<'v, Map<String, Value>>, OptionError> {
+fn given<'v>(
+    options: &'v Value,
+    fields: &[Field],
+) -> Result<std::borrow::Cow<'v, Map<String, Value>>, OptionError> {
     let map = match options {
         Value::Null => return Ok(std::borrow::Cow::Owned(Map::new())),
         Value::Object(map) => map,
@@ -370,18 +377,26 @@ fn given<'v>(options: &'v Value, fields: &[Field]) -> Result<std::borrow::Cow<'v
     };
     if let Some(unknown) = map.keys().find(|name| fields.iter().all(|field| field.name != name.as_str())) {
         let known: Vec<_> = fields.iter().map(|field| format!("`{}`", field.name)).collect();
-        return Err(wrong(unknown, format!("there is no option `{unknown}`; there are {}", known.join(", "))));
+        return Err(wrong(
+            unknown,
+            format!("there is no option `{unknown}`; there are {}", known.join(", ")),
+        ));
     }
     Ok(std::borrow::Cow::Borrowed(map))
 }
 
 fn number(value: &Value, name: &str, fields: &[Field]) -> Result<u32, OptionError> {
-    let bounds = fields.iter().find(|field| field.name == name).map_or((0, u32::MAX), |field| (field.minimum, field.maximum));
+    let bounds = fields
+        .iter()
+        .find(|field| field.name == name)
+        .map_or((0, u32::MAX), |field| (field.minimum, field.maximum));
     value
         .as_u64()
         .and_then(|value| u32::try_from(value).ok())
         .filter(|value| (bounds.0..=bounds.1).contains(value))
-        .ok_or_else(|| wrong(name, format!("`{name}` must be a whole number from {} to {}", bounds.0, bounds.1)))
+        .ok_or_else(|| {
+            wrong(name, format!("`{name}` must be a whole number from {} to {}", bounds.0, bounds.1))
+        })
 }
 
 fn wrong(path: &str, message: String) -> OptionError {

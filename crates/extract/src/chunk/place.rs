@@ -49,7 +49,9 @@ impl<'d> Places<'d> {
     /// Locator of a range whose own text begins at `core`, its prefix and the tokens of that. Cores ascend from call
     /// to call.
     pub(super) fn of(&mut self, range: &Range<usize>, core: usize) -> (Locator, String, usize) {
-        while let Some(heading) = self.structure.headings.get(self.passed).filter(|next| next.range.start <= core) {
+        while let Some(heading) =
+            self.structure.headings.get(self.passed).filter(|next| next.range.start <= core)
+        {
             self.path.retain(|(level, _)| *level < heading.level);
             if !heading.text.is_empty() {
                 self.path.push((heading.level, heading.text.as_str()));
@@ -61,7 +63,8 @@ impl<'d> Places<'d> {
         let of = |kind: PartKind| part.filter(|part| part.kind == kind);
         let locator = Locator {
             page: of(PartKind::Page).map(|part| part.number),
-            sheet: of(PartKind::Sheet).map(|part| part.name.clone().unwrap_or_else(|| part.number.to_string())),
+            sheet: of(PartKind::Sheet)
+                .map(|part| part.name.clone().unwrap_or_else(|| part.number.to_string())),
             slide: of(PartKind::Slide).map(|part| part.number),
             heading_path: self.path.iter().map(|(_, text)| (*text).to_owned()).collect(),
             start_char,
@@ -104,7 +107,11 @@ impl<'d> Places<'d> {
         let title = self.document.title.as_deref().map(shortened);
         lines.extend(title.filter(|title| self.path.first().is_none_or(|(_, first)| *first != title)));
         // A heading with which the passage begins stands in its text.
-        let begun = self.structure.headings.get(self.passed.wrapping_sub(1)).is_some_and(|last| last.range.start >= at);
+        let begun = self
+            .structure
+            .headings
+            .get(self.passed.wrapping_sub(1))
+            .is_some_and(|last| last.range.start >= at);
         let above = self.path.len() - usize::from(begun && !self.path.is_empty());
         let path: Vec<String> = self.path.iter().take(above).map(|(_, text)| shortened(text)).collect();
         if !path.is_empty() {

@@ -78,7 +78,8 @@ impl Cutter<'_> {
         }
         let first = self.token_at(range.start);
         let last = self.token_at(range.end);
-        let cuts = (first..last).step_by(most.max(1)).skip(1).filter_map(|token| self.tokens.get(token).copied());
+        let cuts =
+            (first..last).step_by(most.max(1)).skip(1).filter_map(|token| self.tokens.get(token).copied());
         cut(range, cuts.filter(|at| self.text.is_char_boundary(*at)))
     }
 
@@ -92,7 +93,8 @@ impl Cutter<'_> {
 
     /// Bytes in a range at which a token begins behind white space.
     fn words(&self, range: &Range<usize>) -> impl Iterator<Item = usize> {
-        let tokens = self.tokens.get(self.token_at(range.start)..self.token_at(range.end)).unwrap_or_default();
+        let tokens =
+            self.tokens.get(self.token_at(range.start)..self.token_at(range.end)).unwrap_or_default();
         tokens.iter().copied().filter(|at| self.begins_word(*at))
     }
 

@@ -42,10 +42,10 @@ fn sections_are_passages_under_their_headings() {
 fn rows_carry_the_head_of_their_table() {
     let chunks = cut_by(&document(MANUAL), "table-rows", json!({ "rows": 2 }));
     let rows: Vec<_> = chunks.iter().filter(|chunk| chunk.text.starts_with('|')).collect();
-    assert_eq!(rows.iter().map(|chunk| chunk.text.as_str()).collect::<Vec<_>>(), [
-        "| seal | 17 |\n| valve | 18 |",
-        "| spring | 19 |"
-    ]);
+    assert_eq!(
+        rows.iter().map(|chunk| chunk.text.as_str()).collect::<Vec<_>>(),
+        ["| seal | 17 |\n| valve | 18 |", "| spring | 19 |"]
+    );
     assert_eq!(rows[0].prefix, "Pumps > Parts\n| part | number |");
     assert_eq!(chunks.last().unwrap().text, "Order by number.");
 }
@@ -55,7 +55,11 @@ fn sentences_come_with_their_neighbours() {
     let chunks = cut_by(&document(MANUAL), "sentence-window", json!({ "windowSentences": 1 }));
     let wait = chunks.iter().find(|chunk| chunk.text == "Wait for a minute.").unwrap();
     let context = wait.context.as_ref().unwrap();
-    assert!(context.text.ends_with("Switch it off first. Wait for a minute. Then open the lid."), "{}", context.text);
+    assert!(
+        context.text.ends_with("Switch it off first. Wait for a minute. Then open the lid."),
+        "{}",
+        context.text
+    );
     assert_eq!(wait.locator.heading_path, ["Pumps", "Safety", "Power"]);
 }
 

@@ -53,6 +53,9 @@ mod tests {
 
     #[test]
     fn words_marks_and_ideographs_are_counted() {
-        assert_eq!(EstimatedTokens.token_starts("a word, internationally 漢字"), [0, 2, 6, 8, 14, 20, 24, 27]);
+        assert_eq!(
+            EstimatedTokens.token_starts("a word, internationally 漢字"),
+            [0, 2, 6, 8, 14, 20, 24, 27]
+        );
     }
 }

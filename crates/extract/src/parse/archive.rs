@@ -23,7 +23,7 @@ pub(super) fn check(kind: FileKind, content: &[u8], limits: &Limits) -> Result<(
             return Err(ExtractError::Encrypted);
         }
         unpacked = unpacked.saturating_add(entry.size());
-        main |= folder(kind).is_some_and(|folder| entry.name().starts_with(folder));
+        main |= folder(kind).is_some_and(|folder| entry.name().is_ok_and(|name| name.starts_with(folder)));
     }
     if unpacked > limits.archive_bytes {
         return Err(ExtractError::limit(Limit::ArchiveBytes, limits.archive_bytes, unpacked));

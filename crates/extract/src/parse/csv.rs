@@ -99,8 +99,12 @@ fn delimiter(text: &str) -> u8 {
     let sample = text.get(..end).unwrap_or_default();
     let mut best = (0, b',');
     for delimiter in DELIMITERS {
-        let widths: Vec<usize> =
-            reader(*delimiter, sample).into_records().take(50).filter_map(Result::ok).map(|record| record.len()).collect();
+        let widths: Vec<usize> = reader(*delimiter, sample)
+            .into_records()
+            .take(50)
+            .filter_map(Result::ok)
+            .map(|record| record.len())
+            .collect();
         let Some(width) = widths.first().copied().filter(|width| *width > 1) else { continue };
         let agreeing = widths.iter().filter(|other| **other == width).count();
         let score = agreeing * 1000 / widths.len() * 100 + width.min(99);
@@ -123,7 +127,11 @@ mod tests {
             "name;size\r\n\"a, b\";1\r\n\"c|d\r\ne\";2\r\n",
             "name\tsize\na, b\t1\n\"c|d\ne\"\t2\n",
         ] {
-            assert_eq!(read("a.csv", content.as_bytes()).unwrap().text.replace("  ", " "), table, "{content}");
+            assert_eq!(
+                read("a.csv", content.as_bytes()).unwrap().text.replace("  ", " "),
+                table,
+                "{content}"
+            );
         }
     }
 

@@ -97,8 +97,12 @@ fn attachment(
         str::to_owned,
     );
     let content = part.contents();
-    let mut entry =
-        Attachment { name: name.clone(), media_type: media_type.clone(), bytes: content.len() as u64, included: false };
+    let mut entry = Attachment {
+        name: name.clone(),
+        media_type: media_type.clone(),
+        bytes: content.len() as u64,
+        included: false,
+    };
     let reason = if source.depth >= DEEPEST {
         Err(format!("it stands in more than {DEEPEST} messages"))
     } else if *taken >= source.request.limits.attachments {
@@ -146,8 +150,12 @@ mod tests {
         assert!(document.text.contains("See the **table**."), "{}", document.text);
         let part = &document.parts[0];
         assert_eq!((part.kind, part.name.as_deref()), (PartKind::Section, Some("t.csv")));
-        assert_eq!(slice(&document.text, part.start_char, part.end_char), "## t.csv\n\n| a | b |\n|---|---|\n| x | 2 |");
-        let included: Vec<_> = document.attachments.iter().map(|one| (one.name.as_str(), one.included)).collect();
+        assert_eq!(
+            slice(&document.text, part.start_char, part.end_char),
+            "## t.csv\n\n| a | b |\n|---|---|\n| x | 2 |"
+        );
+        let included: Vec<_> =
+            document.attachments.iter().map(|one| (one.name.as_str(), one.included)).collect();
         assert_eq!(included, [("t.csv", true), ("v.mp4", false)]);
         assert_eq!(document.warnings.len(), 1);
     }

@@ -31,10 +31,17 @@ pub(super) fn read(source: Source<'_>, builder: &mut Builder<'_>) -> Read {
 
 /// Adds a page to a document.
 pub(super) fn markdown(page: &str, builder: &mut Builder<'_>) -> Result<(), ExtractError> {
-    let options =
-        Options { bullet_list_marker: BulletListMarker::Dash, ul_bullet_spacing: 1, ol_number_spacing: 1, ..Options::default() };
-    let converter =
-        HtmlToMarkdown::builder().options(options).scripting_enabled(false).skip_tags(LEFT_OUT.to_vec()).build();
+    let options = Options {
+        bullet_list_marker: BulletListMarker::Dash,
+        ul_bullet_spacing: 1,
+        ol_number_spacing: 1,
+        ..Options::default()
+    };
+    let converter = HtmlToMarkdown::builder()
+        .options(options)
+        .scripting_enabled(false)
+        .skip_tags(LEFT_OUT.to_vec())
+        .build();
     let tree = converter.html_to_tree(page).map_err(ExtractError::parse)?;
     let found = survey(&tree, builder.limits.nesting)?;
     if builder.language.is_none() {
@@ -117,7 +124,11 @@ impl Survey {
 
 fn attribute(node: &Rc<Node>, name: &str) -> Option<String> {
     let NodeData::Element { attrs, .. } = &node.data else { return None };
-    attrs.borrow().iter().find(|attribute| &*attribute.name.local == name).map(|found| found.value.to_string())
+    attrs
+        .borrow()
+        .iter()
+        .find(|attribute| &*attribute.name.local == name)
+        .map(|found| found.value.to_string())
 }
 
 /// Text directly inside an element.

@@ -168,7 +168,9 @@ mod tests {
 
     #[test]
     fn records_are_parts_with_their_numbers() {
-        for (name, content) in [("a.json", "[{\"a\":1},{\"b\":\"ä\"}]"), ("a.jsonl", "{\"a\":1}\n{\"b\":\"ä\"}\n")] {
+        for (name, content) in
+            [("a.json", "[{\"a\":1},{\"b\":\"ä\"}]"), ("a.jsonl", "{\"a\":1}\n{\"b\":\"ä\"}\n")]
+        {
             let document = read(name, content.as_bytes()).unwrap();
             let parts: Vec<_> = document
                 .parts
@@ -182,7 +184,13 @@ mod tests {
     #[test]
     fn what_is_no_json_says_where() {
         let error = read("a.jsonl", b"{\"a\":1}\n{oops}\n").unwrap_err();
-        assert!(matches!(&error, ExtractError::ParseFailed { reason } if reason.starts_with("line 2: ")), "{error}");
-        assert!(matches!(read("a.json", "[".repeat(100_000).as_bytes()), Err(ExtractError::ParseFailed { .. })));
+        assert!(
+            matches!(&error, ExtractError::ParseFailed { reason } if reason.starts_with("line 2: ")),
+            "{error}"
+        );
+        assert!(matches!(
+            read("a.json", "[".repeat(100_000).as_bytes()),
+            Err(ExtractError::ParseFailed { .. })
+        ));
     }
 }

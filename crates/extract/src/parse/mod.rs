@@ -103,7 +103,9 @@ pub(crate) mod tests {
 
     #[test]
     fn a_file_without_a_letter_is_never_a_document() {
-        for (name, content) in [("a.txt", " \n\t ".as_bytes()), ("a.txt", b""), ("a.html", b"<p> </p>"), ("a.md", b"\n")] {
+        for (name, content) in
+            [("a.txt", " \n\t ".as_bytes()), ("a.txt", b""), ("a.html", b"<p> </p>"), ("a.md", b"\n")]
+        {
             assert!(matches!(read(name, content), Err(ExtractError::NoText { .. })), "{name}");
         }
     }

@@ -96,7 +96,9 @@ fn describe(metadata: &undoc::Metadata, builder: &mut Builder<'_>) {
 fn failed(error: &undoc::Error) -> ExtractError {
     match error.kind() {
         ErrorKind::Encrypted => ExtractError::Encrypted,
-        ErrorKind::UnsupportedFormat | ErrorKind::UnknownFormat => ExtractError::unsupported(error.to_string()),
+        ErrorKind::UnsupportedFormat | ErrorKind::UnknownFormat => {
+            ExtractError::unsupported(error.to_string())
+        }
         // The rest tells which piece of the file is wrong; the list may grow.
         _piece => ExtractError::parse(error),
     }

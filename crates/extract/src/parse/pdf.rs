@@ -3,7 +3,10 @@
 use std::ops::ControlFlow;
 
 use unpdf::render::to_markdown;
-use unpdf::{ErrorKind, ErrorMode, PageSelection, PageStreamOptions, ParseEvent, ParseOptions, PdfParser, RenderOptions};
+use unpdf::{
+    ErrorKind, ErrorMode, PageSelection, PageStreamOptions, ParseEvent, ParseOptions, PdfParser,
+    RenderOptions,
+};
 
 use super::{Read, Source};
 use crate::builder::Builder;
@@ -122,7 +125,9 @@ fn recognise(
     builder: &mut Builder<'_>,
 ) -> Result<(), ExtractError> {
     let Some(engine) = Engine::find(&source.request.ocr) else {
-        builder.warnings.push(format!("{} pages are images and were not read: there is no OCR", scanned.len()));
+        builder
+            .warnings
+            .push(format!("{} pages are images and were not read: there is no OCR", scanned.len()));
         return Ok(());
     };
     let most = usize::try_from(builder.limits.ocr_pages).unwrap_or(usize::MAX);
@@ -183,7 +188,9 @@ fn describe(metadata: &unpdf::Metadata, builder: &mut Builder<'_>) {
 fn failed(error: &unpdf::Error) -> ExtractError {
     match error.kind() {
         ErrorKind::Encrypted | ErrorKind::InvalidPassword => ExtractError::Encrypted,
-        ErrorKind::UnknownFormat | ErrorKind::UnsupportedVersion => ExtractError::unsupported(error.to_string()),
+        ErrorKind::UnknownFormat | ErrorKind::UnsupportedVersion => {
+            ExtractError::unsupported(error.to_string())
+        }
         ErrorKind::Other
         | ErrorKind::Io
         | ErrorKind::PdfParse

@@ -78,8 +78,11 @@ mod tests {
 
     #[test]
     fn markdown_gives_its_front_matter_headings_and_their_offsets() {
-        let document =
-            read("a.md", "---\ntitle: \"Häuser\"\nauthor: X\n---\n\n# Äpfel\n\nWorte.\n\n## Birnen\n".as_bytes()).unwrap();
+        let document = read(
+            "a.md",
+            "---\ntitle: \"Häuser\"\nauthor: X\n---\n\n# Äpfel\n\nWorte.\n\n## Birnen\n".as_bytes(),
+        )
+        .unwrap();
         assert_eq!(document.title.as_deref(), Some("Häuser"));
         assert_eq!(document.metadata["author"], "X");
         let second = &document.headings[1];

@@ -237,7 +237,9 @@ pub fn classify(name: &str, declared: Option<&str>, content: &[u8]) -> Result<Fi
         (None, Some(told)) => told,
         (None, None) => unnamed(name, declared.as_deref(), looks)?,
     };
-    if kind.looks() != looks {
+    // With a password an Office document is a compound file around its encrypted archive; its reader says so.
+    let locked = kind.looks() == Looks::Zip && looks == Looks::Compound;
+    if kind.looks() != looks && !locked {
         return Err(ExtractError::unsupported(format!(
             "the file is said to be `{}` and is {}",
             kind.media_type(),

@@ -35,8 +35,13 @@ pub fn run(input: &mut impl Read, output: &mut impl Write) -> io::Result<()> {
     let result = if length > request.limits.file_bytes {
         Err(ExtractError::limit(Limit::FileBytes, request.limits.file_bytes, length))
     } else {
-        let content = read_exactly(input, length)?;
-        guarded(request, content)?
+        match read_exactly(input, length) {
+            Ok(content) => guarded(request, content)?,
+            Err(error) if error.kind() == io::ErrorKind::OutOfMemory => {
+                Err(ExtractError::limit(Limit::MemoryBytes, request.limits.memory_bytes, length))
+            }
+            Err(error) => return Err(error),
+        }
     };
     write_frame(output, &serde_json::to_vec(&result)?)?;
     output.flush()

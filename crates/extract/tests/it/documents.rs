@@ -22,14 +22,19 @@ fn a_word_document_keeps_headings_and_tables() {
 
 #[test]
 fn a_workbook_keeps_its_sheets_apart_under_their_names() {
-    let file = xlsx(&[("Häuser", &[&["street", "number"], &["Weg", "7"]]), ("Two", &[&["x", "y"], &["1", "2"]])]);
+    let file =
+        xlsx(&[("Häuser", &[&["street", "number"], &["Weg", "7"]]), ("Two", &[&["x", "y"], &["1", "2"]])]);
     let document = read("a.xlsx", file).unwrap();
     let names: Vec<_> =
         document.parts.iter().map(|part| (part.kind, part.name.as_deref().unwrap(), part.number)).collect();
     assert_eq!(names, [(PartKind::Sheet, "Häuser", 1), (PartKind::Sheet, "Two", 2)]);
     assert!(part(&document, 0).starts_with("## Häuser\n\n"), "{}", document.text);
     assert!(part(&document, 0).contains("| Weg | 7 |"), "{}", document.text);
-    assert!(part(&document, 1).contains("| 1 | 2 |") && !part(&document, 1).contains("Weg"), "{}", document.text);
+    assert!(
+        part(&document, 1).contains("| 1 | 2 |") && !part(&document, 1).contains("Weg"),
+        "{}",
+        document.text
+    );
 }
 
 #[test]
@@ -43,7 +48,8 @@ fn a_presentation_keeps_its_slides_apart() {
 
 #[test]
 fn a_pdf_keeps_its_page_numbers() {
-    let pages: [&[&str]; 3] = [&["The first page tells of apples.", "And more."], &[], &["The third tells of pears."]];
+    let pages: [&[&str]; 3] =
+        [&["The first page tells of apples.", "And more."], &[], &["The third tells of pears."]];
     let document = read("a.pdf", pdf(&pages, "")).unwrap();
     let numbers: Vec<_> = document.parts.iter().map(|part| (part.kind, part.number)).collect();
     assert_eq!(numbers, [(PartKind::Page, 1), (PartKind::Page, 3)], "{}", document.text);

@@ -44,7 +44,10 @@ fn a_zip_bomb_that_lies_of_its_size_ends_too() {
     let begun = Instant::now();
     let limits = Limits { memory_bytes: 400 << 20, ..Limits::default() };
     let result = read_within("a.docx", file, limits);
-    assert!(matches!(result, Err(ExtractError::ParseFailed { .. } | ExtractError::LimitExceeded { .. })), "{result:?}");
+    assert!(
+        matches!(result, Err(ExtractError::ParseFailed { .. } | ExtractError::LimitExceeded { .. })),
+        "{result:?}"
+    );
     assert!(begun.elapsed() < Duration::from_secs(60));
 }
 
@@ -58,7 +61,10 @@ fn an_archive_of_too_many_entries_or_of_another_kind_is_refused() {
     assert_eq!(limit_of(&read_within("a.docx", document, limits).unwrap_err()), Some(Limit::ArchiveEntries));
     entries.truncate(1);
     let error = read("a.xlsx", archive(&entries)).unwrap_err();
-    assert!(matches!(error, ExtractError::UnsupportedType { .. } | ExtractError::ParseFailed { .. }), "{error}");
+    assert!(
+        matches!(error, ExtractError::UnsupportedType { .. } | ExtractError::ParseFailed { .. }),
+        "{error}"
+    );
 }
 
 #[test]
@@ -93,11 +99,16 @@ fn a_truncated_pdf_is_never_an_empty_document() {
 
 #[test]
 fn a_pdf_whose_pages_are_its_own_children_ends() {
-    let objects =
-        [b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(), b"<< /Type /Pages /Count 9 /Kids [2 0 R 2 0 R] >>".to_vec()];
+    let objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(),
+        b"<< /Type /Pages /Count 9 /Kids [2 0 R 2 0 R] >>".to_vec(),
+    ];
     let begun = Instant::now();
     let result = read("a.pdf", pdf_of(&objects, ""));
-    assert!(matches!(result, Err(ExtractError::NoText { .. } | ExtractError::ParseFailed { .. })), "{result:?}");
+    assert!(
+        matches!(result, Err(ExtractError::NoText { .. } | ExtractError::ParseFailed { .. })),
+        "{result:?}"
+    );
     assert!(begun.elapsed() < Duration::from_secs(30));
 }
 
@@ -179,7 +190,8 @@ fn children_that_hang_die_or_babble_are_told_apart() {
     let run = |script: &str| {
         let begun = Instant::now();
         let file = Cursor::new(b"x".to_vec());
-        let result = shell(script).extract(&request("a.txt", limits.clone()), file, 1, &AtomicBool::new(false));
+        let result =
+            shell(script).extract(&request("a.txt", limits.clone()), file, 1, &AtomicBool::new(false));
         assert!(begun.elapsed() < Duration::from_secs(10), "{script}");
         result.unwrap_err()
     };
@@ -218,9 +230,11 @@ fn a_place_among_the_children_is_waited_for_and_can_be_given_up() {
 #[test]
 fn a_file_that_ends_early_is_not_the_files_fault() {
     let file = Cursor::new(b"12345".to_vec());
-    let result = crate::workers().extract(&request("a.txt", Limits::default()), file, 10, &AtomicBool::new(false));
+    let result =
+        crate::workers().extract(&request("a.txt", Limits::default()), file, 10, &AtomicBool::new(false));
     assert_eq!(result, Err(ExtractError::Unavailable { reason: "the file ended after 5 bytes".to_owned() }));
     let absent = Workers::new(PathBuf::from("/nonexistent/worker"), Vec::new(), 1);
-    let result = absent.extract(&request("a.txt", Limits::default()), Cursor::new(vec![]), 0, &AtomicBool::new(false));
+    let result =
+        absent.extract(&request("a.txt", Limits::default()), Cursor::new(vec![]), 0, &AtomicBool::new(false));
     assert!(result.is_err_and(|error| error.retryable()));
 }

@@ -77,7 +77,8 @@ pub(crate) fn table(rows: &[&[&str]]) -> String {
 /// A workbook of named sheets of text.
 pub(crate) fn xlsx(sheets: &[(&str, &[&[&str]])]) -> Vec<u8> {
     let spreadsheet = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
-    let mut book = format!(r#"<?xml version="1.0"?><workbook xmlns="{spreadsheet}" xmlns:r="{OFFICE}"><sheets>"#);
+    let mut book =
+        format!(r#"<?xml version="1.0"?><workbook xmlns="{spreadsheet}" xmlns:r="{OFFICE}"><sheets>"#);
     let mut files = Vec::new();
     for (number, (name, rows)) in (1..).zip(sheets) {
         write!(book, r#"<sheet name="{name}" sheetId="{number}" r:id="rId{number}"/>"#).unwrap();
@@ -128,7 +129,14 @@ pub(crate) fn pptx(slides: &[&str]) -> Vec<u8> {
     )
 }
 
-fn office(types: &str, main: &str, content: &str, links: &str, linked: &str, files: &[(String, String)]) -> Vec<u8> {
+fn office(
+    types: &str,
+    main: &str,
+    content: &str,
+    links: &str,
+    linked: &str,
+    files: &[(String, String)],
+) -> Vec<u8> {
     let root = relations(&[("officeDocument", main)]);
     let mut entries: Vec<(&str, &[u8])> = vec![
         ("[Content_Types].xml", types.as_bytes()),
@@ -171,7 +179,8 @@ pub(crate) fn stream(entries: &str, content: &[u8]) -> Vec<u8> {
 pub(crate) fn pdf(pages: &[&[&str]], trailer: &str) -> Vec<u8> {
     let mut kids = String::new();
     let mut objects = vec![b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(), Vec::new()];
-    objects.push(b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>".to_vec());
+    objects
+        .push(b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>".to_vec());
     for lines in pages {
         let page = objects.len() + 1;
         write!(kids, "{page} 0 R ").unwrap();

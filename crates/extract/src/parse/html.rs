@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_page_of_elements_inside_each_other_ends_at_the_limit() {
-        let page = format!("{}deep{}", "<div>".repeat(200_000), "</div>".repeat(200_000));
+        let page = format!("{}deep{}", "<div>".repeat(5_000), "</div>".repeat(5_000));
         let error = read("a.html", page.as_bytes()).unwrap_err();
         assert!(matches!(error, ExtractError::LimitExceeded { limit: Limit::Nesting, .. }), "{error}");
     }

@@ -53,7 +53,8 @@ pub(super) fn markdown(page: &str, builder: &mut Builder<'_>) -> Result<(), Extr
     for (name, value) in &found.metadata {
         builder.note(name, Some(value));
     }
-    let main = found.main.or(found.article).or(found.body).unwrap_or(tree);
+    // The tree takes the children of all its nodes with it when it is dropped, so it must stay.
+    let main = found.main.or(found.article).or(found.body).unwrap_or_else(|| Rc::clone(&tree));
     let text = converter.tree_to_markdown(&main);
     builder.push(text.trim())
 }

@@ -1,6 +1,8 @@
 //! The child: confines itself, reads one file, answers, ends.
 
 use std::io::{self, Read, Write};
+use std::sync::mpsc::{Sender, channel};
+use std::thread::JoinHandle;
 
 use nix::sched::{CloneFlags, unshare};
 use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
@@ -31,14 +33,16 @@ pub fn stdio() -> io::Result<()> {
 pub fn run(input: &mut impl Read, output: &mut impl Write) -> io::Result<()> {
     let request: Request = serde_json::from_slice(&read_request(input)?)?;
     confine(&request.limits)?;
+    let reader = Reader::start()?;
     let length = read_length(input)?;
+    let (limit, allowed) = (Limit::MemoryBytes, request.limits.memory_bytes);
     let result = if length > request.limits.file_bytes {
         Err(ExtractError::limit(Limit::FileBytes, request.limits.file_bytes, length))
     } else {
         match read_exactly(input, length) {
-            Ok(content) => guarded(request, content)?,
+            Ok(content) => reader.read(request, content),
             Err(error) if error.kind() == io::ErrorKind::OutOfMemory => {
-                Err(ExtractError::limit(Limit::MemoryBytes, request.limits.memory_bytes, length))
+                Err(ExtractError::LimitExceeded { limit, allowed, value: None })
             }
             Err(error) => return Err(error),
         }
@@ -47,10 +51,29 @@ pub fn run(input: &mut impl Read, output: &mut impl Write) -> io::Result<()> {
     output.flush()
 }
 
-/// Reads the file on a thread with stack enough; a panic of a parser is the file's error.
-fn guarded(request: Request, content: Vec<u8>) -> io::Result<Result<Document, ExtractError>> {
-    let thread = std::thread::Builder::new().stack_size(STACK).spawn(move || extract(&request, &content))?;
-    Ok(thread.join().unwrap_or_else(|_panic| Err(ExtractError::parse("the reader failed on it"))))
+/// Thread that reads the file, with stack enough. It is started before the file takes the memory.
+struct Reader {
+    sender: Sender<(Request, Vec<u8>)>,
+    thread: JoinHandle<Option<Result<Document, ExtractError>>>,
+}
+
+impl Reader {
+    fn start() -> io::Result<Self> {
+        let (sender, receiver) = channel::<(Request, Vec<u8>)>();
+        let work = move || receiver.recv().ok().map(|(request, content)| extract(&request, &content));
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn(work)?;
+        Ok(Self { sender, thread })
+    }
+
+    /// What the file holds; a panic of a parser is the file's error.
+    fn read(self, request: Request, content: Vec<u8>) -> Result<Document, ExtractError> {
+        let sent = self.sender.send((request, content));
+        drop(self.sender);
+        match (sent, self.thread.join()) {
+            (Ok(()), Ok(Some(result))) => result,
+            (Ok(()) | Err(_), _) => Err(ExtractError::parse("the reader failed on it")),
+        }
+    }
 }
 
 /// Sets the limits of this process and of all it starts.

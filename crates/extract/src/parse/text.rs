@@ -73,7 +73,7 @@ mod tests {
     fn plain_text_stays_as_it_is_but_for_its_line_ends() {
         let document = read("a.txt", b"# not a heading\r\nline\rlast").unwrap();
         assert_eq!((document.text.as_str(), document.markup), ("# not a heading\nline\nlast", Markup::Plain));
-        assert_eq!((document.characters, document.headings.len()), (26, 0));
+        assert_eq!((document.characters, document.headings.len()), (25, 0));
     }
 
     #[test]

@@ -44,12 +44,30 @@ pub(crate) fn docx(body: &str) -> Vec<u8> {
     let document = format!(
         r#"<?xml version="1.0"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>{body}</w:body></w:document>"#
     );
-    let types = types(&[("word/document.xml", "wordprocessingml.document.main")]);
+    let mut styles = String::from(
+        r#"<?xml version="1.0"?><w:styles xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">"#,
+    );
+    for level in 1..=3 {
+        write!(
+            styles,
+            r#"<w:style w:type="paragraph" w:styleId="Heading{level}"><w:name w:val="heading {level}"/><w:pPr><w:outlineLvl w:val="{}"/></w:pPr></w:style>"#,
+            level - 1
+        )
+        .unwrap();
+    }
+    styles.push_str("</w:styles>");
+    let types = types(&[
+        ("word/document.xml", "wordprocessingml.document.main"),
+        ("word/styles.xml", "wordprocessingml.styles"),
+    ]);
     let root = relations(&[("officeDocument", "word/document.xml")]);
+    let links = relations(&[("styles", "styles.xml")]);
     archive(&[
         ("[Content_Types].xml", types.as_bytes()),
         ("_rels/.rels", root.as_bytes()),
         ("word/document.xml", document.as_bytes()),
+        ("word/_rels/document.xml.rels", links.as_bytes()),
+        ("word/styles.xml", styles.as_bytes()),
     ])
 }
 

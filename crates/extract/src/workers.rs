@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -72,9 +72,9 @@ impl Workers {
         };
         let _status = running.end();
         let messages = running.messages();
-        match (result, fed.map(JoinHandle::join)) {
+        match (result, fed.and_then(settled)) {
             // What the child made of a file it got only part of is not the file's error.
-            (_, Some(Ok(Err(Feed::Input(reason))))) => Err(ExtractError::Unavailable { reason }),
+            (_, Some(Feed::Input(reason))) => Err(ExtractError::Unavailable { reason }),
             (Err(error), _) => Err(told(error, &messages, &request.limits)),
             (Ok(document), _) => Ok(document),
         }
@@ -123,7 +123,7 @@ struct Running {
 }
 
 impl Running {
-    fn start(program: &PathBuf, arguments: &[OsString], limits: &Limits) -> Result<Self, ExtractError> {
+    fn start(program: &Path, arguments: &[OsString], limits: &Limits) -> Result<Self, ExtractError> {
         let mut command = Command::new(program);
         command.args(arguments).current_dir("/").process_group(0).env_clear();
         command.envs(KEPT.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
@@ -239,6 +239,18 @@ impl Drop for Running {
     fn drop(&mut self) {
         let _status = self.end();
     }
+}
+
+/// Why a file was not sent as a whole. An input that does not answer is not waited for: its thread ends when it does.
+fn settled(feeding: JoinHandle<Result<(), Feed>>) -> Option<Feed> {
+    let end = Instant::now() + GRACE;
+    while !feeding.is_finished() {
+        if Instant::now() >= end {
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    feeding.join().ok().and_then(Result::err)
 }
 
 /// Keeps the beginning of what a child says, and reads the rest, so that it is not held up.

@@ -26,7 +26,7 @@ pub(super) fn read(source: Source<'_>, builder: &mut Builder<'_>) -> Read {
     } else {
         (1..=first.len()).map(|number| format!("Column {number}")).collect()
     };
-    let mut table = Table { width: columns.len() };
+    let table = Table { width: columns.len() };
     if headed {
         builder.push(&table.row(&columns))?;
     } else {
@@ -61,7 +61,7 @@ struct Table {
 
 impl Table {
     /// A row as a line. What a row has beyond the head goes into its last cell, so that nothing is lost.
-    fn row(&mut self, record: &StringRecord) -> String {
+    fn row(&self, record: &StringRecord) -> String {
         let mut line = String::from("|");
         for column in 0..self.width {
             line.push(' ');

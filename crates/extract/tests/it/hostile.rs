@@ -227,12 +227,27 @@ fn a_place_among_the_children_is_waited_for_and_can_be_given_up() {
     assert!(begun.elapsed() < Duration::from_secs(10));
 }
 
+/// A file that never comes.
+struct Stalled;
+
+impl std::io::Read for Stalled {
+    fn read(&mut self, _to: &mut [u8]) -> std::io::Result<usize> {
+        std::thread::sleep(Duration::from_secs(60));
+        Ok(0)
+    }
+}
+
 #[test]
 fn a_file_that_ends_early_is_not_the_files_fault() {
     let file = Cursor::new(b"12345".to_vec());
     let result =
         crate::workers().extract(&request("a.txt", Limits::default()), file, 10, &AtomicBool::new(false));
     assert_eq!(result, Err(ExtractError::Unavailable { reason: "the file ended after 5 bytes".to_owned() }));
+    let stalled = Instant::now();
+    let limits = Limits { wall_seconds: 1, ..Limits::default() };
+    let result = crate::workers().extract(&request("a.txt", limits), Stalled, 10, &AtomicBool::new(false));
+    assert_eq!(result, Err(ExtractError::Timeout { seconds: 1 }));
+    assert!(stalled.elapsed() < Duration::from_secs(20));
     let absent = Workers::new(PathBuf::from("/nonexistent/worker"), Vec::new(), 1);
     let result =
         absent.extract(&request("a.txt", Limits::default()), Cursor::new(vec![]), 0, &AtomicBool::new(false));

@@ -1,5 +1,7 @@
 //! Files through the child process: documents made here, and hostile ones.
 
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests fail the test")]
+
 mod documents;
 mod hostile;
 mod made;
@@ -12,7 +14,7 @@ use heddle_extract::{Document, ExtractError, Limits, Ocr, Request, Workers};
 
 /// Children as the service starts them.
 fn workers() -> Workers {
-    Workers::new(PathBuf::from(env!("CARGO_BIN_EXE_heddle-parse-worker")), Vec::new(), 2)
+    Workers::new(PathBuf::from(env!("CARGO_BIN_EXE_parse-worker")), Vec::new(), 2)
 }
 
 fn request(name: &str, limits: Limits) -> Request {

@@ -17,6 +17,7 @@ fn a_word_document_keeps_headings_and_tables() {
     let headings: Vec<_> = document.headings.iter().map(|found| (found.level, found.text.as_str())).collect();
     assert_eq!(headings, [(1, "Größe"), (2, "Numbers")], "{}", document.text);
     assert_eq!(document.kind, FileKind::Docx);
+    assert!(document.text.contains("Some words about it."), "{}", document.text);
     assert!(document.text.contains("| Ärmel | 17 |"), "{}", document.text);
 }
 

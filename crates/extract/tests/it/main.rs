@@ -5,6 +5,7 @@
 mod documents;
 mod hostile;
 mod made;
+mod ocr;
 
 use std::io::Cursor;
 use std::path::PathBuf;

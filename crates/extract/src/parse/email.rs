@@ -57,24 +57,34 @@ fn people(address: &Address<'_>) -> String {
 }
 
 fn body(message: &Message<'_>, builder: &mut Builder<'_>) -> Result<(), ExtractError> {
-    // A body of HTML alone is converted here: the parser's own conversion drops tables and links.
-    let plain = message.text_bodies().find_map(|part| match &part.body {
-        PartType::Text(text) if !text.trim().is_empty() => Some(text),
-        PartType::Text(_)
-        | PartType::Html(_)
-        | PartType::Binary(_)
-        | PartType::InlineBinary(_)
-        | PartType::Message(_)
-        | PartType::Multipart(_) => None,
-    });
-    if let Some(text) = plain {
-        builder.gap()?;
-        return builder.push(text.trim());
+    let start = builder.characters();
+    bodies(message.text_bodies(), builder)?;
+    if builder.characters() == start {
+        bodies(message.html_bodies(), builder)?;
     }
-    for part in message.html_bodies() {
-        if let PartType::Html(page) = &part.body {
-            builder.gap()?;
-            html::markdown(page, builder)?;
+    Ok(())
+}
+
+/// Adds bodies, those of HTML as Markdown: the parser's own conversion drops tables and links.
+fn bodies<'m>(
+    parts: impl Iterator<Item = &'m MessagePart<'m>>,
+    builder: &mut Builder<'_>,
+) -> Result<(), ExtractError> {
+    for part in parts {
+        match &part.body {
+            PartType::Text(text) if text.trim().is_empty() => {}
+            PartType::Text(text) => {
+                builder.gap()?;
+                builder.push(text.trim())?;
+            }
+            PartType::Html(page) => {
+                builder.gap()?;
+                html::markdown(page, builder)?;
+            }
+            PartType::Binary(_)
+            | PartType::InlineBinary(_)
+            | PartType::Message(_)
+            | PartType::Multipart(_) => {}
         }
     }
     Ok(())
@@ -138,7 +148,7 @@ mod tests {
     const MAIL: &str = "From: =?utf-8?q?J=C3=BCrgen?= <j@example.org>\r\nTo: a@example.org, B <b@example.org>\r\n\
         Subject: Quarterly =?utf-8?q?=C3=BCbersicht?=\r\nDate: Tue, 3 Feb 2026 10:00:00 +0100\r\nMIME-Version: 1.0\r\n\
         Content-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\nContent-Type: text/html; charset=utf-8\r\n\r\n\
-        <p>See the <b>table</b>.</p>\r\n--x\r\nContent-Type: text/csv; name=t.csv\r\n\
+        <p>See the <b>table</b>.</p>\r\n--x\r\nContent-Type: text/plain\r\n\r\nYours\r\n--x\r\nContent-Type: text/csv; name=t.csv\r\n\
         Content-Disposition: attachment; filename=t.csv\r\n\r\na,b\r\nx,2\r\n--x\r\nContent-Type: video/mp4\r\n\
         Content-Disposition: attachment; filename=v.mp4\r\nContent-Transfer-Encoding: base64\r\n\r\nAAAA\r\n--x--\r\n";
 
@@ -154,6 +164,7 @@ mod tests {
             slice(&document.text, part.start_char, part.end_char),
             "## t.csv\n\n| a | b |\n|---|---|\n| x | 2 |"
         );
+        assert!(document.text.contains("Yours\n"), "{}", document.text);
         let included: Vec<_> =
             document.attachments.iter().map(|one| (one.name.as_str(), one.included)).collect();
         assert_eq!(included, [("t.csv", true), ("v.mp4", false)]);

@@ -72,7 +72,15 @@ struct Survey {
     metadata: Vec<(&'static str, String)>,
 }
 
-/// Looks at every element, without recursion: the tree may be as deep as the file is long.
+/// Whether an element says of itself that it is not the page's content, or not shown.
+fn beside(node: &Rc<Node>) -> bool {
+    let role = attribute(node, "role");
+    matches!(role.as_deref(), Some("navigation" | "banner" | "contentinfo" | "search" | "complementary"))
+        || attribute(node, "hidden").is_some()
+}
+
+/// Looks at every element, without recursion: the tree may be as deep as the file is long. What is not content is taken
+/// out of the tree.
 fn survey(tree: &Rc<Node>, deepest: u64) -> Result<Survey, ExtractError> {
     let mut found = Survey::default();
     let mut open = vec![(Rc::clone(tree), 0)];
@@ -81,6 +89,7 @@ fn survey(tree: &Rc<Node>, deepest: u64) -> Result<Survey, ExtractError> {
             return Err(ExtractError::limit(Limit::Nesting, deepest, depth));
         }
         found.element(&node);
+        node.children.borrow_mut().retain(|child| !beside(child));
         open.extend(node.children.borrow().iter().rev().map(|child| (Rc::clone(child), depth + 1)));
     }
     if found.articles != 1 {
@@ -163,9 +172,9 @@ mod tests {
 
     const PAGE: &str = r#"<!doctype html><html lang="de-AT"><head><title>Ein  Titel</title>
         <meta name="author" content="Jemand"><script>let x = "never";</script></head>
-        <body><nav><a href="/">Home</a></nav><main><h1>Überschrift</h1><p>Ein <b>fetter</b> <a href="/x">Verweis</a>.</p>
+        <body><nav><a href="/">Home</a></nav><main><div role="navigation"><a href="/m">Menü</a></div><h1>Überschrift</h1><p>Ein <b>fetter</b> <a href="/x">Verweis</a>.</p>
         <table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table><ul><li>eins</li></ul></main>
-        <footer>Impressum</footer></body></html>"#;
+        <footer>Impressum</footer><p hidden>Unseen</p></body></html>"#;
 
     #[test]
     fn the_main_content_becomes_markdown_and_what_surrounds_it_does_not() {
@@ -177,7 +186,7 @@ mod tests {
         assert!(document.text.contains("**fetter** [Verweis](/x)"), "{}", document.text);
         assert!(document.text.contains("| 1 | 2 |"), "{}", document.text);
         assert!(document.text.contains("- eins"), "{}", document.text);
-        for absent in ["never", "Home", "Impressum"] {
+        for absent in ["never", "Home", "Impressum", "Unseen", "Menü"] {
             assert!(!document.text.contains(absent), "{absent}");
         }
     }

@@ -201,6 +201,8 @@ const LAYERS: &[Layer] = &[
         ],
     },
     Layer { name: "heddle-seal", knows: &[] },
+    // Files and text in, text and passages out: whoever ingests knows it, and it knows nobody.
+    Layer { name: "heddle-extract", knows: &[] },
     Layer { name: "heddle-egress", knows: &["heddle-kernel", "heddle-policy"] },
     // What speaks to the other side of a connection, through the one way out.
     Layer {

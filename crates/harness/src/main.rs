@@ -7,6 +7,7 @@ mod clients;
 mod conformance;
 mod connections;
 mod crash;
+mod documents;
 mod licence;
 mod oidc;
 mod scan;
@@ -39,6 +40,8 @@ enum Runner {
     Clients(clients::Options),
     /// Tests connections of every type against services as people run them.
     Connections(connections::Options),
+    /// Makes real documents by the programs people make them with, and reads them.
+    Documents(documents::Options),
     /// Signs in by a provider of npm, in a process of its own.
     Oidc(oidc::Options),
     /// Measures a started server.
@@ -70,6 +73,7 @@ async fn run(runner: Runner) -> anyhow::Result<bool> {
         Runner::Attack(options) => attack::run(options).await,
         Runner::Clients(options) => clients::run(options).await,
         Runner::Connections(options) => connections::run(options).await,
+        Runner::Documents(options) => documents::run(options),
         Runner::Oidc(options) => oidc::run(options).await,
         Runner::Bench(subject) => bench::run(subject).await,
         Runner::Scan(options) => scan::run(options).await,

@@ -17,6 +17,7 @@ const CRATES: &[&str] = &[
     "egress",
     "engine",
     "execution",
+    "extract",
     "feel",
     "harness",
     "harness-kit",

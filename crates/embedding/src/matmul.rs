@@ -239,9 +239,8 @@ mod tests {
         let mut out = vec![0.0; rows * columns];
         for row in 0..rows {
             for column in 0..columns {
-                let terms = (0..depth).map(|at| {
-                    f64::from(left[row * depth + at]) * f64::from(right[column * depth + at])
-                });
+                let terms = (0..depth)
+                    .map(|at| f64::from(left[row * depth + at]) * f64::from(right[column * depth + at]));
                 out[row * columns + column] = terms.sum::<f64>() as f32;
             }
         }
@@ -277,7 +276,13 @@ mod tests {
         panels.pack(&[2.0; 64], View { start: 0, row_step: 1, column_step: 2 }, 2, 3);
         let mut out = vec![0.0; 3];
         let operand = Rows { source: &[1.0, 1.0], start: 0, step: 2, count: 1 };
-        multiply(Arch::new(), &mut Left::default(), operand, &panels, Target { target: &mut out, start: 0, step: 3 });
+        multiply(
+            Arch::new(),
+            &mut Left::default(),
+            operand,
+            &panels,
+            Target { target: &mut out, start: 0, step: 3 },
+        );
         assert_eq!(out, [4.0, 4.0, 4.0]);
     }
 }

@@ -213,6 +213,8 @@ const LAYERS: &[Layer] = &[
         name: "heddle-providers",
         knows: &["heddle-kernel", "heddle-policy", "heddle-usecase", "heddle-models", "heddle-egress"],
     },
+    // The built-in model: it knows texts and vectors, and nobody who asks for them.
+    Layer { name: "heddle-embedding", knows: &[] },
     Layer { name: "heddle-passages", knows: &["heddle-kernel", "heddle-vectors"] },
     Layer { name: "heddle-server", knows: &["*"] },
     Layer { name: "heddle", knows: &["*"] },

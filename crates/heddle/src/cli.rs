@@ -6,6 +6,7 @@ mod case;
 mod case_type;
 mod connection;
 mod group;
+mod models;
 mod people;
 mod place;
 mod run;
@@ -28,6 +29,7 @@ pub(crate) use connection::{
     ConnectionCommand, ForgetKey, KeyCommand, ListConnections, RotateKey, TestConnection,
 };
 pub(crate) use group::{CreateGroup, GroupCommand, GroupUsers, ListGroups, OneGroup};
+pub(crate) use models::{FetchModel, ModelsCommand};
 pub(crate) use people::{
     CreateToken, CreateUser, DeleteToken, InviteUsers, LicenceCommand, ListTokens, ListUsers, OneUser,
     SetPassword, TokenCommand, UserCommand,
@@ -101,6 +103,9 @@ impl Cli {
     pub(crate) fn given(&self) -> Vec<(&'static str, String)> {
         let Settings { data_dir, database_url } = &self.settings;
         let none = ServerSettings::default();
+        let unsaid = None;
+        let model_dir =
+            if let Command::Models { command } = &self.command { command.directory() } else { &unsaid };
         let server = match &self.command {
             Command::Serve(options) => &options.settings,
             Command::Config { settings } => settings,
@@ -124,6 +129,7 @@ impl Cli {
             | Command::Audit { .. }
             | Command::Backup(_)
             | Command::Restore(_)
+            | Command::Models { .. }
             | Command::Decision { .. }
             | Command::Man(_)
             | Command::Completions { .. } => &none,
@@ -138,6 +144,7 @@ impl Cli {
             ("tls_cert", &server.tls_cert),
             ("tls_key", &server.tls_key),
             ("egress_allow", &server.egress_allow),
+            ("model_dir", model_dir),
         ];
         texts.into_iter().filter_map(|(name, text)| Some((name, text.clone()?))).collect()
     }
@@ -242,6 +249,11 @@ pub(crate) enum Command {
     Backup(BackUp),
     /// Put a backup into an empty data directory.
     Restore(Restore),
+    /// Built-in embedding models, without a server.
+    Models {
+        #[command(subcommand)]
+        command: ModelsCommand,
+    },
     /// Decisions, without a server.
     #[command(alias = "dmn")]
     Decision {

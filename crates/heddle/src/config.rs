@@ -4,6 +4,7 @@
 mod edge;
 mod outside;
 mod sign_ins;
+mod vector;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -51,7 +52,7 @@ pub(crate) struct Key {
 
 /// Every key.
 fn keys() -> impl Iterator<Item = &'static Key> {
-    KEYS.iter().chain(edge::KEYS).chain(outside::KEYS).chain(sign_ins::KEYS)
+    KEYS.iter().chain(edge::KEYS).chain(outside::KEYS).chain(sign_ins::KEYS).chain(vector::KEYS)
 }
 
 const KEYS: &[Key] = &[

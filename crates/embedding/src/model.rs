@@ -35,6 +35,13 @@ pub struct Embedding {
     pub is_truncated: bool,
 }
 
+/// An embedding, and the place of its text in the request.
+#[derive(Debug)]
+pub(crate) struct Placed {
+    pub at: usize,
+    pub embedding: Embedding,
+}
+
 /// A text as the model takes it: what is waited for is sorted by its length.
 #[derive(Debug)]
 pub(crate) struct Prepared {
@@ -119,7 +126,7 @@ impl Model {
     pub fn embed<T: AsRef<str>>(&self, texts: &[T]) -> Result<Vec<Embedding>, EmbedError> {
         let mut all: Vec<Option<Embedding>> = texts.iter().map(|_| None).collect();
         for batch in batches(self.prepare(texts)?) {
-            for (at, embedding) in self.compute(batch)? {
+            for Placed { at, embedding } in self.compute(batch)? {
                 if let Some(place) = all.get_mut(at) {
                     *place = Some(embedding);
                 }
@@ -136,8 +143,8 @@ impl Model {
         prepared.collect()
     }
 
-    /// Computes a batch: each embedding with the place of its text.
-    pub(crate) fn compute(&self, batch: Vec<Prepared>) -> Result<Vec<(usize, Embedding)>, EmbedError> {
+    /// Computes a batch.
+    pub(crate) fn compute(&self, batch: Vec<Prepared>) -> Result<Vec<Placed>, EmbedError> {
         let mut ids = Vec::with_capacity(batch.len());
         let mut rest = Vec::with_capacity(batch.len());
         for Prepared { cut, at } in batch {
@@ -147,7 +154,8 @@ impl Model {
         let vectors = self.encoder.embed(&ids);
         let whole = vectors.into_iter().zip(rest).map(|(vector, (at, tokens, is_truncated))| {
             let is_finite = vector.iter().all(|number| number.is_finite());
-            is_finite.then_some((at, Embedding { vector, tokens, is_truncated })).ok_or(EmbedError::Failed)
+            let embedding = Embedding { vector, tokens, is_truncated };
+            is_finite.then_some(Placed { at, embedding }).ok_or(EmbedError::Failed)
         });
         whole.collect()
     }

@@ -11,7 +11,7 @@ use parking_lot::{Condvar, Mutex};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::{Semaphore, oneshot};
 
-use crate::model::{Prepared, batches};
+use crate::model::{Placed, Prepared, batches};
 use crate::{EmbedError, Embedding, Model};
 
 /// Requests of the background that are held at once, for each thread: the others wait for their place.
@@ -286,9 +286,9 @@ impl Gathering {
         answer(reply, Err(error));
     }
 
-    fn add(&self, embeddings: Vec<(usize, Embedding)>) {
+    fn add(&self, embeddings: Vec<Placed>) {
         let mut state = self.state.lock();
-        for (at, embedding) in embeddings {
+        for Placed { at, embedding } in embeddings {
             if let Some(place) = state.embeddings.get_mut(at) {
                 *place = Some(embedding);
             }

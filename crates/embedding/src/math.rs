@@ -146,7 +146,7 @@ fn greatest(row: &[f32]) -> f32 {
 fn exp(x: f32) -> f32 {
     /// The number that leaves an integer in the low bits of the sum: 1.5 · 2^23.
     const MAGIC: f32 = 12_582_912.0;
-    let x = x.max(-87.0).min(87.0);
+    let x = x.clamp(-87.0, 87.0);
     let shifted = x * std::f32::consts::LOG2_E + MAGIC;
     let whole = shifted - MAGIC;
     // ln 2 in two parts, so that the rest is exact.
@@ -155,8 +155,8 @@ fn exp(x: f32) -> f32 {
     poly = poly * r + 1.398_2e-3;
     poly = poly * r + 8.333_452e-3;
     poly = poly * r + 4.166_579_6e-2;
-    poly = poly * r + 1.666_666_5e-1;
-    poly = poly * r + 5.000_000_1e-1;
+    poly = poly * r + 1.666_666_6e-1;
+    poly = poly * r + 0.5;
     let value = poly * r * r + r + 1.0;
     let power = shifted.to_bits().wrapping_sub(MAGIC.to_bits()).wrapping_add(127) << 23;
     value * f32::from_bits(power)
@@ -166,19 +166,19 @@ fn exp(x: f32) -> f32 {
 /// single precision (the coefficients are Eigen's, `generic_fast_erf_float`).
 #[inline(always)]
 fn erf(x: f32) -> f32 {
-    let x = x.max(-4.0).min(4.0);
+    let x = x.clamp(-4.0, 4.0);
     let square = x * x;
     let mut above = -2.726_142_3e-10;
-    above = above * square + 2.770_681_4e-8;
+    above = above * square + 2.770_681_5e-8;
     above = above * square - 2.101_024e-6;
     above = above * square - 5.692_506_4e-5;
     above = above * square - 7.349_906_3e-4;
-    above = above * square - 2.954_599_8e-3;
+    above = above * square - 2.954_6e-3;
     above = above * square - 1.609_603_3e-2;
     let mut below = -1.456_607_2e-5;
     below = below * square - 2.133_740_6e-4;
     below = below * square - 1.682_827e-3;
-    below = below * square - 7.373_329_2e-3;
+    below = below * square - 7.373_329_3e-3;
     below = below * square - 1.426_473_9e-2;
     x * above / below
 }

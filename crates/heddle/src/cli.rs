@@ -29,7 +29,7 @@ pub(crate) use connection::{
     ConnectionCommand, ForgetKey, KeyCommand, ListConnections, RotateKey, TestConnection,
 };
 pub(crate) use group::{CreateGroup, GroupCommand, GroupUsers, ListGroups, OneGroup};
-pub(crate) use models::{FetchModel, ModelsCommand};
+pub(crate) use models::{FetchModel, ModelPlace, ModelsCommand};
 pub(crate) use people::{
     CreateToken, CreateUser, DeleteToken, InviteUsers, LicenceCommand, ListTokens, ListUsers, OneUser,
     SetPassword, TokenCommand, UserCommand,
@@ -103,9 +103,6 @@ impl Cli {
     pub(crate) fn given(&self) -> Vec<(&'static str, String)> {
         let Settings { data_dir, database_url } = &self.settings;
         let none = ServerSettings::default();
-        let unsaid = None;
-        let model_dir =
-            if let Command::Models { command } = &self.command { command.directory() } else { &unsaid };
         let server = match &self.command {
             Command::Serve(options) => &options.settings,
             Command::Config { settings } => settings,
@@ -144,7 +141,6 @@ impl Cli {
             ("tls_cert", &server.tls_cert),
             ("tls_key", &server.tls_key),
             ("egress_allow", &server.egress_allow),
-            ("model_dir", model_dir),
         ];
         texts.into_iter().filter_map(|(name, text)| Some((name, text.clone()?))).collect()
     }

@@ -4,7 +4,6 @@
 mod edge;
 mod outside;
 mod sign_ins;
-mod vector;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -52,7 +51,7 @@ pub(crate) struct Key {
 
 /// Every key.
 fn keys() -> impl Iterator<Item = &'static Key> {
-    KEYS.iter().chain(edge::KEYS).chain(outside::KEYS).chain(sign_ins::KEYS).chain(vector::KEYS)
+    KEYS.iter().chain(edge::KEYS).chain(outside::KEYS).chain(sign_ins::KEYS)
 }
 
 const KEYS: &[Key] = &[

@@ -58,9 +58,6 @@ pub struct SignInProvider {
     pub rules: ProviderRules,
 }
 
-/// The name of the directory of built-in models within the data directory: what is in it can be had again.
-pub(crate) const MODELS_DIR: &str = "models";
-
 /// The configuration of a server.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -136,10 +133,6 @@ pub struct Config {
     pub job_lapses: u32,
     /// Days after which audit events are dropped; 0 keeps them for ever.
     pub audit_retention_days: u32,
-    /// Directory of the built-in models; none means that of [`Self::models`].
-    pub model_dir: Option<PathBuf>,
-    /// Threads of the built-in embedding model; 0 takes half of the processors.
-    pub embedding_threads: usize,
 }
 
 impl Default for Config {
@@ -181,19 +174,11 @@ impl Default for Config {
             step_limit: heddle_workflows::runs::PATIENCE,
             job_lapses: heddle_workflows::runs::DEFAULT_LAPSES,
             audit_retention_days: 0,
-            model_dir: None,
-            embedding_threads: 0,
         }
     }
 }
 
 impl Config {
-    /// Directory of the built-in models, with a directory for each: [`Self::model_dir`], or one in the data directory.
-    #[must_use]
-    pub fn models(&self) -> PathBuf {
-        self.model_dir.clone().unwrap_or_else(|| self.data_dir.join(MODELS_DIR))
-    }
-
     /// Whether the server speaks TLS itself.
     #[must_use]
     pub const fn speaks_tls(&self) -> bool {

@@ -15,17 +15,6 @@ pub(crate) enum ModelsCommand {
     List(ModelPlace),
 }
 
-impl ModelsCommand {
-    /// Directory that was named.
-    pub(crate) const fn directory(&self) -> &Option<String> {
-        match self {
-            Self::Fetch(FetchModel { place, .. }) | Self::Verify(place) | Self::List(place) => {
-                &place.model_dir
-            }
-        }
-    }
-}
-
 /// `heddle models fetch`.
 #[derive(Debug, Args)]
 pub(crate) struct FetchModel {
@@ -49,5 +38,5 @@ pub(crate) struct FetchModel {
 pub(crate) struct ModelPlace {
     /// Directory of the models, with a directory for each, instead of `models` in the data directory.
     #[arg(long, value_name = "DIR")]
-    model_dir: Option<String>,
+    pub model_dir: Option<PathBuf>,
 }

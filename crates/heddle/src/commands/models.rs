@@ -3,26 +3,31 @@
 mod download;
 
 use std::os::unix::fs::DirBuilderExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use heddle_embedding::{CATALOGUE, Known, Manifest, ModelError};
-use heddle_server::Config;
+use heddle_server::{Config, MODELS_DIR};
 use serde_json::json;
 
-use crate::cli::{FetchModel, ModelsCommand};
+use crate::cli::{FetchModel, ModelPlace, ModelsCommand};
 use crate::failure::Failure;
 use crate::output;
 
 pub(crate) async fn run(config: Config, command: ModelsCommand, as_json: bool) -> Result<()> {
     match command {
         ModelsCommand::Fetch(options) => fetch(&config, &options, as_json).await,
-        ModelsCommand::Verify(_) => verify(&config.models(), as_json),
-        ModelsCommand::List(_) => {
-            list(&config.models(), as_json);
+        ModelsCommand::Verify(place) => verify(&models_of(&config, &place), as_json),
+        ModelsCommand::List(place) => {
+            list(&models_of(&config, &place), as_json);
             Ok(())
         }
     }
+}
+
+/// Directory of the models.
+fn models_of(config: &Config, place: &ModelPlace) -> PathBuf {
+    place.model_dir.clone().unwrap_or_else(|| config.data_dir.join(MODELS_DIR))
 }
 
 async fn fetch(config: &Config, options: &FetchModel, as_json: bool) -> Result<()> {
@@ -32,7 +37,7 @@ async fn fetch(config: &Config, options: &FetchModel, as_json: bool) -> Result<(
             Failure::NotFound(format!("there is no model `{}`; there is {ids}", options.model)).into()
         );
     };
-    let models = config.models();
+    let models = models_of(config, &options.place);
     let at = models.join(known.id);
     if options.from.is_none() && heddle_embedding::verify(&at).is_ok() {
         return told(known, &at, "was there already", as_json);

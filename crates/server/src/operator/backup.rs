@@ -12,9 +12,9 @@ use heddle_seal::Keyring;
 use heddle_store::backup::{self, Verified};
 use serde::Serialize;
 
-use crate::config::{Config, MODELS_DIR};
+use crate::config::Config;
 use crate::data_dir::{
-    self, DATABASE_FILE, DataDir, DataDirError, KEY_FILE, KEY_LENGTH, KEYRING_FILE, LOCK_FILE,
+    self, DATABASE_FILE, DataDir, DataDirError, KEY_FILE, KEY_LENGTH, KEYRING_FILE, LOCK_FILE, MODELS_DIR,
 };
 use crate::error::StartError;
 use crate::stores;

@@ -1,6 +1,6 @@
 //! Models of the same format, made from a seed: whatever needs no real weights.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test's helpers fail as the test does")]
+#![expect(clippy::unwrap_used, reason = "a test's helpers fail as the test does")]
 
 use std::fs;
 use std::io::Write as _;

@@ -42,6 +42,11 @@ fn a_damaged_model_ends_verification_with_its_own_code() {
 fn a_backup_can_be_restored_beside_models() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(folder.path().join("heddle-data/models")).unwrap();
-    let restored = run(folder.path(), &["restore", "there-is-none.db"]);
+    std::fs::write(folder.path().join("none.db"), "no database").unwrap();
+    let restored = run(folder.path(), &["restore", "none.db"]);
+    assert_ne!(code(&restored), 0);
     assert!(!told(&restored).contains("not empty"), "{}", told(&restored));
+    std::fs::write(folder.path().join("heddle-data/other"), "").unwrap();
+    let refused = run(folder.path(), &["restore", "none.db"]);
+    assert!(told(&refused).contains("not empty"), "{}", told(&refused));
 }

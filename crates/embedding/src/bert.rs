@@ -77,18 +77,17 @@ impl Encoder {
         let Scratch { left, keys, values, query_key_value, scores, context, next, .. } = scratch;
         self.linear(&layer.query_key_value, hidden, width, left, query_key_value);
         math::add_bias(self.arch, query_key_value, &layer.query_key_value.bias);
-        context.clear();
+        // What is written as a whole needs no clearing: the products below, and this.
         context.resize(hidden.len(), 0.0);
         let step = 3 * width;
         let factor = 1.0 / (head as f32).sqrt();
         let mut first = 0;
         for &length in lengths {
+            scores.resize(length * length, 0.0);
             for column in (0..width).step_by(head) {
                 let start = first * step + column;
                 let key = View { start: start + width, row_step: 1, column_step: step };
                 keys.pack(query_key_value, key, head, length);
-                scores.clear();
-                scores.resize(length * length, 0.0);
                 let queries = Rows { source: query_key_value, start, step, count: length };
                 let into = Target { target: scores, start: 0, step: length };
                 multiply(self.arch, left, queries, keys, into);
@@ -121,7 +120,6 @@ impl Encoder {
     fn linear(&self, layer: &Linear, rows: &[f32], depth: usize, left: &mut Left, out: &mut Vec<f32>) {
         let count = rows.len() / depth.max(1);
         let columns = layer.weights.columns();
-        out.clear();
         out.resize(count * columns, 0.0);
         let rows = Rows { source: rows, start: 0, step: depth, count };
         multiply(self.arch, left, rows, &layer.weights, Target { target: out, start: 0, step: columns });

@@ -18,6 +18,9 @@ const HEIGHT: usize = 6;
 /// Depth up to which a panel is multiplied at once: 384 × 16 floats fill three quarters of a first cache of 32 KiB.
 const DEPTH: usize = 384;
 
+/// A row of zeros, for panels that are not full.
+static NOTHING: [f32; DEPTH] = [0.0; DEPTH];
+
 /// A place of a matrix within a slice: element (row, column) stands at `start + row * row_step + column * column_step`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View {
@@ -87,7 +90,7 @@ impl Left {
     /// Packs `rows` × `depth`; columns stand beside each other.
     fn pack(&mut self, source: &[f32], start: usize, row_step: usize, rows: usize, depth: usize) {
         let panels = rows.div_ceil(HEIGHT);
-        self.data.clear();
+        // Each place is written, so that what was there needs no clearing.
         self.data.resize(panels * HEIGHT * depth, 0.0);
         let mut rest = self.data.as_mut_slice();
         for from in (0..depth).step_by(DEPTH) {
@@ -95,11 +98,15 @@ impl Left {
             for panel in 0..panels {
                 let (place, after) = rest.split_at_mut(deep * HEIGHT);
                 rest = after;
-                for row in 0..HEIGHT.min(rows - panel * HEIGHT) {
-                    let at = start + (panel * HEIGHT + row) * row_step + from;
-                    let values = &source[at..at + deep];
-                    for (slot, value) in place.iter_mut().skip(row).step_by(HEIGHT).zip(values) {
-                        *slot = *value;
+                let of = |within: usize| {
+                    let row = panel * HEIGHT + within;
+                    let at = start + row * row_step + from;
+                    if row < rows { &source[at..at + deep] } else { &NOTHING[..deep] }
+                };
+                let values: [&[f32]; HEIGHT] = std::array::from_fn(of);
+                for (column, slots) in place.as_chunks_mut::<HEIGHT>().0.iter_mut().enumerate() {
+                    for (slot, row) in slots.iter_mut().zip(&values) {
+                        *slot = row[column];
                     }
                 }
             }

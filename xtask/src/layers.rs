@@ -217,6 +217,9 @@ const LAYERS: &[Layer] = &[
     },
     // Keys and ids are numbers and names to it; the composition adapts it to the port of the area.
     Layer { name: "heddle-passages", knows: &[] },
+    // The built-in model: it knows texts and vectors, and nobody who asks for them.
+    Layer { name: "heddle-embedding", knows: &[] },
+    Layer { name: "heddle-passages", knows: &["heddle-kernel", "heddle-vectors"] },
     Layer { name: "heddle-server", knows: &["*"] },
     Layer { name: "heddle", knows: &["*"] },
     Layer { name: "heddle-harness-kit", knows: &[] },

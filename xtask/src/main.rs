@@ -64,6 +64,9 @@ enum Task {
     /// Runs schemathesis over both OpenAPI documents.
     #[command(disable_help_flag = true)]
     Schemathesis(harness::Options),
+    /// Fetches what tests and measurements need: the built-in embedding model.
+    #[command(disable_help_flag = true)]
+    Setup(harness::Options),
 }
 
 fn main() -> ExitCode {
@@ -96,6 +99,7 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
         Task::Bench(options) => return harness::run("bench", options),
         Task::Scan(options) => return harness::run("scan", options),
         Task::Schemathesis(options) => return harness::run("schemathesis", options),
+        Task::Setup(options) => return harness::run("setup", options),
     };
     Ok(if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -12,6 +12,7 @@ mod licence;
 mod oidc;
 mod scan;
 mod schemathesis;
+mod setup;
 
 use std::process::ExitCode;
 
@@ -51,6 +52,8 @@ enum Runner {
     Scan(scan::Options),
     /// Runs schemathesis over both OpenAPI documents.
     Schemathesis(schemathesis::Options),
+    /// Fetches what tests and measurements need: the built-in embedding model.
+    Setup(setup::Options),
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -78,5 +81,6 @@ async fn run(runner: Runner) -> anyhow::Result<bool> {
         Runner::Bench(subject) => bench::run(subject).await,
         Runner::Scan(options) => scan::run(options).await,
         Runner::Schemathesis(options) => schemathesis::run(options).await,
+        Runner::Setup(options) => setup::run(&options),
     }
 }

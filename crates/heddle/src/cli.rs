@@ -6,6 +6,7 @@ mod case;
 mod case_type;
 mod connection;
 mod group;
+mod models;
 mod people;
 mod place;
 mod run;
@@ -28,6 +29,7 @@ pub(crate) use connection::{
     ConnectionCommand, ForgetKey, KeyCommand, ListConnections, RotateKey, TestConnection,
 };
 pub(crate) use group::{CreateGroup, GroupCommand, GroupUsers, ListGroups, OneGroup};
+pub(crate) use models::{FetchModel, ModelPlace, ModelsCommand};
 pub(crate) use people::{
     CreateToken, CreateUser, DeleteToken, InviteUsers, LicenceCommand, ListTokens, ListUsers, OneUser,
     SetPassword, TokenCommand, UserCommand,
@@ -124,6 +126,7 @@ impl Cli {
             | Command::Audit { .. }
             | Command::Backup(_)
             | Command::Restore(_)
+            | Command::Models { .. }
             | Command::Decision { .. }
             | Command::Man(_)
             | Command::Completions { .. } => &none,
@@ -242,6 +245,11 @@ pub(crate) enum Command {
     Backup(BackUp),
     /// Put a backup into an empty data directory.
     Restore(Restore),
+    /// Built-in embedding models, without a server.
+    Models {
+        #[command(subcommand)]
+        command: ModelsCommand,
+    },
     /// Decisions, without a server.
     #[command(alias = "dmn")]
     Decision {

@@ -17,6 +17,8 @@ pub const KEY_FILE: &str = "heddle.key";
 pub const KEYRING_FILE: &str = "heddle.keyring";
 /// The database's name within the data directory.
 pub const DATABASE_FILE: &str = "heddle.db";
+/// The name of the directory of embedding models within the data directory: what is in it can be had again.
+pub const MODELS_DIR: &str = "models";
 /// The lock's name within the data directory.
 pub(crate) const LOCK_FILE: &str = "heddle.lock";
 /// Every file of ours that may be there from before: whoever reads one reads secrets or hashes of them, and whoever

@@ -60,7 +60,7 @@ pub use config::{
     AllowRule, Budget, ClientAuthentication, ClientSecret, Config, Durability, OidcSettings, PlaceRules,
     ProviderRules, Quotas, SecretSetting, SignInProvider,
 };
-pub use data_dir::{DATABASE_FILE, DataDirError, KEY_FILE, KEYRING_FILE};
+pub use data_dir::{DATABASE_FILE, DataDirError, KEY_FILE, KEYRING_FILE, MODELS_DIR};
 pub use edge::{EdgeLimits, Pace};
 pub use error::StartError;
 pub use identity::FirstStart;

@@ -17,6 +17,7 @@ mod key;
 mod licence;
 pub(crate) mod man;
 mod migrate;
+mod models;
 mod run;
 mod serve;
 mod token;
@@ -109,6 +110,7 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
         Command::Audit { command: AuditCommand::Verify(options) } => {
             block_on(audit_verify(config, options, json))
         }
+        Command::Models { command } => block_on(models::run(config, command, json)),
         Command::Decision { .. } | Command::Man(_) | Command::Completions { .. } => Ok(()),
     }
 }

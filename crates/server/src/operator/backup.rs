@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::config::Config;
 use crate::data_dir::{
-    self, DATABASE_FILE, DataDir, DataDirError, KEY_FILE, KEY_LENGTH, KEYRING_FILE, LOCK_FILE,
+    self, DATABASE_FILE, DataDir, DataDirError, KEY_FILE, KEY_LENGTH, KEYRING_FILE, LOCK_FILE, MODELS_DIR,
 };
 use crate::error::StartError;
 use crate::stores;
@@ -235,7 +235,7 @@ fn copy_key(from: &Path, to: &Path) -> Result<(), StartError> {
     })
 }
 
-/// `Refused` when the directory holds anything but a lock, which is nobody's data.
+/// `Refused` when the directory holds anything but a lock and models, which are nobody's data.
 fn only_empty(directory: &Path) -> Result<(), StartError> {
     let io = |source| DataDirError::Io { path: directory.to_owned(), source };
     let entries = match fs::read_dir(directory) {
@@ -244,7 +244,8 @@ fn only_empty(directory: &Path) -> Result<(), StartError> {
         Err(source) => return Err(io(source).into()),
     };
     for entry in entries {
-        if entry.map_err(io)?.file_name() != LOCK_FILE {
+        let name = entry.map_err(io)?.file_name();
+        if name != LOCK_FILE && name != MODELS_DIR {
             return Err(StartError::Refused(format!(
                 "`{}` is not empty: a backup is restored into an empty data directory, which --data-dir names",
                 directory.display()

@@ -16,6 +16,7 @@ use heddle_vectors::ports::{
 use heddle_vectors::records::{
     Build, File, FileError, Job, JobServer, Passage, PassageId, PassageRange, Stage, VectorDatabase,
 };
+use uuid::Uuid;
 
 use crate::{builds, databases, ending, files, jobs, passages, purge};
 
@@ -99,6 +100,15 @@ impl VectorStore for SqlVectorStore {
         page: &PageRequest,
     ) -> Result<Page<File>, StoreError> {
         files::list(&self.db, database, filter, access, page).await
+    }
+
+    async fn file(
+        &self,
+        tenant: TenantId,
+        database: &DatabaseName,
+        file: FileId,
+    ) -> Result<File, StoreError> {
+        files::one(&self.db, tenant, database, file).await
     }
 
     async fn same_content(

@@ -117,7 +117,7 @@ pub(crate) async fn taken(
     let found: Vec<String> = read!(db, |conn| {
         Ok(vector_databases::table
             .filter(vector_databases::organization_id.eq(Id::from(tenant)))
-            .filter(vector_databases::name.eq_any(&texts))
+            .filter(vector_databases::name.eq_any(texts.clone()))
             .select(vector_databases::name)
             .load(conn)
             .await?)

@@ -144,7 +144,7 @@ pub(crate) async fn cancel(
         let open = vector_builds::table
             .filter(vector_builds::organization_id.eq(of.0).and(vector_builds::job_id.eq(row.id)))
             .filter(vector_builds::state.eq_any(OPEN_BUILDS));
-        let builds: Vec<BuildRow> = open.select(BuildRow::as_select()).load(conn).await?;
+        let builds: Vec<BuildRow> = open.clone().select(BuildRow::as_select()).load(conn).await?;
         for build in &builds {
             if let Some(written) = build.written() {
                 counts::leave(conn, of, Leftover::Passages(written)).await?;

@@ -136,12 +136,13 @@ pub(crate) async fn keep_blob<C: AsConn>(
     blob: &str,
 ) -> Result<String, Error> {
     let row = BlobRow { organization_id: tenant, sha256: sha256.to_owned(), blob: blob.to_owned(), refs: 0 };
-    Ok(on_conn!(conn, |conn| {
+    let kept: String = on_conn!(conn, |conn| {
         insert_into(vector_blobs::table).values(&row).on_conflict_do_nothing().execute(conn).await?;
         let key = vector_blobs::table.find((tenant, sha256));
         update(key).set(vector_blobs::refs.eq(vector_blobs::refs + 1_i64)).execute(conn).await?;
-        key.select(vector_blobs::blob).first::<String>(conn).await?
-    }))
+        key.select(vector_blobs::blob).first(conn).await?
+    });
+    Ok(kept)
 }
 
 /// Counts a file less that has a content; the last one leaves the bytes to the background.

@@ -107,8 +107,7 @@ async fn a_content_is_there_once_and_quotas_hold() {
         let of = database(&store, organization(&db).await, "manuals").await;
         let (file, _, build) = uploaded(&store, &of, "a.txt").await;
         let held = store.claim(of.tenant, build.id, &node(), at(2)).await.unwrap().unwrap();
-        let error =
-            FileError { code: FileFault::NoText, message: "no text".to_owned(), retryable: false };
+        let error = FileError { code: FileFault::NoText, message: "no text".to_owned(), retryable: false };
         let end = BuildEnd::Failed(error.clone());
         store.end(&held.build, &end, node().id, at(3)).await.unwrap();
         let failed = store.file(of.tenant, &of.name, file.id).await.unwrap();
@@ -151,11 +150,8 @@ async fn another_generation_is_built_beside_the_one_that_serves() {
         store.write_passages(&build, &next(&build, 2), node().id, at(3)).await.unwrap();
         store.end(&build, &BuildEnd::Ready, node().id, at(4)).await.unwrap();
         let job = job(&of, JobKind::Reindex, 0);
-        let next_generation = heddle_vectors::records::NextGeneration {
-            generation: 2,
-            recipe: of.recipe.clone(),
-            job: job.id,
-        };
+        let next_generation =
+            heddle_vectors::records::NextGeneration { generation: 2, recipe: of.recipe.clone(), job: job.id };
         let mut changed = store.database(of.tenant, &of.name).await.unwrap();
         changed.revision = changed.revision.next();
         let reindex = Some((&next_generation, &job));

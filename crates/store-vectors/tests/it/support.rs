@@ -13,8 +13,8 @@ use heddle_store_vectors::SqlVectorStore;
 use heddle_usecase::{Actor, AuditEntry, Journal, Outcome};
 use heddle_vectors::ports::{Cut, FileUpload, IngestStore as _, NodeIdentity, Quotas, VectorStore as _};
 use heddle_vectors::records::{
-    Backend, Build, BuildState, Chunking, Counts, DatabaseState, File, FileProgress, FileState, Job, JobFiles,
-    JobKind, JobState, Locator, Passage, PassageId, QueryDefaults, Recipe, Stage, VectorDatabase,
+    Backend, Build, BuildState, Chunking, Counts, DatabaseState, File, FileProgress, FileState, Job,
+    JobFiles, JobKind, JobState, Locator, Passage, PassageId, QueryDefaults, Recipe, Stage, VectorDatabase,
 };
 use serde_json::{Map, json};
 

@@ -215,9 +215,12 @@ impl Ingestion {
         let begun = Instant::now();
         let claimed = self.ports.store.claim(tenant, id, &self.settings.node, self.ports.clock.now()).await?;
         let Some(Claimed { build, file, database }) = claimed else { return Err(Stop::Dropped) };
-        let Some(recipe) = database.recipe_of(build.generation).cloned() else { return Err(Stop::Dropped) };
-        let mut recipe = recipe;
-        if let Some(options) = file.options.clone() {
+        let Some(mut recipe) = database.recipe_of(build.generation).cloned() else {
+            return Err(Stop::Dropped);
+        };
+        // Options of a file are those of the methodology that it was given them for.
+        let is_same = recipe.chunking.id == database.recipe.chunking.id;
+        if let Some(options) = file.options.clone().filter(|_| is_same) {
             recipe.chunking.options = options;
         }
         self.reached(&build, Stage::Parsing).await?;

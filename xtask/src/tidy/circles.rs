@@ -33,9 +33,11 @@ const CRATES: &[&str] = &[
     "store",
     "store-connections",
     "store-identity",
+    "store-vectors",
     "store-workflows",
     "testkit",
     "usecase",
+    "vectors",
     "workflows",
     "xml",
 ];

@@ -53,6 +53,7 @@ mod stores;
 mod stream;
 mod swagger;
 mod tls;
+mod upload;
 
 pub use command_line::{ACCOUNT_HEADER, ORGANIZATION_HEADER};
 pub use composition::Composition;

@@ -15,12 +15,8 @@ words! {
         Ready = "ready",
         /// It is indexed anew beside what serves.
         Building = "building",
-        /// It answers queries, and something of it needs attention.
+        /// It answers queries; indexing it anew failed, and what served before serves on.
         Degraded = "degraded",
-        /// It is being deleted.
-        Deleting = "deleting",
-        /// It answers no queries.
-        Error = "error",
     }
 
     /// Place of the passages' index.
@@ -95,14 +91,6 @@ words! {
         Reserved = "reserved",
         /// It is not spelled as names are.
         Invalid = "invalid",
-    }
-
-    /// Order of a list of vector databases.
-    enum VectorDatabaseSort {
-        /// By name.
-        Name = "name",
-        /// The newest first.
-        CreatedAt = "-createdAt",
     }
 }
 
@@ -401,8 +389,6 @@ request! {
         /// `page.nextCursor` of the page before.
         #[schema(min_length = 1, max_length = 1024)]
         cursor: Option<String>,
-        /// Order; by name when absent.
-        sort: Option<VectorDatabaseSort>,
         /// Only those in this state.
         state: Option<VectorDatabaseState>,
         /// Text that names or descriptions must contain; case is ignored.

@@ -1,6 +1,8 @@
 //! Files of vector databases: uploads, records, and the policy of uploads.
 
-use heddle_kernel::{Patch, Timestamp, VectorFileId};
+use std::collections::BTreeMap;
+
+use heddle_kernel::{FileId, Patch, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::envelope::{Instant, JsonObject};
@@ -15,21 +17,13 @@ words! {
         /// Nobody has begun.
         Queued = "queued",
         /// It is on its way.
-        Processing = "processing",
+        Running = "running",
         /// It is found.
         Ready = "ready",
         /// It failed.
         Failed = "failed",
         /// It was cancelled.
         Cancelled = "cancelled",
-    }
-
-    /// Order of a list of files.
-    enum VectorFileSort {
-        /// The newest first.
-        CreatedAt = "-createdAt",
-        /// By name.
-        Name = "name",
     }
 
     /// Treatment of a file whose bytes the database has already.
@@ -49,7 +43,7 @@ words! {
 
 path_params! {
     /// Path of a file of a vector database.
-    VectorFilePath { name "name": String, file_id "fileId": VectorFileId }
+    VectorFilePath { name "name": String, file_id "fileId": FileId }
 }
 
 response! {
@@ -256,8 +250,6 @@ request! {
         /// `page.nextCursor` of the page before.
         #[schema(min_length = 1, max_length = 1024)]
         cursor: Option<String>,
-        /// Order; the newest first when absent.
-        sort: Option<VectorFileSort>,
         /// Only those in this state.
         state: Option<VectorFileState>,
         /// Text that names or titles must contain; case is ignored.
@@ -266,9 +258,8 @@ request! {
         /// Only those of this media type.
         #[schema(min_length = 1, max_length = 200)]
         media_type: Option<String>,
-        /// Filter over `metadata.*`, as JSON, as queries have it.
-        #[schema(min_length = 1, max_length = 4000)]
-        filter: Option<String>,
+        /// Values of members of the metadata, each as a parameter of its own: `metadata.year=2024`. All must be met.
+        metadata: Option<BTreeMap<String, String>>,
     }
 }
 
@@ -284,6 +275,8 @@ pub struct StagedFile {
     pub bytes: u64,
     /// SHA-256 of the bytes, in hex.
     pub sha256: String,
+    /// Key under which they are stored.
+    pub key: String,
     /// Title that the caller gave.
     pub title: Option<String>,
     /// Metadata that the caller gave.

@@ -141,7 +141,7 @@ response! {
         progress: f64,
         /// Tries that were begun.
         #[schema(minimum = 0)]
-        attempts: u32,
+        attempts: u64,
         /// The last failure; null when there was none.
         #[schema(required = true)]
         error: Option<IngestionError>,

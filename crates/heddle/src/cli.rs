@@ -10,6 +10,7 @@ mod people;
 mod place;
 mod run;
 mod tools;
+mod vector;
 mod work;
 mod workflow;
 
@@ -35,6 +36,11 @@ pub(crate) use people::{
 pub(crate) use place::Place;
 pub(crate) use run::{CancelRun, ExportRuns, ListRuns, OneRun, RetryRun, RunCommand, StartRun, TailRun};
 pub(crate) use tools::{BackUp, CheckDecisions, DecisionCommand, EvaluateDecision, Restore, WriteManual};
+pub(crate) use vector::{
+    CreateVectorDatabase, FileCommand, IngestionJobCommand, ListFiles, ListIngestionJobs, ListVectorDatabases,
+    OneFile, OneIngestionJob, OneVectorDatabase, QueryPassages, UpdateVectorDatabase, UploadFiles,
+    VectorDatabaseCommand, VectorDatabaseMembers,
+};
 pub(crate) use work::{
     ActivateJobs, CompleteJob, CompleteTask, DeadLetterCommand, EventCommand, FailJob, JobCommand, ListJobs,
     ListLetters, ListTasks, OneLetter, Payload, SendEvent, SendSignal, TaskCommand,
@@ -120,6 +126,11 @@ impl Cli {
             | Command::DeadLetter { .. }
             | Command::Access { .. }
             | Command::Connection { .. }
+            | Command::VectorDatabase { .. }
+            | Command::File { .. }
+            | Command::Query(_)
+            | Command::IngestionJob { .. }
+            | Command::ParseWorker
             | Command::Key { .. }
             | Command::Audit { .. }
             | Command::Backup(_)
@@ -228,6 +239,26 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: ConnectionCommand,
     },
+    /// Vector databases.
+    VectorDatabase {
+        #[command(subcommand)]
+        command: VectorDatabaseCommand,
+    },
+    /// Files of vector databases.
+    File {
+        #[command(subcommand)]
+        command: FileCommand,
+    },
+    /// Find passages of a vector database, with their citations.
+    Query(QueryPassages),
+    /// Jobs that read files into vector databases.
+    IngestionJob {
+        #[command(subcommand)]
+        command: IngestionJobCommand,
+    },
+    /// Read one file, apart from the server that starts it.
+    #[command(hide = true)]
+    ParseWorker,
     /// Keys that secrets are sealed with.
     Key {
         #[command(subcommand)]

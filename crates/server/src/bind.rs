@@ -12,7 +12,9 @@ use heddle_api::{ApiError, ErrorCode};
 use heddle_identity::Authenticated;
 use heddle_kernel::{RunId, TenantId, UserId};
 use heddle_policy::capability::Lists;
-use heddle_policy::resource::{Case, DeadLetter, IngestionJob, Job, Place as _, ResourceId as _, Run};
+use heddle_policy::resource::{
+    Case, DeadLetter, IngestionJob, Job, Place as _, ResourceId as _, Run, Within,
+};
 use heddle_policy::{
     Access, AccessFilter, Authorized, AuthorizedEither, Capability, DenialError, InstanceKey, Key, OnEither,
     OnKind, OnKindWithin, OnList, OnListWithin, OnLoaded, OnNamed, OnOne, OnSome, Ownership, PlaceOf, Public, Reason,
@@ -162,7 +164,8 @@ macro_rules! locate_ingestion_jobs {
                 tenant: TenantId,
                 path: &Self::Path,
             ) -> Result<Key<IngestionJob>, UseCaseError> {
-                app.vectors.job_key(tenant, path.job_id).await
+                let job = app.vectors.jobs.locate(tenant, path.job_id).await?;
+                Ok(Key::of_stored(tenant, job.id, Within::of(job.database_name)))
             }
         }
     )+};

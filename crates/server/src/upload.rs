@@ -57,9 +57,9 @@ pub(crate) struct Staged {
 
 /// The most bytes of a form of files.
 pub(crate) fn most_bytes(app: &App) -> u64 {
-    let limits = app.vectors.limits();
-    let files = u64::from(limits.max_files_per_request);
-    limits.max_file_bytes.saturating_mul(files).saturating_add(OVERHEAD.saturating_mul(files + 1))
+    let bounds = app.config.vectors.bounds;
+    let files = u64::from(bounds.files);
+    bounds.file_bytes.saturating_mul(files).saturating_add(OVERHEAD.saturating_mul(files + 1))
 }
 
 impl Upload {
@@ -232,9 +232,9 @@ impl Form<'_> {
         match field.name() {
             Some("file") => self.file(field).await,
             Some("metadata") => {
-                let most = self.app.vectors.limits().max_metadata_bytes;
-                let files = self.app.vectors.limits().max_files_per_request;
-                let most = usize::try_from(most.saturating_mul(u64::from(files))).unwrap_or(usize::MAX);
+                let bounds = self.app.config.vectors.bounds;
+                let most = bounds.metadata_bytes.saturating_mul(u64::from(bounds.files));
+                let most = usize::try_from(most).unwrap_or(usize::MAX);
                 let bytes = self.text("metadata", most, field).await?;
                 self.once("metadata", self.metadata.is_some())?;
                 self.metadata = Some(object(&bytes)?);
@@ -267,16 +267,16 @@ impl Form<'_> {
 
     /// Stores a file under a key of its own.
     async fn file(&mut self, field: Field<'static>) -> Result<(), Failure> {
-        let limits = self.app.vectors.limits();
-        if self.files.len() >= limits.max_files_per_request as usize {
-            return Err(too_many(limits.max_files_per_request));
+        let bounds = self.app.config.vectors.bounds;
+        if self.files.len() >= bounds.files as usize {
+            return Err(too_many(bounds.files));
         }
         let Some(name) = field.file_name().filter(|name| !name.is_empty()).map(str::to_owned) else {
             return Err(Failure::at("file", "required", "A file needs a name: `filename` of its part."));
         };
         let media_type = field.content_type().map(|media| media.essence_str().to_owned());
         let content = pieces_of(field, Arc::clone(&self.fault));
-        let stored = self.app.blobs.put(self.tenant, limits.max_file_bytes, content).await;
+        let stored = self.app.blobs.put(self.tenant, bounds.file_bytes, content).await;
         let blob = stored.map_err(|error| self.fault.lock().take().unwrap_or_else(|| unstored(error)))?;
         self.kept.lock().push(blob.key.clone());
         let file = StagedFile {

@@ -34,7 +34,7 @@ const OF_THE_CONNECTION: [HeaderName; 5] = [
 ];
 
 /// Settings of a bucket.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct S3Settings {
     /// Endpoint: `https://s3.eu-central-1.amazonaws.com`, or that of another service.
     pub endpoint: String,

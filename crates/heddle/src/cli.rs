@@ -100,6 +100,15 @@ pub(crate) struct ServerSettings {
     /// Private addresses that connections may lead to, with commas: `10.0.0.0/8:443`, `127.0.0.1:11434`.
     #[arg(long, value_name = "RULES")]
     egress_allow: Option<String>,
+    /// Directory of the embedding models.
+    #[arg(long, value_name = "DIR")]
+    vectors_model_dir: Option<String>,
+    /// Place of the bytes of files: a directory that all nodes share, or s3://BUCKET/FOLDER.
+    #[arg(long, value_name = "PLACE")]
+    vectors_files: Option<String>,
+    /// The most megabytes of a file.
+    #[arg(long, value_name = "NUMBER")]
+    vectors_file_megabytes: Option<String>,
 }
 
 impl Cli {
@@ -149,6 +158,9 @@ impl Cli {
             ("tls_cert", &server.tls_cert),
             ("tls_key", &server.tls_key),
             ("egress_allow", &server.egress_allow),
+            ("vectors_model_dir", &server.vectors_model_dir),
+            ("vectors_files", &server.vectors_files),
+            ("vectors_file_megabytes", &server.vectors_file_megabytes),
         ];
         texts.into_iter().filter_map(|(name, text)| Some((name, text.clone()?))).collect()
     }

@@ -12,7 +12,7 @@ use heddle_api::wire::envelope::JsonObject;
 use heddle_api::wire::vector_files::StagedFile;
 use heddle_api::{ApiError, Detail, ErrorCode};
 use heddle_kernel::TenantId;
-use heddle_vectors::ports::{BlobError, ByteStream, StoredBlob};
+use heddle_vectors::ports::{BlobError, Blobs as _, ByteStream, StoredBlob};
 use multer::{Constraints, Field, Multipart, SizeLimit};
 use parking_lot::Mutex;
 use serde_json::Value;

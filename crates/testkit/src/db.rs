@@ -26,6 +26,7 @@ pub fn migrations() -> Migrations {
         heddle_store_identity::MIGRATIONS,
         heddle_store_workflows::MIGRATIONS,
         heddle_store_connections::MIGRATIONS,
+        heddle_store_vectors::MIGRATIONS,
     ])
 }
 

@@ -125,6 +125,11 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
     }
 }
 
+/// Reads one file for a server, which started this process for it alone.
+fn parse_worker() -> Result<()> {
+    heddle_server::read_one_file().context("the file can't be read apart from the server")
+}
+
 /// Does something with a client, which ends in order whatever becomes of it.
 async fn with<T>(
     config: Config,

@@ -3,9 +3,6 @@
 use heddle_api::operations::ops;
 use heddle_api::wire;
 use heddle_api::wire::vector_databases::{SentMetadataField, SentQueryDefaults};
-use heddle_vectors::databases::{
-    AddressAvailability, AddressFault, NewVectorDatabase, VectorDatabasePatch,
-};
 use heddle_vectors::ports::{
     DatabaseFilter, EmbeddingModel, Methodology, MethodologyKind, ModelSource, ModelState,
 };
@@ -13,12 +10,13 @@ use heddle_vectors::records::{
     Backend, DatabaseState, FieldType, MetadataField, MetadataSchema, QueryDefaults, QueryMode,
     VectorDatabase,
 };
+use heddle_vectors::{AddressAvailability, AddressFault, NewVectorDatabase, VectorDatabasePatch};
 
 use crate::call::{Call, page};
 use crate::reply::{HandlerResult, Response};
 
 /// Passages of an answer where neither the query nor the database says a number.
-pub(super) const DEFAULT_LIMIT: u32 = heddle_vectors::query::DEFAULT_LIMIT;
+const DEFAULT_LIMIT: u32 = 8;
 
 /// GET /api/vector-databases
 pub(crate) async fn list(call: Call<ops::ListVectorDatabases>) -> HandlerResult {

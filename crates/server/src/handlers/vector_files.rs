@@ -9,11 +9,9 @@ use heddle_api::operations::ops;
 use heddle_api::wire;
 use heddle_api::wire::vector_files::{StagedFile, UploadBody, UploadFile};
 use heddle_kernel::TenantId;
-use heddle_vectors::bounds::UploadPolicy;
-use heddle_vectors::files::{FilePatch, NewFile, Uploaded};
-use heddle_vectors::filter::Filter;
-use heddle_vectors::ports::{FieldCondition, FileFilter, StoredBlob};
-use heddle_vectors::records::{File, FieldType, FileError, MetadataSchema};
+use heddle_vectors::ports::{Blobs as _, FieldCondition, FileFilter, StoredBlob};
+use heddle_vectors::records::{FieldType, File, FileError, MetadataSchema};
+use heddle_vectors::{FilePatch, Filter, NewFile, UploadPolicy, Uploaded};
 use serde_json::{Value, json};
 
 use super::literals::{file_state, file_state_of, stage};

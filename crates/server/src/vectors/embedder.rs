@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use heddle_embedding::{CATALOGUE, DEFAULT, Known, Model, ModelError, Service, Settings, WEIGHTS};
@@ -9,6 +11,10 @@ use heddle_kernel::TenantId;
 use heddle_vectors::ports::{EmbedError, Embedder, EmbeddingModel, ModelSource, ModelState, Priority};
 use heddle_vectors::records::ModelUse;
 use parking_lot::RwLock;
+use tokio::sync::watch;
+
+/// Longest wait for models that are being read.
+const READING: Duration = Duration::from_secs(30);
 
 /// A model of the catalogue on this node.
 enum Held {
@@ -22,22 +28,65 @@ enum Held {
     Broken(String),
 }
 
-/// The built-in models of this node. They are read in the background: nobody waits for them at the start.
-pub(crate) struct BuiltInModels {
+/// The built-in models of this node. They are read in the background, at the first need of one at the latest: nobody waits
+/// for them at the start.
+#[derive(Clone)]
+pub(crate) struct BuiltInModels(Arc<Inner>);
+
+struct Inner {
     directory: PathBuf,
     threads: usize,
     held: RwLock<Vec<(&'static Known, Held)>>,
+    has_begun: AtomicBool,
+    is_read: watch::Sender<bool>,
 }
 
 impl BuiltInModels {
-    /// Begins to read the models of a directory, each in a directory of its own.
-    pub(crate) fn begin(directory: &Path, threads: usize) -> Arc<Self> {
+    /// The models of a directory, each in a directory of its own.
+    pub(crate) fn of(directory: &Path, threads: usize) -> Self {
         let held = CATALOGUE.iter().map(|known| (known, Held::Loading)).collect();
-        let models = Arc::new(Self { directory: directory.to_owned(), threads, held: RwLock::new(held) });
-        let reading = Arc::clone(&models);
-        drop(tokio::task::spawn_blocking(move || reading.read()));
-        models
+        Self(Arc::new(Inner {
+            directory: directory.to_owned(),
+            threads,
+            held: RwLock::new(held),
+            has_begun: AtomicBool::new(false),
+            is_read: watch::channel(false).0,
+        }))
     }
+
+    /// Begins to read the models, if nobody has.
+    pub(crate) fn begin(&self) {
+        if self.0.has_begun.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let reading = Arc::clone(&self.0);
+        drop(tokio::task::spawn_blocking(move || {
+            reading.read();
+            reading.is_read.send_replace(true);
+        }));
+    }
+
+    /// Waits until the models are read, but not for ever.
+    async fn read(&self) {
+        self.begin();
+        let mut is_read = self.0.is_read.subscribe();
+        // What is not read by then is told as such.
+        drop(tokio::time::timeout(READING, is_read.wait_for(|read| *read)).await);
+    }
+
+    /// The directory of the models.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.0.directory
+    }
+
+    /// The model itself, by which tokens are counted; none where it is not ready.
+    pub(crate) fn model(&self, id: &str) -> Option<Arc<Model>> {
+        self.begin();
+        self.0.service(id).map(|service| Arc::clone(service.model()))
+    }
+}
+
+impl Inner {
 
     fn read(&self) {
         for known in CATALOGUE {
@@ -62,16 +111,6 @@ impl BuiltInModels {
             Ok(service) => Held::Ready(service),
             Err(error) => Held::Broken(format!("the system gives no threads: {error}")),
         }
-    }
-
-    /// The directory of the models.
-    pub(crate) fn directory(&self) -> &Path {
-        &self.directory
-    }
-
-    /// The model itself, by which tokens are counted; none where it is not ready.
-    pub(crate) fn model(&self, id: &str) -> Option<Arc<Model>> {
-        self.service(id).map(|service| Arc::clone(service.model()))
     }
 
     fn service(&self, id: &str) -> Option<Service> {
@@ -148,8 +187,9 @@ fn failed(error: heddle_embedding::EmbedError) -> EmbedError {
 #[async_trait]
 impl Embedder for BuiltInModels {
     async fn models(&self, _tenant: TenantId) -> Result<Vec<EmbeddingModel>, EmbedError> {
-        let held = self.held.read();
-        let mut models: Vec<_> = held.iter().map(|(known, held)| self.described(known, held)).collect();
+        self.read().await;
+        let held = self.0.held.read();
+        let mut models: Vec<_> = held.iter().map(|(known, held)| self.0.described(known, held)).collect();
         models.sort_by_key(|model| !model.is_default);
         Ok(models)
     }
@@ -161,7 +201,8 @@ impl Embedder for BuiltInModels {
         texts: &[String],
         priority: Priority,
     ) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let Some(service) = self.service(&model.id) else { return Err(self.absent(&model.id)) };
+        self.read().await;
+        let Some(service) = self.0.service(&model.id) else { return Err(self.0.absent(&model.id)) };
         let present = service.model().manifest().revision();
         if present != model.revision {
             let message = format!(
@@ -194,8 +235,7 @@ mod tests {
     #[tokio::test]
     async fn without_weights_the_answer_says_how_to_get_them() {
         let folder = tempfile::tempdir().unwrap();
-        let models = BuiltInModels::begin(folder.path(), 1);
-        models.read();
+        let models = BuiltInModels::of(folder.path(), 1);
         let tenant = TenantId(uuid::Uuid::nil());
         let told = models.models(tenant).await.unwrap();
         let first = told.first().unwrap();

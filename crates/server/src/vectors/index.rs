@@ -19,7 +19,8 @@ use crate::error::StartError;
 
 /// The index of this node.
 pub(crate) struct EmbeddedIndex {
-    shelf: Arc<Shelf>,
+    /// The shelf; none where another process has it, beside which a command works.
+    shelf: Option<Arc<Shelf>>,
     compute: Arc<ComputePool>,
     /// Indexes that are being built anew; each is taken out while something is added to it.
     builders: Mutex<HashMap<IndexKey, Builder>>,
@@ -29,12 +30,21 @@ impl EmbeddedIndex {
     /// Over the directory of the indexes; opened ones take at most so many bytes of memory, about.
     ///
     /// # Errors
-    /// `Vectors` when another process has the directory, or it can't be used.
+    /// `Vectors` when the directory can't be used. Where another process has it, no index answers.
     pub(crate) fn open(directory: &Path, bytes: u64, compute: Arc<ComputePool>) -> Result<Self, StartError> {
         let failed =
             |error| StartError::Vectors(format!("the indexes in `{}`: {error}", directory.display()));
-        let shelf = Shelf::open(directory, bytes).map_err(failed)?;
-        Ok(Self { shelf: Arc::new(shelf), compute, builders: Mutex::default() })
+        let shelf = match Shelf::open(directory, bytes) {
+            Ok(shelf) => Some(Arc::new(shelf)),
+            Err(Error::InUse) => None,
+            Err(error) => return Err(failed(error)),
+        };
+        Ok(Self { shelf, compute, builders: Mutex::default() })
+    }
+
+    fn shelf(&self) -> Result<Arc<Shelf>, IndexError> {
+        let elsewhere = || IndexError::Unavailable(Error::InUse.to_string());
+        self.shelf.clone().ok_or_else(elsewhere)
     }
 
     /// Does something with an opened index where waiting for the disk holds nobody up.
@@ -44,7 +54,7 @@ impl EmbeddedIndex {
         spec: &IndexSpec,
         work: impl FnOnce(&Index) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, IndexError> {
-        let (shelf, own, settings) = (Arc::clone(&self.shelf), key_of(key)?, settings(spec));
+        let (shelf, own, settings) = (self.shelf()?, key_of(key)?, settings(spec));
         waiting(move || work(&*shelf.index(&own, settings)?)).await
     }
 
@@ -133,7 +143,7 @@ impl PassageIndex for EmbeddedIndex {
 
     async fn rebuild_begin(&self, key: IndexKey, spec: &IndexSpec) -> Result<(), IndexError> {
         self.builders.lock().remove(&key);
-        let (shelf, own, settings) = (Arc::clone(&self.shelf), key_of(key)?, settings(spec));
+        let (shelf, own, settings) = (self.shelf()?, key_of(key)?, settings(spec));
         // What served before is not that of the rows: nothing is answered from it until the end.
         let builder = waiting(move || {
             shelf.remove(&own)?;
@@ -159,7 +169,7 @@ impl PassageIndex for EmbeddedIndex {
     }
 
     async fn rebuild_end(&self, key: IndexKey, sequence: i64) -> Result<(), IndexError> {
-        let (shelf, builder) = (Arc::clone(&self.shelf), self.taken(key)?);
+        let (shelf, builder) = (self.shelf()?, self.taken(key)?);
         waiting(move || shelf.install(builder, number(sequence)).map(drop)).await
     }
 
@@ -169,7 +179,7 @@ impl PassageIndex for EmbeddedIndex {
         spec: &IndexSpec,
         search: &Search,
     ) -> Result<Vec<PassageHit>, IndexError> {
-        let (shelf, own, settings) = (Arc::clone(&self.shelf), key_of(key)?, settings(spec));
+        let (shelf, own, settings) = (self.shelf()?, key_of(key)?, settings(spec));
         let asked = search.clone();
         let work = move || {
             let index = shelf.index(&own, settings)?;
@@ -185,7 +195,7 @@ impl PassageIndex for EmbeddedIndex {
 
     async fn remove(&self, key: IndexKey) -> Result<(), IndexError> {
         self.builders.lock().remove(&key);
-        let (shelf, own) = (Arc::clone(&self.shelf), key_of(key)?);
+        let (shelf, own) = (self.shelf()?, key_of(key)?);
         waiting(move || shelf.remove(&own)).await
     }
 

@@ -94,6 +94,8 @@ pub struct VectorSettings {
     pub blobs: BlobPlace,
     /// The bucket, where files stand in one.
     pub bucket: S3Settings,
+    /// Whether the demo has a vector database.
+    pub demo: bool,
     /// Program that reads files when it is called with `parse-worker`; this one without it.
     pub reader: Option<PathBuf>,
 }
@@ -121,6 +123,7 @@ impl Default for VectorSettings {
             ocr: true,
             blobs: BlobPlace::default(),
             bucket: S3Settings::default(),
+            demo: true,
             reader: None,
         }
     }

@@ -300,7 +300,7 @@ pub(crate) fn too_large(limit: u64) -> Failure {
 const NO_BODY: usize = 1024;
 
 fn announced_length(app: &App, spec: &OperationSpec, request: &HttpRequest) -> Result<(), Failure> {
-    let text = |name| request.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+    let text = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
     let limit = match is_upload(spec, text(header::CONTENT_TYPE)) {
         true => upload::most_bytes(app),
         false => spec.body_limit as u64,

@@ -68,6 +68,8 @@ impl TestApp {
         };
         // The program of a test reads no files.
         config.vectors.reader = Some(reader());
+        // Each test makes its own.
+        config.vectors.demo = false;
         change(&mut config);
         let server = Server::start(config.clone()).await.unwrap_or_else(|error| panic!("{error}"));
         let base: Base = Arc::new(RwLock::new(format!("http://{}", server.address())));

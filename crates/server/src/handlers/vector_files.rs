@@ -52,7 +52,7 @@ pub(crate) async fn list(call: Call<ops::ListVectorFiles>) -> HandlerResult {
 
 /// POST /api/vector-databases/{name}/files
 pub(crate) async fn upload(call: Call<ops::UploadVectorFiles>) -> HandlerResult {
-    let new = match &call.body {
+    let new: Vec<NewFile> = match &call.body {
         UploadBody::Staged(files) => files.iter().map(of_staged).collect(),
         UploadBody::Json(sent) => kept(&call.app, call.context.tenant(), &sent.files).await?,
     };

@@ -74,11 +74,6 @@ impl BuiltInModels {
         drop(tokio::time::timeout(READING, is_read.wait_for(|read| *read)).await);
     }
 
-    /// The directory of the models.
-    pub(crate) fn directory(&self) -> &Path {
-        &self.0.directory
-    }
-
     /// The model itself, by which tokens are counted; none where it is not ready.
     pub(crate) fn model(&self, id: &str) -> Option<Arc<Model>> {
         self.begin();

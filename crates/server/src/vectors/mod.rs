@@ -160,11 +160,6 @@ impl Vectors {
         is_worker.then_some(executor)
     }
 
-    /// Directory of the embedding models.
-    pub(crate) fn models_directory(&self) -> &std::path::Path {
-        self.models.directory()
-    }
-
     /// Tells that a deletion left something behind that goes in the background.
     pub(crate) fn left_behind(&self) {
         self.cleaning.notify_one();

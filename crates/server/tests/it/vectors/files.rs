@@ -84,6 +84,8 @@ async fn a_change_of_a_file_acts_from_the_next_query_on() {
         let anew = admin.patch(&path, json!({ "reprocess": true })).await.expect(200).data();
         let job = over(admin, anew["jobId"].as_str().unwrap()).await;
         assert_eq!((&job["kind"], &job["state"]), (&json!("reprocess"), &json!("completed")));
+        let options = json!({ "methodologyOptions": { "noSuch": 1 } });
+        let _ = admin.patch(&path, options).await.expect(400);
         assert_eq!(found(admin, "changes", "loom").await, [id]);
         app.stop().await;
     });

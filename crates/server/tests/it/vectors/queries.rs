@@ -29,6 +29,8 @@ async fn a_passage_says_where_it_stands() {
         assert!(best["citation"]["label"].as_str().unwrap().contains("manual"), "{best}");
         assert_eq!((&best["scores"]["rank"], &best["scores"]["semantic"]), (&json!(1), &Value::Null));
         assert!(best["neighbours"].is_array());
+        let none = asked(admin, "manual", json!({ "query": "filter", "minScore": 1e9 })).await;
+        assert_eq!(none["passages"], json!([]));
         let bare = asked(admin, "manual", json!({ "query": "oil", "includeText": false })).await;
         assert!(bare["passages"][0].get("text").is_none() && bare["passages"][0].get("scores").is_none());
         app.stop().await;

@@ -24,6 +24,7 @@ const CRATES: &[&str] = &[
     "kernel",
     "oidc",
     "outbound",
+    "blobs",
     "policy",
     "runtime",
     "seal",

@@ -10,7 +10,10 @@ mod outside;
 mod stores;
 
 pub use index::{IndexError, IndexSpec, IndexedPassage, LegScores, PassageHit, PassageIndex, Search};
-pub use models::{EmbedError, Embedder, EmbeddingModel, ModelSource, ModelState, Priority, embed_one};
+pub(crate) use models::check_vector;
+pub use models::{
+    EmbedError, Embedder, EmbeddingModel, ModelSource, ModelState, Priority, Reranker, embed_one,
+};
 pub use outside::{
     BlobError, Blobs, ByteStream, ChunkSettings, ChunkedPassage, Chunker, DatabaseUses, DocumentPart,
     DocumentText, ExtractError, Extractor, FileToExtract, Heading, Methodology, MethodologyKind, OptionFault,
@@ -19,13 +22,13 @@ pub use outside::{
 pub use stores::{
     BuildEnd, Change, ChangesSince, Claimed, Cut, DatabaseFilter, DatabaseUpdate, Deleted, FieldCondition,
     FieldTest, FieldValue, FileFilter, FilePatchWrite, FileUpload, FoundPassage, IngestStore, JobFilter,
-    LiveFile, Neighbours, NodeIdentity, PassageStore, Purge, Quotas, Reprocess, Usage, VectorStore,
+    LiveFile, Neighbours, NodeIdentity, PassageStore, Purge, Quotas, Reprocess, Sort, Usage, VectorStore,
 };
 
 #[cfg(any(test, feature = "mock"))]
 pub use self::{
     index::MockPassageIndex,
-    models::MockEmbedder,
+    models::{MockEmbedder, MockReranker},
     outside::{MockBlobs, MockChunker, MockDatabaseUses, MockExtractor},
     stores::{MockIngestStore, MockPassageStore, MockVectorStore},
 };

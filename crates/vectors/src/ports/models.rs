@@ -106,6 +106,23 @@ pub trait Embedder: Send + Sync {
     ) -> Result<Vec<Vec<f32>>, EmbedError>;
 }
 
+/// Puts passages in order by a deployment that compares each with the query.
+#[cfg_attr(any(test, feature = "mock"), mockall::automock)]
+#[async_trait]
+pub trait Reranker: Send + Sync {
+    /// Scores of texts, in their order; the higher the better.
+    ///
+    /// # Errors
+    /// `Missing` when there is no such deployment or it can't do this; `Unavailable`, `Refused`.
+    async fn rerank(
+        &self,
+        tenant: TenantId,
+        deployment: &str,
+        query: &str,
+        texts: &[String],
+    ) -> Result<Vec<f32>, EmbedError>;
+}
+
 /// The vector of one text.
 ///
 /// # Errors

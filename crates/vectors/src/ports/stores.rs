@@ -14,9 +14,20 @@ use crate::records::{
     Passage, PassageId, PassageRange, Stage, VectorDatabase,
 };
 
+/// Order of databases and of files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sort {
+    /// By name.
+    Name,
+    /// The newest first.
+    Newest,
+}
+
 /// Filter for databases.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DatabaseFilter {
+    /// The order; by name where none is said.
+    pub sort: Option<Sort>,
     /// A part of the name, the display name or the description, in any case.
     pub q: Option<String>,
     /// The state.
@@ -63,6 +74,8 @@ pub struct FieldCondition {
 /// Filter for files.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FileFilter {
+    /// The order; the newest first where none is said.
+    pub sort: Option<Sort>,
     /// A part of the name or the title, in any case.
     pub q: Option<String>,
     /// The state.
@@ -89,6 +102,8 @@ pub struct JobFilter {
 /// Quotas of an organisation; none is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Quotas {
+    /// Vector databases of the installation, by the licence.
+    pub licensed_databases: Option<u64>,
     /// Vector databases of the organisation.
     pub databases: Option<u64>,
     /// Files.
@@ -121,7 +136,8 @@ pub struct Usage {
 pub struct DatabaseUpdate<'a> {
     /// The database as it shall be; counts, sequence, generation and state are not taken from it.
     pub database: &'a VectorDatabase,
-    /// Generation to build, with the job that does it; the builds are made in the same transaction, one for each file.
+    /// Generation to build, with the job that does it; its builds are made by [`IngestStore::spread`], for which an errand of
+    /// the job's id is written.
     pub reindex: Option<(&'a NextGeneration, &'a Job)>,
 }
 
@@ -134,7 +150,7 @@ pub struct FileUpload<'a> {
     pub files: &'a [File],
     /// The job.
     pub job: &'a Job,
-    /// Builds for the generation that serves, one for each file and in their order.
+    /// Builds: one of each file for the generation that serves and, while another is built, one for that.
     pub builds: &'a [Build],
     /// Quotas of the organisation.
     pub quotas: Quotas,
@@ -188,7 +204,7 @@ pub trait VectorStore: Send + Sync {
     /// Those of some names that are taken.
     async fn taken(&self, tenant: TenantId, names: &[DatabaseName]) -> Result<Vec<DatabaseName>, StoreError>;
 
-    /// Adds a database. `QuotaExceeded`, `Duplicate` for a name that is taken, `NotFound` when the organisation was
+    /// Adds a database. `QuotaExceeded`, with the limit `licensedDatabases` for that of the licence; `Duplicate` for a name that is taken, `NotFound` when the organisation was
     /// deleted.
     async fn insert_database(
         &self,
@@ -196,9 +212,6 @@ pub trait VectorStore: Send + Sync {
         quotas: &Quotas,
         journal: &Journal,
     ) -> Result<(), StoreError>;
-
-    /// Number of all databases of the installation, for the licence.
-    async fn count_databases(&self) -> Result<u64, StoreError>;
 
     /// Writes a database over the expected revision. `Stale` also when it is being built anew and shall be again.
     async fn update_database<'a>(
@@ -252,8 +265,8 @@ pub trait VectorStore: Send + Sync {
         journal: &Journal,
     ) -> Result<Vec<String>, StoreError>;
 
-    /// Writes a file over the expected revision. When it is disabled or enabled, or its title changes, its passages are
-    /// removed from and added to the index by a commit of the same number.
+    /// Writes a file over the expected revision. When it is disabled or enabled, its passages go from the index and come to
+    /// it by commits of this transaction.
     async fn update_file<'a>(
         &self,
         write: FilePatchWrite<'a>,
@@ -529,13 +542,15 @@ pub trait IngestStore: Send + Sync {
     /// Tells that a try of a build failed and another follows.
     async fn failed_try(&self, build: &Build, error: &FileError, now: Timestamp) -> Result<(), StoreError>;
 
-    /// Builds that wait or run, behind one of them and in the order of their ids, whose errand may be lost; at most so many.
-    async fn open_builds(
+    /// Makes builds for files that can be found now and have none in the generation that a job builds, at most so many, each
+    /// with its errand; gives whether there may be more. With none left the job is over once its builds are.
+    async fn spread(
         &self,
-        after: Option<BuildId>,
-        before: Timestamp,
-        most: u32,
-    ) -> Result<Vec<(TenantId, BuildId)>, StoreError>;
+        tenant: TenantId,
+        job: IngestionJobId,
+        builds: &[BuildId],
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
 
     /// Leftovers, at most so many.
     async fn purges(&self, most: u32) -> Result<Vec<Purge>, StoreError>;

@@ -7,13 +7,16 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use heddle_egress::{Egress, EgressError, Fault, HeaderName, HeaderValue, Limits, OutBody, OutRequest, header};
+use heddle_egress::{
+    Egress, EgressError, Fault, HeaderName, HeaderValue, Limits, OutBody, OutRequest, header,
+};
 use http_body::{Body, Frame};
 use http_body_util::BodyExt as _;
 use object_store::ClientOptions;
 use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::client::{
-    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
+    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody,
+    HttpService,
 };
 use tokio::sync::mpsc;
 
@@ -25,13 +28,8 @@ const PIECES: usize = 4;
 const SCOPE: &str = "blobs";
 
 /// Headers that the way out sets itself.
-const OF_THE_CONNECTION: [HeaderName; 5] = [
-    header::HOST,
-    header::CONTENT_LENGTH,
-    header::CONNECTION,
-    header::TRANSFER_ENCODING,
-    header::EXPECT,
-];
+const OF_THE_CONNECTION: [HeaderName; 5] =
+    [header::HOST, header::CONTENT_LENGTH, header::CONNECTION, header::TRANSFER_ENCODING, header::EXPECT];
 
 /// Settings of a bucket.
 #[derive(Clone, PartialEq, Eq, Default)]
@@ -115,12 +113,8 @@ impl HttpService for Way {
         if !head.headers.contains_key(header::ACCEPT_ENCODING) {
             out = out.with_header(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         }
-        let limits = Limits {
-            total: PATIENCE,
-            body_bytes: u64::MAX,
-            unpacked_bytes: u64::MAX,
-            ..Limits::default()
-        };
+        let limits =
+            Limits { total: PATIENCE, body_bytes: u64::MAX, unpacked_bytes: u64::MAX, ..Limits::default() };
         let out = out.with_body(body).with_limits(limits).with_scope(SCOPE);
         let answer = self.0.open(out).await.map_err(failed)?;
         let mut response = http::Response::new(HttpResponseBody::new(Pieces::of(answer.body)));

@@ -221,7 +221,8 @@ impl Blobs for BlobStore {
                     continue;
                 }
                 let ids = self.older(&root.clone().join(shard.as_str()), before).await?;
-                let keys = ids.into_iter().map(key_of).filter(|key| behind.is_none_or(|last| key.as_str() > last));
+                let keys =
+                    ids.into_iter().map(key_of).filter(|key| behind.is_none_or(|last| key.as_str() > last));
                 found.extend(keys.map(|key| (tenant, key)));
                 if found.len() >= limit {
                     found.truncate(limit);
@@ -315,12 +316,13 @@ mod tests {
     }
 
     async fn whole(stream: ByteStream) -> Vec<u8> {
-        stream.try_fold(Vec::new(), |mut all, piece| async move {
-            all.extend_from_slice(&piece);
-            Ok(all)
-        })
-        .await
-        .unwrap()
+        stream
+            .try_fold(Vec::new(), |mut all, piece| async move {
+                all.extend_from_slice(&piece);
+                Ok(all)
+            })
+            .await
+            .unwrap()
     }
 
     #[tokio::test]
@@ -333,7 +335,10 @@ mod tests {
         assert_eq!(whole(store.get(tenant(1), &kept.key).await.unwrap()).await, b"abc");
         assert!(matches!(store.get(tenant(2), &kept.key).await.err(), Some(BlobError::Missing)));
         for foreign in ["../x", "", "00/../../x", &format!("zz/{}", Uuid::nil())] {
-            assert!(matches!(store.get(tenant(1), foreign).await.err(), Some(BlobError::Missing)), "{foreign}");
+            assert!(
+                matches!(store.get(tenant(1), foreign).await.err(), Some(BlobError::Missing)),
+                "{foreign}"
+            );
         }
         store.delete(tenant(1), &kept.key).await.unwrap();
         store.delete(tenant(1), &kept.key).await.unwrap();

@@ -37,9 +37,9 @@ pub(crate) use place::Place;
 pub(crate) use run::{CancelRun, ExportRuns, ListRuns, OneRun, RetryRun, RunCommand, StartRun, TailRun};
 pub(crate) use tools::{BackUp, CheckDecisions, DecisionCommand, EvaluateDecision, Restore, WriteManual};
 pub(crate) use vector::{
-    CreateVectorDatabase, FileCommand, IngestionJobCommand, ListFiles, ListIngestionJobs, ListVectorDatabases,
-    OneFile, OneIngestionJob, OneVectorDatabase, QueryPassages, UpdateVectorDatabase, UploadFiles,
-    VectorDatabaseCommand, VectorDatabaseMembers,
+    CreateVectorDatabase, FileCommand, IngestionJobCommand, ListFiles, ListIngestionJobs,
+    ListVectorDatabases, OneFile, OneIngestionJob, OneVectorDatabase, QueryPassages, UpdateVectorDatabase,
+    UploadFiles, VectorDatabaseCommand, VectorDatabaseMembers,
 };
 pub(crate) use work::{
     ActivateJobs, CompleteJob, CompleteTask, DeadLetterCommand, EventCommand, FailJob, JobCommand, ListJobs,

@@ -17,8 +17,8 @@ use heddle_policy::resource::{
 };
 use heddle_policy::{
     Access, AccessFilter, Authorized, AuthorizedEither, Capability, DenialError, InstanceKey, Key, OnEither,
-    OnKind, OnKindWithin, OnList, OnListWithin, OnLoaded, OnNamed, OnOne, OnSome, Ownership, PlaceOf, Public, Reason,
-    RequestContext, Resource, ResourceType, SignedIn,
+    OnKind, OnKindWithin, OnList, OnListWithin, OnLoaded, OnNamed, OnOne, OnSome, Ownership, PlaceOf, Public,
+    Reason, RequestContext, Resource, ResourceType, SignedIn,
 };
 use heddle_usecase::UseCaseError;
 

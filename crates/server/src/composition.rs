@@ -131,18 +131,8 @@ impl Composition {
             egress: &outside.egress,
             node: crate::node::id(&config.data_dir),
         })?;
-        let parts = Parts {
-            db,
-            denials,
-            identity,
-            audit,
-            sign_ins,
-            clock,
-            compute,
-            outside,
-            vectors,
-            stop: stopped,
-        };
+        let parts =
+            Parts { db, denials, identity, audit, sign_ins, clock, compute, outside, vectors, stop: stopped };
         let app = compose(config, parts);
         let mut core = Self { app, first: FirstStart::default(), data, stop, tasks: Vec::new(), node: None };
         core.first = identity::first_start(&core.app).await?;

@@ -114,6 +114,7 @@ impl Default for VectorSettings {
             workers: half_of_the_processors().max(2),
             bounds: UploadBounds::default(),
             quotas: VectorQuotas {
+                licensed_databases: None,
                 databases: Some(1_000),
                 files: Some(1_000_000),
                 passages: Some(10_000_000),

@@ -67,11 +67,7 @@ impl Upload {
     ///
     /// # Errors
     /// 400 without a boundary.
-    pub(crate) fn begin(
-        content_type: Option<&str>,
-        pace: Pace,
-        payload: Payload,
-    ) -> Result<Self, Failure> {
+    pub(crate) fn begin(content_type: Option<&str>, pace: Pace, payload: Payload) -> Result<Self, Failure> {
         let boundary = multer::parse_boundary(content_type.unwrap_or_default()).map_err(|error| {
             Failure::at("Content-Type", "malformed", format!("The form has no boundary: {error}."))
         })?;
@@ -103,15 +99,8 @@ impl Upload {
         let fault: Fault = Arc::default();
         let limits = Constraints::new().size_limit(SizeLimit::new().whole_stream(most_bytes(app)));
         let body = bodies(pieces, Arc::clone(&fault));
-        let mut form = Form {
-            app,
-            tenant,
-            fault,
-            kept: &self.0.kept,
-            files: Vec::new(),
-            metadata: None,
-            title: None,
-        };
+        let mut form =
+            Form { app, tenant, fault, kept: &self.0.kept, files: Vec::new(), metadata: None, title: None };
         let mut parts = Multipart::with_constraints(body, self.0.boundary.clone(), limits);
         loop {
             let field = parts.next_field().await.map_err(|error| failed(&form.fault, error))?;
@@ -202,7 +191,8 @@ pub(crate) fn unstored(error: BlobError) -> Failure {
         BlobError::Interrupted(why) => Failure::at("body", "incomplete", why),
         BlobError::Missing => Failure::internal("a file was gone while it was stored"),
         BlobError::Unavailable(cause) => {
-            let detail = Detail::new("blobStoreUnavailable", "The store of files does not answer or is full.");
+            let detail =
+                Detail::new("blobStoreUnavailable", "The store of files does not answer or is full.");
             let error = ApiError::because(ErrorCode::DependencyUnavailable, detail);
             Failure { cause: Some(cause), retry_after: Some(5), ..error.into() }
         }

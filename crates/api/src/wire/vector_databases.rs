@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use heddle_kernel::{Patch, Timestamp};
+use serde::Serialize;
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use super::envelope::{Instant, JsonObject};
 use crate::contract::{json_bodies, path_params};
@@ -289,10 +291,14 @@ response! {
 }
 
 /// Every embedding model.
-pub type EmbeddingModels = Vec<EmbeddingModel>;
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(transparent)]
+pub struct EmbeddingModels(pub Vec<EmbeddingModel>);
 
 /// Every methodology.
-pub type Methodologies = Vec<Methodology>;
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(transparent)]
+pub struct Methodologies(pub Vec<Methodology>);
 
 request! {
     /// Member of files' metadata, as it is sent.

@@ -226,7 +226,7 @@ request! {
         title: Patch<String>,
         /// Metadata, all of it; null takes it away.
         #[serde(default)]
-        #[schema(value_type = Option<JsonObject>, required = false)]
+        #[schema(value_type = Option<Object>, required = false)]
         metadata: Patch<JsonObject>,
         /// Whether queries look in it, from the next one on.
         #[schema(nullable = false)]
@@ -299,7 +299,11 @@ impl RequestBody for UploadBody {
         match media {
             MediaType::Json | MediaType::Xml | MediaType::Text => from_json(bytes).map(Self::Json),
             MediaType::Files => serde_json::from_slice(bytes).map(Self::Staged).map_err(|error| {
-                Problems::one(Detail::at("body", "malformed", format!("The parts are not readable: {error}.")))
+                Problems::one(Detail::at(
+                    "body",
+                    "malformed",
+                    format!("The parts are not readable: {error}."),
+                ))
             }),
         }
     }

@@ -1,6 +1,8 @@
 //! Ingestion jobs: what became of uploaded files, and who worked at them.
 
 use heddle_kernel::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::envelope::Instant;
 use crate::contract::path_params;
@@ -205,7 +207,9 @@ response! {
 }
 
 /// Servers that worked at a job.
-pub type IngestionServers = Vec<IngestionServer>;
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(transparent)]
+pub struct IngestionServers(pub Vec<IngestionServer>);
 
 request! {
     /// Which ingestion jobs.

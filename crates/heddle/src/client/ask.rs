@@ -7,8 +7,8 @@ use reqwest::Method;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::Value;
 
-use super::{Client, Form};
 use super::wire::{Answer, Call};
+use super::{Client, Form};
 use crate::failure::Refusal;
 
 /// Parameters of a query.

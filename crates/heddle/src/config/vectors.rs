@@ -192,7 +192,9 @@ fn quotas(text: &str) -> Result<VectorQuotas> {
     let mut quotas = VectorSettings::default().quotas;
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         let wrong = || {
-            format!("`{part}` is no quota; name=number is needed, with one of databases, files, passages, megabytes, waiting")
+            format!(
+                "`{part}` is no quota; name=number is needed, with one of databases, files, passages, megabytes, waiting"
+            )
         };
         let (name, most) = part.split_once('=').with_context(wrong)?;
         let (name, most) = (name.trim(), most.trim().parse::<u64>().with_context(wrong)?);
@@ -206,7 +208,8 @@ fn shown_quotas(config: &Config) -> String {
     let (mut own, mut preset) = (config.vectors.quotas, VectorSettings::default().quotas);
     let mut other = Vec::new();
     for name in ["databases", "files", "passages", "megabytes", "waiting"] {
-        let (own, preset) = (quota(&mut own, name).copied().flatten(), quota(&mut preset, name).copied().flatten());
+        let (own, preset) =
+            (quota(&mut own, name).copied().flatten(), quota(&mut preset, name).copied().flatten());
         if let (Some(most), true) = (own, own != preset) {
             let most = if name == "megabytes" { most >> 20 } else { most };
             other.push(format!("{name}={most}"));

@@ -60,13 +60,15 @@ pub(crate) async fn availability(call: Call<ops::GetAddressAvailability>) -> Han
 /// GET /api/vector-databases/embedding-models
 pub(crate) async fn models(call: Call<ops::ListEmbeddingModels>) -> HandlerResult {
     let found = call.app.vectors.databases.models(&call.authorized, &call.context).await?;
-    Response::data(200, found.into_iter().map(model).collect::<Vec<_>>())
+    let models = found.into_iter().map(model).collect();
+    Response::data(200, wire::vector_databases::EmbeddingModels(models))
 }
 
 /// GET /api/vector-databases/methodologies
 pub(crate) async fn methodologies(call: Call<ops::ListMethodologies>) -> HandlerResult {
     let found = call.app.vectors.databases.methodologies(&call.authorized);
-    Response::data(200, found.into_iter().map(methodology).collect::<Vec<_>>())
+    let methodologies = found.into_iter().map(methodology).collect();
+    Response::data(200, wire::vector_databases::Methodologies(methodologies))
 }
 
 /// PATCH /api/vector-databases/{name}
@@ -167,9 +169,7 @@ fn field_shown(field: MetadataField) -> wire::vector_databases::MetadataField {
     wire::vector_databases::MetadataField { kind, filterable: field.filterable }
 }
 
-fn schema_of(
-    sent: Option<&std::collections::BTreeMap<String, SentMetadataField>>,
-) -> MetadataSchema {
+fn schema_of(sent: Option<&std::collections::BTreeMap<String, SentMetadataField>>) -> MetadataSchema {
     use wire::vector_databases::MetadataType as From;
     let field = |sent: &SentMetadataField| MetadataField {
         kind: match sent.kind {

@@ -112,7 +112,8 @@ pub(crate) async fn patch(call: Call<ops::UpdateVectorFile>) -> HandlerResult {
 /// DELETE /api/vector-databases/{name}/files/{fileId}
 pub(crate) async fn delete(call: Call<ops::DeleteVectorFile>) -> HandlerResult {
     let journal = call.audited(&call.authorized.id().to_string());
-    call.app.vectors.files.delete(&call.authorized, &call.context, &journal).await?;
+    let files = &call.app.vectors.files;
+    files.delete(&call.authorized, &call.context, call.meta.if_match, &journal).await?;
     call.app.vectors.left_behind();
     Ok(Response::none())
 }

@@ -20,7 +20,11 @@ pub(crate) async fn list(call: Call<ops::ListIngestionJobs>) -> HandlerResult {
     let page = page(query.limit, query.cursor);
     let database = query.vector_database.as_deref().map(DatabaseName::parse).transpose();
     let database = database.map_err(|fault| {
-        Failure::at("vectorDatabase", "wrongFormat", format!("The name of a vector database is needed: {fault}."))
+        Failure::at(
+            "vectorDatabase",
+            "wrongFormat",
+            format!("The name of a vector database is needed: {fault}."),
+        )
     })?;
     let filter = JobFilter {
         database,
@@ -49,7 +53,7 @@ pub(crate) async fn cancel(call: Call<ops::CancelIngestionJob>) -> HandlerResult
 /// GET /api/vector-databases/ingestion-jobs/{jobId}/servers
 pub(crate) async fn servers(call: Call<ops::ListIngestionServers>) -> HandlerResult {
     let found = call.app.vectors.jobs.servers(&call.authorized, &call.context).await?;
-    Response::data(200, found.iter().map(server).collect::<Vec<_>>())
+    Response::data(200, wire::vector_jobs::IngestionServers(found.iter().map(server).collect()))
 }
 
 /// A job on the wire, as of an instant.

@@ -31,10 +31,10 @@ pub(crate) async fn query(call: Call<ops::QueryVectorDatabase>) -> HandlerResult
         min_score: body.min_score,
         fusion: body.fusion.as_ref().map(fusion_of),
         mmr_lambda: body.diversity.as_ref().map(|diversity| diversity.mmr_lambda),
-        rerank: body.rerank.as_ref().map(|rerank| Rerank {
-            deployment: rerank.deployment.clone(),
-            candidates: rerank.candidates,
-        }),
+        rerank: body
+            .rerank
+            .as_ref()
+            .map(|rerank| Rerank { deployment: rerank.deployment.clone(), candidates: rerank.candidates }),
         neighbours: body.include_neighbours.unwrap_or(0),
         allow_degraded: body.allow_degraded.unwrap_or(false),
     };

@@ -9,8 +9,8 @@ use heddle_extract::{
     PartKind as TheirPart, TokenCounter, chunk,
 };
 use heddle_vectors::ports::{
-    ChunkSettings, ChunkedPassage, Chunker, DocumentText, ExtractError, Methodology, MethodologyKind, OptionFault,
-    PartKind,
+    ChunkSettings, ChunkedPassage, Chunker, DocumentText, ExtractError, Methodology, MethodologyKind,
+    OptionFault, PartKind,
 };
 use heddle_vectors::records::{Chunking, FileFault, Locator};
 use serde_json::{Map, Value};

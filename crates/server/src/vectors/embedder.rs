@@ -82,7 +82,6 @@ impl BuiltInModels {
 }
 
 impl Inner {
-
     fn read(&self) {
         for known in CATALOGUE {
             let held = self.opened(known);

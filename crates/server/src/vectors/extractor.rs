@@ -8,10 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 use bytes::{Buf as _, Bytes};
 use futures::StreamExt as _;
-use heddle_extract::{Document, ExtractError as Theirs, KINDS, Limits, Ocr, PartKind as TheirPart, Request, Workers};
+use heddle_extract::{
+    Document, ExtractError as Theirs, KINDS, Limits, Ocr, PartKind as TheirPart, Request, Workers,
+};
 use heddle_vectors::ports::{
-    BlobError, Blobs, ByteStream, DocumentPart, DocumentText, ExtractError, Extractor, FileToExtract, Heading,
-    PartKind, UploadType,
+    BlobError, Blobs, ByteStream, DocumentPart, DocumentText, ExtractError, Extractor, FileToExtract,
+    Heading, PartKind, UploadType,
 };
 use heddle_vectors::records::FileFault;
 use tokio::sync::mpsc;
@@ -29,7 +31,13 @@ pub(crate) struct ProcessExtractor {
 
 impl ProcessExtractor {
     /// Of the program itself, at most so many processes at once.
-    pub(crate) fn new(program: PathBuf, many: usize, blobs: Arc<dyn Blobs>, limits: Limits, ocr: Ocr) -> Self {
+    pub(crate) fn new(
+        program: PathBuf,
+        many: usize,
+        blobs: Arc<dyn Blobs>,
+        limits: Limits,
+        ocr: Ocr,
+    ) -> Self {
         let workers = Arc::new(Workers::new(program, vec!["parse-worker".into()], many));
         Self { workers, blobs, limits, ocr }
     }

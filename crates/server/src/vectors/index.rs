@@ -138,7 +138,8 @@ impl PassageIndex for EmbeddedIndex {
         sequence: i64,
     ) -> Result<(), IndexError> {
         let (removed, puts) = (allowed(remove), add.iter().map(passage).collect());
-        self.with(key, spec, move |index| index.apply(index.sequence(), number(sequence), removed, puts)).await
+        self.with(key, spec, move |index| index.apply(index.sequence(), number(sequence), removed, puts))
+            .await
     }
 
     async fn rebuild_begin(&self, key: IndexKey, spec: &IndexSpec) -> Result<(), IndexError> {

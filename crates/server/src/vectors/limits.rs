@@ -29,8 +29,8 @@ fn lower(one: Option<u64>, other: Option<u64>) -> Option<u64> {
 impl QuotaSource for LicensedQuotas {
     fn quotas(&self, _tenant: TenantId) -> Quotas {
         let licence = self.identity.licence_state();
-        let databases = lower(self.configured.databases, licence.limit(Limit::VectorDatabases.as_str()));
-        Quotas { databases, ..self.configured }
+        let licensed = licence.limit(Limit::VectorDatabases.as_str());
+        Quotas { licensed_databases: lower(self.configured.licensed_databases, licensed), ..self.configured }
     }
 }
 

@@ -219,11 +219,7 @@ pub fn read_one_file() -> std::io::Result<()> {
 }
 
 /// The store of files' bytes.
-fn opened_blobs(
-    config: &Config,
-    clock: &Arc<ServerClock>,
-    egress: &Egress,
-) -> Result<BlobStore, StartError> {
+fn opened_blobs(config: &Config, clock: &Arc<ServerClock>, egress: &Egress) -> Result<BlobStore, StartError> {
     let (time, ids): (Arc<dyn Clock>, Arc<dyn IdSource>) = (clock.clone(), Arc::new(RandomIds));
     let opened = match &config.vectors.blobs {
         BlobPlace::DataDirectory => {
@@ -238,8 +234,7 @@ fn opened_blobs(
 /// The program that reads files: this one, unless another one is named.
 fn reader(named: Option<&PathBuf>) -> Result<PathBuf, StartError> {
     let own = || std::env::current_exe();
-    let unknown =
-        |error| StartError::Vectors(format!("the program that reads files is not known: {error}"));
+    let unknown = |error| StartError::Vectors(format!("the program that reads files is not known: {error}"));
     named.map_or_else(|| own().map_err(unknown), |path| Ok(path.clone()))
 }
 

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use heddle_api::operations::{Area, Document, Method, OperationId, OperationSpec, OutputKind, Security, Selector};
+use heddle_api::operations::{
+    Area, Document, Method, OperationId, OperationSpec, OutputKind, Security, Selector,
+};
 use heddle_testkit::{Client, TestApp, with_both};
 use serde_json::json;
 

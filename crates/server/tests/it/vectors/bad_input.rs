@@ -32,10 +32,13 @@ async fn an_upload_that_is_refused_leaves_nothing_behind() {
         form(admin, &path, &twice).await.refused(409, "notUnique");
         let no_form = admin.request("POST", &path).body("multipart/form-data", b"--x".to_vec()).send().await;
         let _ = no_form.expect(400);
-        let broken = admin.request("POST", &path).body("multipart/form-data; boundary=b", b"--b\r\nx".to_vec());
+        let broken =
+            admin.request("POST", &path).body("multipart/form-data; boundary=b", b"--b\r\nx".to_vec());
         let _ = broken.send().await.expect(400);
         let _ = admin.post(&files_of("absent"), text_file("a.txt", "A loom.")).await.expect(404);
-        for wrong in [json!({}), json!({ "text": "a", "contentBase64": "YQ==" }), json!({ "contentBase64": "?" })] {
+        for wrong in
+            [json!({}), json!({ "text": "a", "contentBase64": "YQ==" }), json!({ "contentBase64": "?" })]
+        {
             let mut sent = json!({ "name": "a.txt" });
             sent.as_object_mut().unwrap().extend(wrong.as_object().unwrap().clone());
             let _ = admin.post(&path, json!({ "files": [sent] })).await.expect(400);
@@ -92,7 +95,9 @@ async fn a_query_is_bounded_and_is_a_text() {
             let answer = admin.post(&path, body).await.expect(400);
             assert!(answer.fields().iter().any(|one| one == field), "{field}: {}", answer.text());
         }
-        let nan = admin.request("POST", &path).body("application/json", br#"{"query": "a", "minScore": NaN}"#.to_vec());
+        let nan = admin
+            .request("POST", &path)
+            .body("application/json", br#"{"query": "a", "minScore": NaN}"#.to_vec());
         let _ = nan.send().await.expect(400);
         for words in ["loom AND", "\"loom", "text:(loom", "*", "loom~9^", "OR OR", "../..", "\u{202e}loom"] {
             let _ = admin.post(&path, json!({ "query": words })).await.expect(200);

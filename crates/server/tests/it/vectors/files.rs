@@ -15,9 +15,19 @@ async fn each_type_of_text_comes_in_as_a_part_and_is_found() {
         let parts = [
             Part("file", Some("a.txt"), Some("text/plain"), b"A plain sentence about looms."),
             Part("file", Some("a.md"), Some("text/markdown"), b"# Looms\n\nA marked sentence about looms."),
-            Part("file", Some("a.html"), Some("text/html"), b"<html><body><h1>Looms</h1><p>A tagged sentence about looms.</p></body></html>"),
+            Part(
+                "file",
+                Some("a.html"),
+                Some("text/html"),
+                b"<html><body><h1>Looms</h1><p>A tagged sentence about looms.</p></body></html>",
+            ),
             Part("file", Some("a.csv"), Some("text/csv"), b"name,made\nlooms,wood\nshuttles,horn\n"),
-            Part("file", Some("a.json"), Some("application/json"), br#"[{"about": "looms", "made": "wood"}]"#),
+            Part(
+                "file",
+                Some("a.json"),
+                Some("application/json"),
+                br#"[{"about": "looms", "made": "wood"}]"#,
+            ),
             Part("metadata", None, Some("application/json"), metadata),
         ];
         let answer = form(admin, &files_of("types"), &parts).await.expect(202);
@@ -31,8 +41,12 @@ async fn each_type_of_text_comes_in_as_a_part_and_is_found() {
         let marked = file(admin, "types", upload["files"][1]["id"].as_str().unwrap()).await;
         assert_eq!((&marked["state"], &marked["metadata"]), (&json!("ready"), &json!({ "year": 2023 })));
         let counts = admin.get("/api/vector-databases?q=types").await.expect(200).data()[0]["counts"].clone();
-        assert_eq!((&counts["files"], &counts["readyFiles"], &counts["failedFiles"]), (&json!(5), &json!(5), &json!(0)));
-        let of_2024 = admin.get(&format!("{}?metadata.year=2024", files_of("types"))).await.expect(200).data();
+        assert_eq!(
+            (&counts["files"], &counts["readyFiles"], &counts["failedFiles"]),
+            (&json!(5), &json!(5), &json!(0))
+        );
+        let of_2024 =
+            admin.get(&format!("{}?metadata.year=2024", files_of("types"))).await.expect(200).data();
         let names: Vec<_> = of_2024.as_array().unwrap().iter().map(|one| one["name"].clone()).collect();
         assert_eq!(names, ["a.csv"]);
         let servers = format!("/api/vector-databases/ingestion-jobs/{}/servers", text(&upload["job"]["id"]));
@@ -76,7 +90,8 @@ async fn a_change_of_a_file_acts_from_the_next_query_on() {
         let off = admin.patch(&path, json!({ "enabled": false })).await.expect(200).data();
         assert_eq!((&off["enabled"], &off["revision"]), (&json!(false), &json!(2)));
         assert!(found(admin, "changes", "loom").await.is_empty());
-        let _ = admin.patch(&path, json!({ "enabled": true, "metadata": { "year": 1801 } })).await.expect(200);
+        let _ =
+            admin.patch(&path, json!({ "enabled": true, "metadata": { "year": 1801 } })).await.expect(200);
         assert_eq!(found(admin, "changes", "loom").await, [id.clone()]);
         let filter = json!({ "query": "loom", "filter": { "field": "metadata.year", "lt": 1900 } });
         assert_eq!(super::asked(admin, "changes", filter).await["passages"].as_array().unwrap().len(), 1);
@@ -100,6 +115,7 @@ async fn a_deleted_file_is_never_found_and_its_deletion_may_be_repeated() {
         let id = ingested(admin, "deletes", text_file("a.txt", "A loom of ash.")).await.remove(0);
         let path = format!("{}/{id}", files_of("deletes"));
         assert_eq!(found(admin, "deletes", "loom").await, [id.clone()]);
+        admin.with("if-match", "\"9\"").delete(&path).await.refused(409, "revisionMismatch");
         let _ = admin.delete(&path).await.expect(204);
         assert!(found(admin, "deletes", "loom").await.is_empty());
         let _ = admin.delete(&path).await.expect(204);

@@ -15,7 +15,8 @@ async fn a_passage_says_where_it_stands() {
         let content = "# Loom\n\n## Filter\n\nTake the filter out and wash it.\n\n## Oil\n\nChange the oil.";
         let file = json!({ "files": [{ "name": "m.md", "text": content, "title": "The manual" }] });
         let id = ingested(admin, "manual", file).await.remove(0);
-        let query = json!({ "query": "How do I wash the filter?", "includeScores": true, "includeNeighbours": 1 });
+        let query =
+            json!({ "query": "How do I wash the filter?", "includeScores": true, "includeNeighbours": 1 });
         let answer = asked(admin, "manual", query).await;
         assert_eq!((&answer["mode"], &answer["partial"]), (&json!("keyword"), &json!(false)));
         let best = &answer["passages"][0];
@@ -24,7 +25,8 @@ async fn a_passage_says_where_it_stands() {
         let path: Vec<&str> =
             best["citation"]["headingPath"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
         assert_eq!(path, ["Loom", "Filter"]);
-        let (start, end) = (best["locator"]["startChar"].as_u64().unwrap(), best["locator"]["endChar"].as_u64().unwrap());
+        let (start, end) =
+            (best["locator"]["startChar"].as_u64().unwrap(), best["locator"]["endChar"].as_u64().unwrap());
         assert!(start < end && end <= content.chars().count() as u64, "{best}");
         assert!(best["citation"]["label"].as_str().unwrap().contains("manual"), "{best}");
         assert_eq!((&best["scores"]["rank"], &best["scores"]["semantic"]), (&json!(1), &Value::Null));

@@ -42,7 +42,10 @@ async fn a_deny_on_a_database_holds_for_all_that_is_in_it() {
         let deny = json!({ "principal": { "kind": "user", "id": user }, "resourceType": "vector-database",
             "action": "*", "resourceId": "held", "effect": "deny" });
         let _ = admin.post("/api/grants", deny).await.expect(201);
-        reader.post(&format!("{}/query", at("held")), json!({ "query": "loom" })).await.refused(403, "denied");
+        reader
+            .post(&format!("{}/query", at("held")), json!({ "query": "loom" }))
+            .await
+            .refused(403, "denied");
         reader.post(&files_of("held"), text_file("b.txt", "More.")).await.refused(403, "denied");
         let job = format!("{DATABASES}/ingestion-jobs/{}", held.job);
         reader.get(&job).await.refused(403, "denied");
@@ -64,7 +67,8 @@ async fn two_organisations_with_the_same_names_and_files_never_meet() {
         let ours = one(&app.admin, "shared").await;
         let theirs = one(&other, "shared").await;
         assert_ne!(ours.file, theirs.file);
-        let extra = ingested(&other, "shared", text_file("only.txt", "A loom that only they have.")).await.remove(0);
+        let extra =
+            ingested(&other, "shared", text_file("only.txt", "A loom that only they have.")).await.remove(0);
         assert_eq!(found(&app.admin, "shared", "loom").await, [ours.file.clone()]);
         let mut all = vec![theirs.file.clone(), extra];
         all.sort();

@@ -1,5 +1,7 @@
 //! Query strings: each parameter once, each known, each of its type.
 
+use std::collections::BTreeMap;
+
 use percent_encoding::percent_decode_str;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value};
@@ -57,7 +59,7 @@ pub(crate) fn read<T: ToSchema + DeserializeOwned + 'static>(
 }
 
 /// The group of a parameter such as `metadata.year`, where the type has such a group, and its name within it.
-fn member_of_group<'a>(name: &'a str, members: &Map<String, Value>) -> Option<(&'a str, &'a str)> {
+fn member_of_group<'a>(name: &'a str, members: &BTreeMap<String, Value>) -> Option<(&'a str, &'a str)> {
     let (group, member) = name.split_once('.').filter(|(_, member)| !member.is_empty())?;
     let types = &members.get(group)?["type"];
     let is_object = |one: &Value| one == "object";

@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use heddle_passages::{AllowList, Builder, Error, Index, Key, Language, Passage, Settings, Shelf};
-use heddle_runtime::ComputePool;
-use heddle_usecase::{Admission, computed};
+use heddle_usecase::{Admission, Compute, computed};
 use heddle_vectors::ports::{
     IndexError, IndexSpec, IndexedPassage, LegScores, PassageHit, PassageIndex, Search,
 };
@@ -21,7 +20,7 @@ use crate::error::StartError;
 pub(crate) struct EmbeddedIndex {
     /// The shelf; none where another process has it, beside which a command works.
     shelf: Option<Arc<Shelf>>,
-    compute: Arc<ComputePool>,
+    compute: Arc<dyn Compute>,
     /// Indexes that are being built anew; each is taken out while something is added to it.
     builders: Mutex<HashMap<IndexKey, Builder>>,
 }
@@ -31,7 +30,7 @@ impl EmbeddedIndex {
     ///
     /// # Errors
     /// `Vectors` when the directory can't be used. Where another process has it, no index answers.
-    pub(crate) fn open(directory: &Path, bytes: u64, compute: Arc<ComputePool>) -> Result<Self, StartError> {
+    pub(crate) fn open(directory: &Path, bytes: u64, compute: Arc<dyn Compute>) -> Result<Self, StartError> {
         let failed =
             |error| StartError::Vectors(format!("the indexes in `{}`: {error}", directory.display()));
         let shelf = match Shelf::open(directory, bytes) {
@@ -212,7 +211,7 @@ impl PassageIndex for EmbeddedIndex {
 mod tests {
     use super::*;
     use heddle_kernel::{TenantId, VectorDatabaseId};
-    use heddle_runtime::ComputeOptions;
+    use heddle_usecase::InPlace;
     use uuid::Uuid;
 
     fn key(generation: i64) -> IndexKey {
@@ -242,8 +241,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn an_index_follows_its_rows_and_says_when_it_can_not() {
         let folder = tempfile::tempdir().unwrap();
-        let compute = Arc::new(ComputePool::start(ComputeOptions::default()).unwrap());
-        let index = EmbeddedIndex::open(folder.path(), 1 << 20, compute).unwrap();
+        let index = EmbeddedIndex::open(folder.path(), 1 << 20, Arc::new(InPlace)).unwrap();
         assert!(matches!(index.sequence(key(1), &spec()).await, Err(IndexError::Rebuild(_))));
         index.rebuild_begin(key(1), &spec()).await.unwrap();
         index.rebuild_add(key(1), &[one(1, "a red filter"), one(2, "a green filter")]).await.unwrap();

@@ -94,7 +94,7 @@ impl Vectors {
         let models_dir = settings.model_dir.clone().unwrap_or_else(|| config.data_dir.join("models"));
         let models = BuiltInModels::of(&models_dir, settings.model_threads);
         let bytes = u64::from(settings.index_megabytes) << 20;
-        let embedded = EmbeddedIndex::open(&folder.join("index"), bytes, Arc::clone(compute))?;
+        let embedded = EmbeddedIndex::open(&folder.join("index"), bytes, (*compute).clone())?;
         let index: Arc<dyn PassageIndex> = Arc::new(PassageIndexes::new(db, Arc::new(embedded)));
         let store = Arc::new(SqlVectorStore::new((*db).clone()));
         let indexer = Indexer::new(store.clone(), Arc::clone(&index));

@@ -11,6 +11,7 @@ use heddle_vectors::records::{
     VectorDatabase,
 };
 use heddle_vectors::{AddressAvailability, AddressFault, NewVectorDatabase, VectorDatabasePatch};
+use heddle_workflows::ports::Notifier as _;
 
 use crate::call::{Call, page};
 use crate::reply::{HandlerResult, Response};
@@ -88,7 +89,7 @@ pub(crate) async fn patch(call: Call<ops::UpdateVectorDatabase>) -> HandlerResul
     let record = |made: &VectorDatabase| call.journal(made.name.as_str(), || answer(made));
     let made = call.app.vectors.databases.update(&call.authorized, &call.context, patch, &record).await?;
     if made.next.is_some() {
-        call.app.hub.errands.notify_one();
+        call.app.hub.errand_asked();
     }
     answer(&made)
 }

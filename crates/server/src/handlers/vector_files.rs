@@ -12,6 +12,7 @@ use heddle_kernel::TenantId;
 use heddle_vectors::ports::{Blobs as _, FieldCondition, FileFilter, StoredBlob};
 use heddle_vectors::records::{FieldType, File, FileError, MetadataSchema};
 use heddle_vectors::{FilePatch, Filter, NewFile, UploadPolicy, Uploaded};
+use heddle_workflows::ports::Notifier as _;
 use serde_json::{Value, json};
 
 use super::literals::{file_state, file_state_of, stage};
@@ -75,7 +76,7 @@ pub(crate) async fn upload(call: Call<ops::UploadVectorFiles>) -> HandlerResult 
     };
     let made = call.app.vectors.files.upload(&call.authorized, &call.context, new, &record).await;
     let made = made.map_err(|error| once_only(error.into()))?;
-    call.app.hub.errands.notify_one();
+    call.app.hub.errand_asked();
     answer(&made)
 }
 
@@ -104,7 +105,7 @@ pub(crate) async fn patch(call: Call<ops::UpdateVectorFile>) -> HandlerResult {
     let record = |made: &File| call.journal(&made.id.to_string(), || answer(made));
     let made = call.app.vectors.files.update(&call.authorized, &call.context, patch, &record).await?;
     if works {
-        call.app.hub.errands.notify_one();
+        call.app.hub.errand_asked();
     }
     answer(&made)
 }

@@ -12,8 +12,8 @@ use heddle_vectors::records::{
 
 use crate::counts::{self, Leftover};
 use crate::schema::{
-    BuildRow, LiveRow, PassageRow, ServerRow, vector_builds, vector_databases, vector_files, vector_job_servers,
-    vector_jobs, vector_live, vector_passages, vector_usage,
+    BuildRow, LiveRow, PassageRow, ServerRow, vector_builds, vector_databases, vector_files,
+    vector_job_servers, vector_jobs, vector_live, vector_passages, vector_usage,
 };
 use crate::words::{BuildWord, JobWord, StageWord};
 use crate::writing::{self, open_build, set_file};
@@ -74,11 +74,7 @@ async fn taken_by<C: AsConn>(
     };
     let more = i64::from(row.node != Some(of));
     on_conn!(conn, |conn| {
-        insert_into(vector_job_servers::table)
-            .values(&server)
-            .on_conflict_do_nothing()
-            .execute(conn)
-            .await?;
+        insert_into(vector_job_servers::table).values(&server).on_conflict_do_nothing().execute(conn).await?;
         update(vector_job_servers::table.find((row.organization_id, row.job_id, of)))
             .set((
                 vector_job_servers::claimed.eq(vector_job_servers::claimed + more),

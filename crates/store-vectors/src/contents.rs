@@ -16,9 +16,8 @@ pub struct VectorContents;
 #[async_trait]
 impl TenantContents for VectorContents {
     async fn in_use(&self, mut conn: Conn<'_>, tenant: TenantId) -> Result<Vec<InUse>, Error> {
-        let all = vector_databases::table
-            .filter(vector_databases::organization_id.eq(Id::from(tenant)))
-            .count();
+        let all =
+            vector_databases::table.filter(vector_databases::organization_id.eq(Id::from(tenant))).count();
         let count: i64 = on_conn!(&mut conn, |conn| all.get_result(conn).await?);
         if count == 0 {
             return Ok(Vec::new());

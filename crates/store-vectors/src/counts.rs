@@ -5,7 +5,9 @@ use diesel_async::RunQueryDsl;
 use heddle_store::{AsConn, Error, Id, on_conn};
 use heddle_vectors::records::{FileState, PassageRange};
 
-use crate::schema::{ChangeRow, PurgeRow, UsageRow, vector_changes, vector_databases, vector_purges, vector_usage};
+use crate::schema::{
+    ChangeRow, PurgeRow, UsageRow, vector_changes, vector_databases, vector_purges, vector_usage,
+};
 use crate::stored;
 
 /// What an organisation has more, or less.
@@ -20,7 +22,8 @@ pub(crate) struct Used {
 
 /// Counts what an organisation has more, or less.
 pub(crate) async fn used<C: AsConn>(conn: &mut C, tenant: Id, more: Used) -> Result<(), Error> {
-    let none = UsageRow { organization_id: tenant, databases: 0, files: 0, passages: 0, bytes: 0, waiting: 0 };
+    let none =
+        UsageRow { organization_id: tenant, databases: 0, files: 0, passages: 0, bytes: 0, waiting: 0 };
     on_conn!(conn, |conn| {
         insert_into(vector_usage::table).values(&none).on_conflict_do_nothing().execute(conn).await?;
         update(vector_usage::table.find(tenant))

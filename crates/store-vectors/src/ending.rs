@@ -13,12 +13,12 @@ use heddle_vectors::records::{
 
 use crate::builds::{left_by, unlive};
 use crate::counts::{self, Leftover, Used};
+use crate::lock_name;
 use crate::schema::{
     BuildRow, DatabaseRow, LiveRow, vector_builds, vector_databases, vector_files, vector_jobs, vector_live,
 };
 use crate::words::{BuildWord, JobWord, StageWord, StateWord};
 use crate::writing::{self, Of, close_build, open_build, set_file};
-use crate::lock_name;
 
 pub(crate) async fn end(
     db: &Db,
@@ -298,9 +298,7 @@ async fn in_generation<C: AsConn>(conn: &mut C, of: Of, generation: i64) -> Resu
         .filter(vector_live::generation.eq(generation))
         .select((vector_live::first_passage, vector_live::end_passage, vector_live::bytes));
     let rows: Vec<(i64, i64, i64)> = on_conn!(conn, |conn| all.load(conn).await?);
-    let add = |sum: (i64, i64, i64), row: (i64, i64, i64)| {
-        (sum.0 + 1, sum.1 + row.1 - row.0, sum.2 + row.2)
-    };
+    let add = |sum: (i64, i64, i64), row: (i64, i64, i64)| (sum.0 + 1, sum.1 + row.1 - row.0, sum.2 + row.2);
     Ok(rows.into_iter().fold((0, 0, 0), add))
 }
 
@@ -326,11 +324,21 @@ async fn point_files<C: AsConn>(conn: &mut C, of: Of, generation: i64) -> Result
     match conn.as_conn() {
         Conn::Sqlite(conn) => {
             let query = diesel::sql_query(text("?1", "?2", "?3"));
-            query.bind::<DbUuid, _>(of.0).bind::<DbUuid, _>(of.1).bind::<BigInt, _>(generation).execute(conn).await?;
+            query
+                .bind::<DbUuid, _>(of.0)
+                .bind::<DbUuid, _>(of.1)
+                .bind::<BigInt, _>(generation)
+                .execute(conn)
+                .await?;
         }
         Conn::Postgres(conn) => {
             let query = diesel::sql_query(text("$1", "$2", "$3"));
-            query.bind::<DbUuid, _>(of.0).bind::<DbUuid, _>(of.1).bind::<BigInt, _>(generation).execute(conn).await?;
+            query
+                .bind::<DbUuid, _>(of.0)
+                .bind::<DbUuid, _>(of.1)
+                .bind::<BigInt, _>(generation)
+                .execute(conn)
+                .await?;
         }
     }
     Ok(())

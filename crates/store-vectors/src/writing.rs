@@ -135,12 +135,7 @@ pub(crate) async fn keep_blob<C: AsConn>(
     sha256: &str,
     blob: &str,
 ) -> Result<String, Error> {
-    let row = BlobRow {
-        organization_id: tenant,
-        sha256: sha256.to_owned(),
-        blob: blob.to_owned(),
-        refs: 0,
-    };
+    let row = BlobRow { organization_id: tenant, sha256: sha256.to_owned(), blob: blob.to_owned(), refs: 0 };
     Ok(on_conn!(conn, |conn| {
         insert_into(vector_blobs::table).values(&row).on_conflict_do_nothing().execute(conn).await?;
         let key = vector_blobs::table.find((tenant, sha256));

@@ -279,7 +279,6 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
     let drafts = definition_store(&parts, &quotas);
     let (ports, models) = run_ports(&config, &parts, &quotas, &hub, &drafts);
     let Parts { db, denials, identity, audit, sign_ins, clock, compute, outside, vectors, stop } = parts;
-    let Composed { vectors, blobs } = vectors;
     let shared = db.postgres().is_some();
     let store = Arc::clone(&ports.runs);
     let (ids, directory) = (Arc::clone(&ports.ids), Arc::clone(&ports.directory));
@@ -297,7 +296,7 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
     let options = WorkerOptions { poll, sweep: Duration::from_secs(60) };
     let errands = RunnerPorts {
         store: Arc::new(SqlErrandStore::new(db.clone()).with_quotas(quotas)),
-        executors: vectors.executor(&config).into_iter().collect(),
+        executors: vectors.vectors.executor(&config).into_iter().collect(),
         hub: hub.clone(),
         clock: clock.clone(),
         permit: Arc::clone(&permit),
@@ -306,13 +305,12 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
     let deliveries = Deliveries::new(webhooks, outside.receivers, errands, node, poll);
     let worker = Worker::new(background, store, hub.clone(), clock.clone(), permit, options);
     let worker = Arc::new(worker.with_runner(deliveries.runner));
-    let previews = previews(&config);
     let bell = Arc::new(TimerBell::new(hub.clone()));
     let case_types = CaseTypes::new(drafts.clone(), Arc::clone(&directory), Arc::clone(&ids), bell)
         .with_meaning(Meaning { manual_by_default: config.manual_activation_default })
         .with_compute(compute.clone());
     let definitions = Definitions::new(drafts, ids, &models, hub.clone(), directory)
-        .with_previews(previews)
+        .with_previews(previews(&config))
         .with_budget(config.budget);
     let edge = Edge::new(config.edge, config.trusted_proxies.clone(), descriptors::raise());
     Arc::new(App {
@@ -326,8 +324,8 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
         webhooks: outside.webhooks,
         hooks: outside.hooks,
         webhook_changes: deliveries.changes,
-        vectors,
-        blobs,
+        vectors: vectors.vectors,
+        blobs: vectors.blobs,
         egress: outside.egress,
         keyring: outside.keyring,
         keys: outside.keys,

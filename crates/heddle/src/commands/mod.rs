@@ -59,21 +59,8 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
         let message = format!("--{option} has no meaning here: the command looks at no installation");
         return Err(Failure::Configuration(message).into());
     }
-    if let Command::Completions { shell } = cli.command {
-        let mut text = Vec::new();
-        clap_complete::generate(shell, &mut Cli::command(), "heddle", &mut text);
-        output::line(String::from_utf8_lossy(&text).trim_end());
-        return Ok(());
-    }
-    if matches!(cli.command, Command::ParseWorker) {
-        return parse_worker();
-    }
-    if let Command::Man(options) = &cli.command {
-        return man::write(options, cli.json);
-    }
-    if let Command::Decision { command } = &cli.command {
-        log("warn")?;
-        return decision::run(command, cli.json);
+    if let Some(done) = without_installation(&cli) {
+        return done;
     }
     let effective = configuration(&cli).map_err(|error| Failure::Configuration(format!("{error:#}")))?;
     let serves = matches!(cli.command, Command::Serve(_));
@@ -123,6 +110,27 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
             Ok(())
         }
     }
+}
+
+/// Does what looks at no installation; none for what does.
+fn without_installation(cli: &Cli) -> Option<Result<()>> {
+    if let Command::Completions { shell } = cli.command {
+        let mut text = Vec::new();
+        clap_complete::generate(shell, &mut Cli::command(), "heddle", &mut text);
+        output::line(String::from_utf8_lossy(&text).trim_end());
+        return Some(Ok(()));
+    }
+    if matches!(cli.command, Command::ParseWorker) {
+        return Some(parse_worker());
+    }
+    if let Command::Man(options) = &cli.command {
+        return Some(man::write(options, cli.json));
+    }
+    if let Command::Decision { command } = &cli.command {
+        let logs = log("warn").map_err(anyhow::Error::from);
+        return Some(logs.and_then(|()| decision::run(command, cli.json)));
+    }
+    None
 }
 
 /// Reads one file for a server, which started this process for it alone.

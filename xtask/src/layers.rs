@@ -211,6 +211,8 @@ const LAYERS: &[Layer] = &[
     },
     // The protocol of sign-in by a provider; what a person may do is decided by identity.
     Layer { name: "heddle-oidc", knows: &["heddle-kernel", "heddle-egress"] },
+    // The bytes of files; a bucket is reached by the way out.
+    Layer { name: "heddle-blobs", knows: &["heddle-kernel", "heddle-vectors", "heddle-egress"] },
     Layer {
         name: "heddle-providers",
         knows: &["heddle-kernel", "heddle-policy", "heddle-usecase", "heddle-models", "heddle-egress"],

@@ -14,6 +14,8 @@ pub enum MediaType {
     Xml,
     /// `text/plain`.
     Text,
+    /// `multipart/form-data` whose files the service has stored: what is read then is a list of them that it made.
+    Files,
 }
 
 /// The parameters of a path.

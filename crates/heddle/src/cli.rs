@@ -11,6 +11,7 @@ mod people;
 mod place;
 mod run;
 mod tools;
+mod vector;
 mod work;
 mod workflow;
 
@@ -37,6 +38,11 @@ pub(crate) use people::{
 pub(crate) use place::Place;
 pub(crate) use run::{CancelRun, ExportRuns, ListRuns, OneRun, RetryRun, RunCommand, StartRun, TailRun};
 pub(crate) use tools::{BackUp, CheckDecisions, DecisionCommand, EvaluateDecision, Restore, WriteManual};
+pub(crate) use vector::{
+    CreateVectorDatabase, FileCommand, IngestionJobCommand, ListFiles, ListIngestionJobs,
+    ListVectorDatabases, OneFile, OneIngestionJob, OneVectorDatabase, QueryPassages, UpdateVectorDatabase,
+    UploadFiles, VectorDatabaseCommand, VectorDatabaseMembers,
+};
 pub(crate) use work::{
     ActivateJobs, CompleteJob, CompleteTask, DeadLetterCommand, EventCommand, FailJob, JobCommand, ListJobs,
     ListLetters, ListTasks, OneLetter, Payload, SendEvent, SendSignal, TaskCommand,
@@ -96,6 +102,15 @@ pub(crate) struct ServerSettings {
     /// Private addresses that connections may lead to, with commas: `10.0.0.0/8:443`, `127.0.0.1:11434`.
     #[arg(long, value_name = "RULES")]
     egress_allow: Option<String>,
+    /// Directory of the embedding models.
+    #[arg(long, value_name = "DIR")]
+    vectors_model_dir: Option<String>,
+    /// Place of the bytes of files: a directory that all nodes share, or s3://BUCKET/FOLDER.
+    #[arg(long, value_name = "PLACE")]
+    vectors_files: Option<String>,
+    /// The most megabytes of a file.
+    #[arg(long, value_name = "NUMBER")]
+    vectors_file_megabytes: Option<String>,
 }
 
 impl Cli {
@@ -122,6 +137,11 @@ impl Cli {
             | Command::DeadLetter { .. }
             | Command::Access { .. }
             | Command::Connection { .. }
+            | Command::VectorDatabase { .. }
+            | Command::File { .. }
+            | Command::Query(_)
+            | Command::IngestionJob { .. }
+            | Command::ParseWorker
             | Command::Key { .. }
             | Command::Audit { .. }
             | Command::Backup(_)
@@ -141,6 +161,9 @@ impl Cli {
             ("tls_cert", &server.tls_cert),
             ("tls_key", &server.tls_key),
             ("egress_allow", &server.egress_allow),
+            ("vectors_model_dir", &server.vectors_model_dir),
+            ("vectors_files", &server.vectors_files),
+            ("vectors_file_megabytes", &server.vectors_file_megabytes),
         ];
         texts.into_iter().filter_map(|(name, text)| Some((name, text.clone()?))).collect()
     }
@@ -231,6 +254,26 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: ConnectionCommand,
     },
+    /// Vector databases.
+    VectorDatabase {
+        #[command(subcommand)]
+        command: VectorDatabaseCommand,
+    },
+    /// Files of vector databases.
+    File {
+        #[command(subcommand)]
+        command: FileCommand,
+    },
+    /// Find passages of a vector database, with their citations.
+    Query(QueryPassages),
+    /// Jobs that read files into vector databases.
+    IngestionJob {
+        #[command(subcommand)]
+        command: IngestionJobCommand,
+    },
+    /// Read one file, apart from the server that starts it.
+    #[command(hide = true)]
+    ParseWorker,
     /// Keys that secrets are sealed with.
     Key {
         #[command(subcommand)]

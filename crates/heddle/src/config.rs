@@ -4,6 +4,7 @@
 mod edge;
 mod outside;
 mod sign_ins;
+mod vectors;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -51,7 +52,7 @@ pub(crate) struct Key {
 
 /// Every key.
 fn keys() -> impl Iterator<Item = &'static Key> {
-    KEYS.iter().chain(edge::KEYS).chain(outside::KEYS).chain(sign_ins::KEYS)
+    KEYS.iter().chain(edge::KEYS).chain(outside::KEYS).chain(sign_ins::KEYS).chain(vectors::KEYS)
 }
 
 const KEYS: &[Key] = &[
@@ -319,6 +320,20 @@ const KEYS: &[Key] = &[
     },
 ];
 
+/// The keys of a file: those of a section have its name in front, so that `model_dir` in `[vectors]` is `vectors_model_dir`.
+fn sections(table: toml::Table) -> Vec<(String, toml::Value)> {
+    let mut keys = Vec::new();
+    for (name, value) in table {
+        match value {
+            toml::Value::Table(own) if name == vectors::SECTION => {
+                keys.extend(own.into_iter().map(|(key, value)| (format!("{name}_{key}"), value)));
+            }
+            other => keys.push((name, other)),
+        }
+    }
+    keys
+}
+
 /// A path that may be absent.
 fn shown(path: Option<&Path>) -> String {
     path.map(|path| path.display().to_string()).unwrap_or_default()
@@ -420,7 +435,7 @@ impl Effective {
             Err(error) => return Err(error).with_context(|| format!("`{}`", path.display())),
         };
         let table: toml::Table = text.parse().with_context(|| format!("`{}`", path.display()))?;
-        for (name, value) in table {
+        for (name, value) in sections(table) {
             let text = match value {
                 toml::Value::String(text) => text,
                 toml::Value::Array(items) => {

@@ -145,7 +145,10 @@ impl<C: Capability> AuthorizedKindWithin<C> {
 
 impl<C: Capability> fmt::Debug for AuthorizedKindWithin<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AuthorizedKindWithin").field("of", &C::NAME).field("place", &self.place).finish_non_exhaustive()
+        f.debug_struct("AuthorizedKindWithin")
+            .field("of", &C::NAME)
+            .field("place", &self.place)
+            .finish_non_exhaustive()
     }
 }
 

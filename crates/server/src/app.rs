@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use heddle_blobs::BlobStore;
 use heddle_cases::Cases;
 use heddle_cases::definitions::CaseTypes;
 use heddle_connections::rotation::Keys;
@@ -22,6 +23,7 @@ use crate::edge::Edge;
 use crate::keyring::InstallationKeyring;
 use crate::last_write::LastWrite;
 use crate::sign_ins::SignIns;
+use crate::vectors::Vectors;
 
 /// The composed service.
 pub struct App {
@@ -45,6 +47,10 @@ pub struct App {
     pub hooks: Hooks,
     /// Receiver of changes of webhooks.
     pub(crate) webhook_changes: WebhookChanges,
+    /// Vector databases.
+    pub(crate) vectors: Arc<Vectors>,
+    /// The bytes of files.
+    pub(crate) blobs: Arc<BlobStore>,
     /// The way out of the process.
     pub egress: Egress,
     /// Keys that secrets are sealed with.

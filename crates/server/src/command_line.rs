@@ -95,6 +95,7 @@ fn unknown(error: StartError) -> Failure {
         | StartError::Keyring(_)
         | StartError::WrongKeyring(_)
         | StartError::Egress(_)
+        | StartError::Vectors(_)
         | StartError::SignIn(_)
         | StartError::Nodes { .. }
         | StartError::Listen { .. }

@@ -42,6 +42,7 @@ use crate::last_write::LastWrite;
 use crate::outside::Outside;
 use crate::people::People;
 use crate::sign_ins::SignIns;
+use crate::vectors::{Composed, VectorParts, Vectors};
 use crate::{licensed, stores};
 
 /// Bytes of runs that were committed last, which are kept for their next step.
@@ -121,7 +122,17 @@ impl Composition {
             Arc::new(AuditKeeper::new(chain, anchors, Arc::clone(&clock), config.audit_retention_days));
         let (stop, stopped) = watch::channel(false);
         let compute = Arc::new(ComputePool::start(ComputeOptions::default()).map_err(StartError::Threads)?);
-        let parts = Parts { db, denials, identity, audit, sign_ins, clock, compute, outside, stop: stopped };
+        let vectors = Vectors::open(&VectorParts {
+            config: &config,
+            db: &db,
+            identity: &identity,
+            clock: &clock,
+            compute: &compute,
+            egress: &outside.egress,
+            node: crate::node::id(&config.data_dir),
+        })?;
+        let parts =
+            Parts { db, denials, identity, audit, sign_ins, clock, compute, outside, vectors, stop: stopped };
         let app = compose(config, parts);
         let mut core = Self { app, first: FirstStart::default(), data, stop, tasks: Vec::new(), node: None };
         core.first = identity::first_start(&core.app).await?;
@@ -143,6 +154,12 @@ impl Composition {
         let stopped = &self.app.stop;
         if self.app.config.background {
             self.tasks = self.app.worker.start(stopped);
+            if self.app.config.roles.iter().any(|role| role == "vector") {
+                self.app.vectors.warm_up();
+                let permit: Arc<dyn Permit> = Arc::new(LicencePermit(Arc::clone(&self.app.identity)));
+                let keeping = Arc::clone(&self.app.vectors).keep(permit, stopped.clone());
+                self.tasks.push(tokio::spawn(keeping));
+            }
         } else {
             tracing::warn!(
                 "started with --no-background: no timer fires, no message and no webhook is delivered, and nothing \
@@ -204,6 +221,7 @@ struct Parts {
     clock: Arc<ServerClock>,
     compute: Arc<ComputePool>,
     outside: Outside,
+    vectors: Composed,
     stop: watch::Receiver<bool>,
 }
 
@@ -260,7 +278,7 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
     let hub = Arc::new(EventNotifier::default());
     let drafts = definition_store(&parts, &quotas);
     let (ports, models) = run_ports(&config, &parts, &quotas, &hub, &drafts);
-    let Parts { db, denials, identity, audit, sign_ins, clock, compute, outside, stop } = parts;
+    let Parts { db, denials, identity, audit, sign_ins, clock, compute, outside, vectors, stop } = parts;
     let shared = db.postgres().is_some();
     let store = Arc::clone(&ports.runs);
     let (ids, directory) = (Arc::clone(&ports.ids), Arc::clone(&ports.directory));
@@ -278,7 +296,7 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
     let options = WorkerOptions { poll, sweep: Duration::from_secs(60) };
     let errands = RunnerPorts {
         store: Arc::new(SqlErrandStore::new(db.clone()).with_quotas(quotas)),
-        executors: Vec::new(),
+        executors: vectors.vectors.executor(&config).into_iter().collect(),
         hub: hub.clone(),
         clock: clock.clone(),
         permit: Arc::clone(&permit),
@@ -287,13 +305,12 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
     let deliveries = Deliveries::new(webhooks, outside.receivers, errands, node, poll);
     let worker = Worker::new(background, store, hub.clone(), clock.clone(), permit, options);
     let worker = Arc::new(worker.with_runner(deliveries.runner));
-    let previews = previews(&config);
     let bell = Arc::new(TimerBell::new(hub.clone()));
     let case_types = CaseTypes::new(drafts.clone(), Arc::clone(&directory), Arc::clone(&ids), bell)
         .with_meaning(Meaning { manual_by_default: config.manual_activation_default })
         .with_compute(compute.clone());
     let definitions = Definitions::new(drafts, ids, &models, hub.clone(), directory)
-        .with_previews(previews)
+        .with_previews(previews(&config))
         .with_budget(config.budget);
     let edge = Edge::new(config.edge, config.trusted_proxies.clone(), descriptors::raise());
     Arc::new(App {
@@ -307,6 +324,8 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
         webhooks: outside.webhooks,
         hooks: outside.hooks,
         webhook_changes: deliveries.changes,
+        vectors: vectors.vectors,
+        blobs: vectors.blobs,
         egress: outside.egress,
         keyring: outside.keyring,
         keys: outside.keys,

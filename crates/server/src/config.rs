@@ -4,11 +4,14 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use heddle_blobs::S3Settings;
 pub use heddle_egress::AllowRule;
 pub use heddle_engine::Budget;
 pub use heddle_identity::{PlaceRules, ProviderRules};
 use heddle_kernel::Timestamp;
 pub use heddle_oidc::{ClientAuthentication, ClientSecret, Settings as OidcSettings};
+pub use heddle_vectors::UploadBounds;
+pub use heddle_vectors::ports::Quotas as VectorQuotas;
 pub use heddle_workflows::quotas::Quotas;
 
 use crate::edge::EdgeLimits;
@@ -56,6 +59,75 @@ pub struct SignInProvider {
     pub client: OidcSettings,
     /// Rules about who gets in, with which roles.
     pub rules: ProviderRules,
+}
+
+/// Place of the bytes of files.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum BlobPlace {
+    /// `vectors/files` in the data directory.
+    #[default]
+    DataDirectory,
+    /// A directory, which all nodes of a database share.
+    Directory(PathBuf),
+    /// A bucket that speaks as Amazon S3 does.
+    Bucket,
+}
+
+/// Settings of vector databases.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VectorSettings {
+    /// Directory of the embedding models; `models` in the data directory without it.
+    pub model_dir: Option<PathBuf>,
+    /// Threads that embed.
+    pub model_threads: usize,
+    /// Megabytes of memory that opened indexes take, about.
+    pub index_megabytes: u32,
+    /// Files that are read at a time.
+    pub workers: usize,
+    /// Bounds of an upload.
+    pub bounds: UploadBounds,
+    /// Quotas of what one organisation has in its vector databases.
+    pub quotas: VectorQuotas,
+    /// Whether text of pictures is recognised, where Tesseract is installed.
+    pub ocr: bool,
+    /// Place of the bytes of files.
+    pub blobs: BlobPlace,
+    /// The bucket, where files stand in one.
+    pub bucket: S3Settings,
+    /// Whether the demo has a vector database.
+    pub demo: bool,
+    /// Program that reads files when it is called with `parse-worker`; this one without it.
+    pub reader: Option<PathBuf>,
+}
+
+/// Threads that embed, or files that are read, where nobody says how many: half of the processors.
+fn half_of_the_processors() -> usize {
+    std::thread::available_parallelism().map_or(1, |count| (count.get() / 2).max(1))
+}
+
+impl Default for VectorSettings {
+    fn default() -> Self {
+        Self {
+            model_dir: None,
+            model_threads: half_of_the_processors(),
+            index_megabytes: 512,
+            workers: half_of_the_processors().max(2),
+            bounds: UploadBounds::default(),
+            quotas: VectorQuotas {
+                licensed_databases: None,
+                databases: Some(1_000),
+                files: Some(1_000_000),
+                passages: Some(10_000_000),
+                bytes: Some(1 << 40),
+                waiting: Some(10_000),
+            },
+            ocr: true,
+            blobs: BlobPlace::default(),
+            bucket: S3Settings::default(),
+            demo: true,
+            reader: None,
+        }
+    }
 }
 
 /// The configuration of a server.
@@ -133,6 +205,8 @@ pub struct Config {
     pub job_lapses: u32,
     /// Days after which audit events are dropped; 0 keeps them for ever.
     pub audit_retention_days: u32,
+    /// Vector databases.
+    pub vectors: VectorSettings,
 }
 
 impl Default for Config {
@@ -161,7 +235,7 @@ impl Default for Config {
             keyring: None,
             starts_per_second: heddle_workflows::limits::Limits::STARTS,
             messages_per_second: heddle_workflows::limits::Limits::MESSAGES,
-            roles: vec!["workflow".to_owned()],
+            roles: vec!["workflow".to_owned(), "vector".to_owned()],
             workers: std::thread::available_parallelism().map_or(2, std::num::NonZero::get),
             session_idle_minutes: 30,
             session_hours: 12,
@@ -174,6 +248,7 @@ impl Default for Config {
             step_limit: heddle_workflows::runs::PATIENCE,
             job_lapses: heddle_workflows::runs::DEFAULT_LAPSES,
             audit_retention_days: 0,
+            vectors: VectorSettings::default(),
         }
     }
 }

@@ -38,6 +38,9 @@ pub enum StartError {
     /// A setting of the way out that can't be used.
     #[error("{0}")]
     Egress(String),
+    /// Something of vector databases that can't be used: their directories, the bucket of files.
+    #[error("{0}")]
+    Vectors(String),
     /// A setting of sign-in by providers that can't be used.
     #[error("{0}")]
     SignIn(String),
@@ -129,6 +132,7 @@ impl StartError {
             | Self::Insecure(_)
             | Self::Tls(_)
             | Self::Egress(_)
+            | Self::Vectors(_)
             | Self::SignIn(_)
             | Self::Elsewhere(_) => 2,
             Self::NotFound(_) | Self::Backup(BackupError::Missing(_)) => 3,

@@ -12,6 +12,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::{Bytes, BytesMut};
 use futures::StreamExt as _;
+use heddle_api::contract::MediaType;
 use heddle_api::operations::{Method, OperationId, OperationSpec, Security};
 use heddle_api::{ApiError, Detail, ErrorCode, Face};
 use heddle_identity::Authenticated;
@@ -35,6 +36,7 @@ use crate::reply::{Content, HandlerResult, Response};
 use crate::request_log::{AtTheEnd, Line, NO_ROUTE};
 use crate::routes;
 use crate::sign_in_pages;
+use crate::upload::{self, Upload};
 
 const JSON: &str = "application/json";
 const PROBLEM: &str = "application/problem+json";
@@ -163,7 +165,7 @@ async fn run(
     exchange: &mut Exchange,
     payload: Payload,
 ) -> HandlerResult {
-    announced_length(spec, request)?;
+    announced_length(app, spec, request)?;
     let client = client(app, request);
     let facts = RequestFacts {
         request_id: exchange.id.clone(),
@@ -192,18 +194,42 @@ async fn run(
         },
     };
     exchange.known = caller.is_some();
-    let mut held = app.edge.body(caller.as_ref().and_then(Authenticated::tenant));
-    let body = read(spec, app.edge.limits().pace, &mut held, payload).await?;
-    exchange.open.has_read(held);
+    let pace = app.edge.limits().pace;
+    let (body, upload) = match is_upload(spec, headers.content_type.as_deref()) {
+        true => (Bytes::new(), Some(Upload::begin(headers.content_type.as_deref(), pace, payload)?)),
+        false => {
+            let mut held = app.edge.body(caller.as_ref().and_then(Authenticated::tenant));
+            let body = read(spec, pace, &mut held, payload).await?;
+            exchange.open.has_read(held);
+            (body, None)
+        }
+    };
     let incoming = Incoming {
         facts,
         path,
         raw_path: request.path().to_owned(),
         query: request.query_string().to_owned(),
         body,
+        identity: None,
+        upload,
         headers,
     };
-    carry_out(app, spec, &handler, incoming, caller).await
+    let (upload, tenant) = (incoming.upload.clone(), caller.as_ref().and_then(Authenticated::tenant));
+    let outcome = carry_out(app, spec, &handler, incoming, caller).await;
+    if let (Some(upload), Some(tenant)) = (upload, tenant)
+        && is_untaken(&outcome)
+    {
+        upload.discard(app, tenant).await;
+    }
+    outcome
+}
+
+/// Whether a call surely took nothing of what was stored for it: it was refused, or it repeats another one.
+fn is_untaken(outcome: &HandlerResult) -> bool {
+    match outcome {
+        Ok(answer) => answer.is_replay(),
+        Err(failure) => failure.error.status() < 500,
+    }
 }
 
 /// Most times that a call is decided anew because others changed what it rests on while it was decided.
@@ -258,19 +284,29 @@ fn anonymous(app: &App, spec: &OperationSpec, client: Option<IpAddr>) -> Result<
     })
 }
 
-fn too_large(spec: &OperationSpec) -> Failure {
-    let message = format!("The body may have {} bytes.", spec.body_limit);
-    let detail = Detail::new("tooLarge", message).with("limit", spec.body_limit);
+/// Whether a request brings files, which are stored as they come instead of being held.
+fn is_upload(spec: &OperationSpec, content_type: Option<&str>) -> bool {
+    spec.body.accepts(content_type) == Some(MediaType::Files)
+}
+
+/// A body that is longer than so many bytes.
+pub(crate) fn too_large(limit: u64) -> Failure {
+    let message = format!("The body may have {limit} bytes.");
+    let detail = Detail::new("tooLarge", message).with("limit", limit);
     ApiError::because(ErrorCode::PayloadTooLarge, detail).into()
 }
 
 /// The most bytes read for an operation that takes no body: enough to see that there is one.
 const NO_BODY: usize = 1024;
 
-fn announced_length(spec: &OperationSpec, request: &HttpRequest) -> Result<(), Failure> {
-    let announced = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
-    match announced.and_then(|text| text.parse::<usize>().ok()) {
-        Some(length) if length > spec.body_limit.max(NO_BODY) => Err(too_large(spec)),
+fn announced_length(app: &App, spec: &OperationSpec, request: &HttpRequest) -> Result<(), Failure> {
+    let text = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
+    let limit = match is_upload(spec, text(header::CONTENT_TYPE)) {
+        true => upload::most_bytes(app),
+        false => spec.body_limit as u64,
+    };
+    match text(header::CONTENT_LENGTH).and_then(|text| text.parse::<u64>().ok()) {
+        Some(length) if length > limit.max(NO_BODY as u64) => Err(too_large(limit)),
         _ => Ok(()),
     }
 }
@@ -293,14 +329,14 @@ async fn read(
             Err(_elapsed) => return Err(too_slow(pace)),
         };
         if body.len() + chunk.len() > spec.body_limit.max(NO_BODY) {
-            return Err(too_large(spec));
+            return Err(too_large(spec.body_limit as u64));
         }
         held.reach(body.len() + chunk.len())?;
         body.extend_from_slice(&chunk);
     }
 }
 
-fn too_slow(pace: Pace) -> Failure {
+pub(crate) fn too_slow(pace: Pace) -> Failure {
     let (seconds, rate) = (pace.grace.as_secs(), pace.bytes_per_second);
     let message = format!("A body has {seconds} s, and a second more for each {rate} bytes that have come.");
     let detail = Detail::at("body", "tooSlow", message)

@@ -53,12 +53,15 @@ mod stores;
 mod stream;
 mod swagger;
 mod tls;
+mod upload;
+mod vectors;
 
 pub use command_line::{ACCOUNT_HEADER, ORGANIZATION_HEADER};
 pub use composition::Composition;
 pub use config::{
-    AllowRule, Budget, ClientAuthentication, ClientSecret, Config, Durability, OidcSettings, PlaceRules,
-    ProviderRules, Quotas, SecretSetting, SignInProvider,
+    AllowRule, BlobPlace, Budget, ClientAuthentication, ClientSecret, Config, Durability, OidcSettings,
+    PlaceRules, ProviderRules, Quotas, S3Settings, SecretSetting, SignInProvider, UploadBounds, VectorQuotas,
+    VectorSettings,
 };
 pub use data_dir::{DATABASE_FILE, DataDirError, KEY_FILE, KEYRING_FILE, MODELS_DIR};
 pub use edge::{EdgeLimits, Pace};
@@ -68,3 +71,4 @@ pub use local::LocalService;
 pub use serve::Server;
 pub use socket::{SOCKET_FILE, SocketPath};
 pub use tls::TlsError;
+pub use vectors::read_one_file;

@@ -7,7 +7,8 @@ use crate::bind::{Handler, bind};
 use crate::handlers::{
     accounts, audit, authorization, camunda7, camunda8, case_events, case_types, cases, conformance,
     connections, dead_letters, decisions, directory, groups, hooks, jobs, licence, platform, roles, runs,
-    sessions, sign_ins, tasks, transform, webhooks, workflows,
+    sessions, sign_ins, tasks, transform, vector_databases, vector_files, vector_jobs, vector_query,
+    webhooks, workflows,
 };
 use crate::{organization_stream, stream};
 
@@ -101,6 +102,24 @@ pub(crate) fn handler(id: OperationId) -> Handler {
         Id::ListDeadLetters => bind::<ops::ListDeadLetters>(dead_letters::list),
         Id::RetryDeadLetter => bind::<ops::RetryDeadLetter>(dead_letters::retry),
         Id::DropDeadLetter => bind::<ops::DropDeadLetter>(dead_letters::discard),
+
+        Id::ListVectorDatabases => bind::<ops::ListVectorDatabases>(vector_databases::list),
+        Id::CreateVectorDatabase => bind::<ops::CreateVectorDatabase>(vector_databases::create),
+        Id::GetAddressAvailability => bind::<ops::GetAddressAvailability>(vector_databases::availability),
+        Id::ListEmbeddingModels => bind::<ops::ListEmbeddingModels>(vector_databases::models),
+        Id::ListIngestionJobs => bind::<ops::ListIngestionJobs>(vector_jobs::list),
+        Id::CancelIngestionJob => bind::<ops::CancelIngestionJob>(vector_jobs::cancel),
+        Id::GetIngestionJob => bind::<ops::GetIngestionJob>(vector_jobs::get),
+        Id::ListIngestionServers => bind::<ops::ListIngestionServers>(vector_jobs::servers),
+        Id::ListMethodologies => bind::<ops::ListMethodologies>(vector_databases::methodologies),
+        Id::GetUploadPolicy => bind::<ops::GetUploadPolicy>(vector_files::policy),
+        Id::DeleteVectorDatabase => bind::<ops::DeleteVectorDatabase>(vector_databases::delete),
+        Id::UpdateVectorDatabase => bind::<ops::UpdateVectorDatabase>(vector_databases::patch),
+        Id::ListVectorFiles => bind::<ops::ListVectorFiles>(vector_files::list),
+        Id::UploadVectorFiles => bind::<ops::UploadVectorFiles>(vector_files::upload),
+        Id::DeleteVectorFile => bind::<ops::DeleteVectorFile>(vector_files::delete),
+        Id::UpdateVectorFile => bind::<ops::UpdateVectorFile>(vector_files::patch),
+        Id::QueryVectorDatabase => bind::<ops::QueryVectorDatabase>(vector_query::query),
 
         Id::ListConnections => bind::<ops::ListConnections>(connections::list),
         Id::CreateConnection => bind::<ops::CreateConnection>(connections::create),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use heddle_store::{Db, Migrations, Options};
 use heddle_store_identity::IdentityStore;
+use heddle_store_vectors::VectorContents;
 use heddle_store_workflows::WorkflowContents;
 
 use crate::config::{Config, Durability};
@@ -22,7 +23,7 @@ pub(crate) fn migrations() -> Migrations {
 
 /// The store of identity, which asks the other areas before it deletes an organisation.
 pub(crate) fn identity(db: Db) -> IdentityStore {
-    IdentityStore::new(db, vec![Arc::new(WorkflowContents)])
+    IdentityStore::new(db, vec![Arc::new(WorkflowContents), Arc::new(VectorContents)])
 }
 
 /// Opens the configured database, or the one file of the data directory.

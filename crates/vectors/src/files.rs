@@ -305,15 +305,20 @@ impl VectorFiles {
     /// Deletes a file: from then on no passage of it is answered. What works on it is cancelled.
     ///
     /// # Errors
-    /// `NotFound` when it never was; `Unavailable`.
+    /// `NotFound` when it never was; `Conflict` (`revisionMismatch`) when the caller saw another revision; `Unavailable`.
     pub async fn delete(
         &self,
         authorized: &Authorized<DocumentDelete>,
         context: &RequestContext,
+        expected: Option<Revision>,
         journal: &Journal,
     ) -> Result<(), UseCaseError> {
         let (tenant, name, id) = (context.tenant(), authorized.key().within(), authorized.id());
-        let journal = journal.deleting(self.ports.store.file(tenant, &name, id).await)?;
+        let found = self.ports.store.file(tenant, &name, id).await;
+        if let Ok(present) = &found {
+            check_revision(expected, present.revision)?;
+        }
+        let journal = journal.deleting(found)?;
         self.ports.store.delete_file(tenant, &name, id, &journal).await?;
         Ok(())
     }

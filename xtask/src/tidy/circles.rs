@@ -26,6 +26,7 @@ const CRATES: &[&str] = &[
     "kernel",
     "oidc",
     "outbound",
+    "blobs",
     "policy",
     "runtime",
     "seal",

@@ -1,5 +1,7 @@
 //! Query strings: each parameter once, each known, each of its type.
 
+use std::collections::BTreeMap;
+
 use percent_encoding::percent_decode_str;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value};
@@ -30,6 +32,18 @@ pub(crate) fn read<T: ToSchema + DeserializeOwned + 'static>(
         if is_open && !compiled.members.contains_key(&name) {
             continue;
         }
+        if let Some((group, member)) = member_of_group(&name, &compiled.members) {
+            let members = map.entry(group).or_insert_with(|| Value::Object(Map::new()));
+            match members.as_object_mut() {
+                Some(members) if !members.contains_key(member) => {
+                    members.insert(member.to_owned(), Value::String(value));
+                }
+                Some(_) | None => {
+                    details.push(Detail::at(shown(&name), "duplicateKey", "The parameter stands twice."));
+                }
+            }
+            continue;
+        }
         if map.contains_key(&name) {
             details.push(Detail::at(shown(&name), "duplicateKey", "The parameter stands twice."));
             continue;
@@ -42,6 +56,15 @@ pub(crate) fn read<T: ToSchema + DeserializeOwned + 'static>(
         details.extend(more);
     }
     if details.is_empty() { fill(map) } else { Err(Problems(details)) }
+}
+
+/// The group of a parameter such as `metadata.year`, where the type has such a group, and its name within it.
+fn member_of_group<'a>(name: &'a str, members: &BTreeMap<String, Value>) -> Option<(&'a str, &'a str)> {
+    let (group, member) = name.split_once('.').filter(|(_, member)| !member.is_empty())?;
+    let types = &members.get(group)?["type"];
+    let is_object = |one: &Value| one == "object";
+    let is_group = is_object(types) || types.as_array().is_some_and(|types| types.iter().any(is_object));
+    is_group.then_some((group, member))
 }
 
 /// Percent-decodes; `+` is a space, as forms write it.

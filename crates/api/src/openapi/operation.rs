@@ -133,6 +133,7 @@ fn request_body(spec: &OperationSpec, shapes: &Shapes) -> Option<Value> {
             "application/json" if example.is_null() => json!({"schema": body}),
             "application/json" => json!({"schema": body, "examples": {"small": {"value": example}}}),
             "text/plain" => json!({"schema": {"type": "string", "minLength": 1}}),
+            "multipart/form-data" => files_as_parts(),
             _ => json!({
                 "schema": {"type": "string", "contentMediaType": media},
                 "examples": {"small": {"serializedValue": BPMN}},
@@ -141,6 +142,23 @@ fn request_body(spec: &OperationSpec, shapes: &Shapes) -> Option<Value> {
         content.insert((*media).to_owned(), described);
     }
     Some(json!({"required": spec.body != BodyMedia::OptionalJson, "content": content}))
+}
+
+/// An upload of files as parts of a form.
+fn files_as_parts() -> Value {
+    let file = json!({"type": "string", "contentMediaType": "application/octet-stream"});
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "file": {"type": "array", "items": file, "minItems": 1,
+                "description": "A file, with its name; as many parts of this name as there are files. Name and media type of the part are the file's."},
+            "metadata": {"type": "object",
+                "description": "Metadata as JSON: one object for every file, or, where each member is a file's name and an object, one for each."},
+            "title": {"type": "string", "minLength": 1, "maxLength": 500, "description": "Title, of an upload of one file."},
+        },
+        "required": ["file"],
+    });
+    json!({"schema": schema, "encoding": {"metadata": {"contentType": "application/json"}}})
 }
 
 fn responses(spec: &OperationSpec, shapes: &Shapes) -> Value {
@@ -166,7 +184,7 @@ fn success(spec: &OperationSpec, shapes: &Shapes, status: u16) -> Value {
     if spec.output == OutputKind::Data && has_revision {
         headers["ETag"] = header("ETag");
     }
-    if matches!(status, 201 | 302) {
+    if matches!(status, 201 | 302) || spec.id == OperationId::UploadVectorFiles {
         headers["Location"] = header("Location");
     }
     if spec.accepts_idempotency_key() {

@@ -26,6 +26,8 @@ mod jobs;
 #[macro_use]
 mod platform;
 #[macro_use]
+mod vectors;
+#[macro_use]
 mod workflows;
 mod operation;
 mod operation_id;

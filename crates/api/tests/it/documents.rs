@@ -98,7 +98,9 @@ fn a_success_says_what_is_in_it() {
         let content = &response["content"];
         let has = |header: &str| !response["headers"][header].is_null();
         assert!(has("x-request-id"), "{id:?}");
-        assert_eq!(has("Location"), [201, 302].contains(&spec.success_status()), "{id:?}");
+        // What an upload is taken for is told by the job that it names.
+        let is_located = [201, 302].contains(&spec.success_status()) || *id == OperationId::UploadVectorFiles;
+        assert_eq!(has("Location"), is_located, "{id:?}");
         assert_eq!(has("Idempotent-Replayed"), spec.accepts_idempotency_key(), "{id:?}");
         assert_eq!(has("Content-Disposition"), matches!(spec.output, OutputKind::Document(_)), "{id:?}");
         let json = &content["application/json"]["schema"];

@@ -74,6 +74,7 @@ fn a_changing_row_is_audited_unless_it_only_looks() {
         OperationId::GetEffectiveAccess,
         OperationId::EvaluateAccess,
         OperationId::EvaluateAccesses,
+        OperationId::QueryVectorDatabase,
     ];
     // What workers do is in the histories of the runs.
     let of_workers = ids(|id| {
@@ -124,6 +125,8 @@ fn a_key_of_idempotency_is_read_where_a_repeat_would_do_it_again() {
         OperationId::CreateHook,
         OperationId::CreateConnection,
         OperationId::TestConnection,
+        OperationId::CreateVectorDatabase,
+        OperationId::UploadVectorFiles,
         OperationId::CreateWebhook,
         OperationId::TestWebhook,
         OperationId::CreateApiToken,
@@ -163,6 +166,7 @@ fn a_revision_can_be_told_in_the_header_wherever_the_body_takes_one() {
         OperationId::RemoveTotp,
         OperationId::DeleteGrant,
         OperationId::DropDeadLetter,
+        OperationId::CancelIngestionJob,
     ];
     let deletes = ids(|id| id.spec().method == Method::Delete && !id.spec().if_match);
     assert_eq!(deletes, without.into_iter().collect());
@@ -182,6 +186,8 @@ fn bodies_with_a_definition_may_be_large_and_those_of_strangers_are_small() {
         OperationId::PreviewCaseTypeImport,
         OperationId::SaveCaseTypeDraft,
         OperationId::ValidateCaseType,
+        // Files as JSON; as parts they are bounded by the policy of uploads.
+        OperationId::UploadVectorFiles,
     ];
     assert_eq!(ids(|id| id.spec().body_limit == DEFINITION_LIMIT), large.into_iter().collect());
     let small = ids(|id| id.spec().body_limit == CREDENTIALS_LIMIT);
@@ -259,11 +265,20 @@ fn each_kind_of_body_takes_its_media_types() {
         (BodyMedia::JsonOrXml, "text/plain", None),
         (BodyMedia::JsonOrText, "text/plain; charset=utf-8", Some(MediaType::Text)),
         (BodyMedia::JsonOrText, "application/xml", None),
+        (BodyMedia::JsonOrFiles, "multipart/form-data; boundary=b", Some(MediaType::Files)),
+        (BodyMedia::JsonOrFiles, "text/plain", None),
     ];
     for (media, sent, expected) in cases {
         assert_eq!(media.accepts(Some(sent)), expected, "{media:?} {sent}");
     }
-    for media in [BodyMedia::Json, BodyMedia::OptionalJson, BodyMedia::JsonOrXml, BodyMedia::JsonOrText] {
+    let all = [
+        BodyMedia::Json,
+        BodyMedia::OptionalJson,
+        BodyMedia::JsonOrXml,
+        BodyMedia::JsonOrText,
+        BodyMedia::JsonOrFiles,
+    ];
+    for media in all {
         for told in media.media_types() {
             assert!(media.accepts(Some(told)).is_some(), "{media:?} says that it takes {told}");
         }

@@ -51,6 +51,9 @@ fn a_parameter_is_taken_once_and_by_its_name() {
         let mut schema = crate::support::resolved(document, schema).clone();
         schema["items"] = crate::support::resolved(document, &schema["items"]).clone();
         let schema = &schema;
+        // The members of a group are parameters of their own.
+        let member = format!("{name}.sample");
+        let name = if schema["type"] == "object" { member.as_str() } else { name };
         let value = sample(name, schema);
         assert_eq!(told(read(&format!("{name}={value}"))), [], "{id:?} {name}={value}");
         assert_eq!(
@@ -161,6 +164,21 @@ fn texts_of_a_query_are_decoded_as_forms_write_them() {
         heddle_api::operations::decode_query::<ops::ListWorkflows>("&&limit=1&").is_ok(),
         "empty pairs say nothing"
     );
+}
+
+#[test]
+fn members_of_a_group_are_read_by_their_names() {
+    let read = |raw: &str| {
+        heddle_api::operations::decode_query::<ops::ListVectorFiles>(raw).map(|query| query.metadata)
+    };
+    let found = read("metadata.year=2024&metadata.a%2Eb=x+y").unwrap().unwrap();
+    let members: Vec<_> = found.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    assert_eq!(members, [("a.b", "x y"), ("year", "2024")]);
+    assert_eq!(read("limit=1").unwrap(), None);
+    let twice = "metadata.year=1&metadata.year=2";
+    assert_eq!(told(read(twice).map(drop)), one("metadata.year", "duplicateKey"));
+    assert_eq!(told(read("metadata=1").map(drop)), one("metadata", "wrongType"));
+    assert_eq!(told(read("other.year=1").map(drop)), one("other.year", "unknownField"));
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod connection;
 pub(crate) mod decision;
 mod doctor;
 mod drafted;
+mod file;
 mod given;
 mod group;
 mod import;
@@ -22,6 +23,7 @@ mod run;
 mod serve;
 mod token;
 mod user;
+mod vector;
 mod work;
 mod workflow;
 
@@ -36,8 +38,9 @@ use tracing_subscriber::EnvFilter;
 
 use crate::cli::{
     AccessCommand, AuditCommand, CaseCommand, CaseTypeCommand, Cli, Command, ConnectionCommand, CreateUser,
-    DeadLetterCommand, EventCommand, GroupCommand, JobCommand, KeyCommand, LicenceCommand, Place, RunCommand,
-    TaskCommand, TokenCommand, UserCommand, VerifyAudit, WorkflowCommand,
+    DeadLetterCommand, EventCommand, FileCommand, GroupCommand, IngestionJobCommand, JobCommand, KeyCommand,
+    LicenceCommand, Place, QueryPassages, RunCommand, TaskCommand, TokenCommand, UserCommand,
+    VectorDatabaseCommand, VerifyAudit, WorkflowCommand,
 };
 use crate::client::{Client, Need};
 use crate::config::{Effective, Row};
@@ -57,18 +60,8 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
         let message = format!("--{option} has no meaning here: the command looks at no installation");
         return Err(Failure::Configuration(message).into());
     }
-    if let Command::Completions { shell } = cli.command {
-        let mut text = Vec::new();
-        clap_complete::generate(shell, &mut Cli::command(), "heddle", &mut text);
-        output::line(String::from_utf8_lossy(&text).trim_end());
-        return Ok(());
-    }
-    if let Command::Man(options) = &cli.command {
-        return man::write(options, cli.json);
-    }
-    if let Command::Decision { command } = &cli.command {
-        log("warn")?;
-        return decision::run(command, cli.json);
+    if let Some(done) = without_installation(&cli) {
+        return done;
     }
     let effective = configuration(&cli).map_err(|error| Failure::Configuration(format!("{error:#}")))?;
     let serves = matches!(cli.command, Command::Serve(_));
@@ -106,13 +99,46 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
         Command::DeadLetter { command } => block_on(letters(config, command, json)),
         Command::Access { command } => block_on(rights(config, command, json)),
         Command::Connection { command } => block_on(connections(config, command, json)),
+        Command::VectorDatabase { command } => block_on(vector_databases(config, command, json)),
+        Command::File { command } => block_on(files(config, command, json)),
+        Command::Query(options) => block_on(query(config, options, json)),
+        Command::IngestionJob { command } => block_on(ingestion_jobs(config, command, json)),
         Command::Key { command } => block_on(keys(config, command, json)),
         Command::Audit { command: AuditCommand::Verify(options) } => {
             block_on(audit_verify(config, options, json))
         }
         Command::Models { command } => block_on(models::run(config, command, json)),
         Command::Decision { .. } | Command::Man(_) | Command::Completions { .. } => Ok(()),
+        Command::Decision { .. } | Command::Man(_) | Command::Completions { .. } | Command::ParseWorker => {
+            Ok(())
+        }
     }
+}
+
+/// Does what looks at no installation; none for what does.
+fn without_installation(cli: &Cli) -> Option<Result<()>> {
+    if let Command::Completions { shell } = cli.command {
+        let mut text = Vec::new();
+        clap_complete::generate(shell, &mut Cli::command(), "heddle", &mut text);
+        output::line(String::from_utf8_lossy(&text).trim_end());
+        return Some(Ok(()));
+    }
+    if matches!(cli.command, Command::ParseWorker) {
+        return Some(parse_worker());
+    }
+    if let Command::Man(options) = &cli.command {
+        return Some(man::write(options, cli.json));
+    }
+    if let Command::Decision { command } = &cli.command {
+        let logs = log("warn").map_err(anyhow::Error::from);
+        return Some(logs.and_then(|()| decision::run(command, cli.json)));
+    }
+    None
+}
+
+/// Reads one file for a server, which started this process for it alone.
+fn parse_worker() -> Result<()> {
+    heddle_server::read_one_file().context("the file can't be read apart from the server")
 }
 
 /// Does something with a client, which ends in order whatever becomes of it.
@@ -275,6 +301,70 @@ async fn connections(config: Config, command: ConnectionCommand, json: bool) -> 
         ConnectionCommand::Test(options) => {
             let work = async |client: &Client| connection::test(client, options, json).await;
             with(config, &options.place, own, work).await
+        }
+    }
+}
+
+async fn vector_databases(config: Config, command: VectorDatabaseCommand, json: bool) -> Result<()> {
+    let own = Need::Account;
+    match &command {
+        VectorDatabaseCommand::List(options) => {
+            with(config, &options.place, own, async |client| vector::list(client, options, json).await).await
+        }
+        VectorDatabaseCommand::Create(options) => {
+            with(config, &options.place, own, async |client| vector::create(client, options, json).await)
+                .await
+        }
+        VectorDatabaseCommand::Get(options) => {
+            with(config, &options.place, own, async |client| vector::get(client, options, json).await).await
+        }
+        VectorDatabaseCommand::Update(options) => {
+            with(config, &options.place, own, async |client| vector::update(client, options, json).await)
+                .await
+        }
+        VectorDatabaseCommand::Delete(options) => {
+            with(config, &options.place, own, async |client| vector::delete(client, options, json).await)
+                .await
+        }
+    }
+}
+
+async fn files(config: Config, command: FileCommand, json: bool) -> Result<()> {
+    let own = Need::Account;
+    match &command {
+        FileCommand::Upload(options) => {
+            with(config, &options.place, own, async |client| file::upload(client, options, json).await).await
+        }
+        FileCommand::List(options) => {
+            with(config, &options.place, own, async |client| file::list(client, options, json).await).await
+        }
+        FileCommand::Show(options) => {
+            with(config, &options.place, own, async |client| file::show(client, options, json).await).await
+        }
+        FileCommand::Delete(options) => {
+            with(config, &options.place, own, async |client| file::delete(client, options, json).await).await
+        }
+    }
+}
+
+async fn query(config: Config, options: QueryPassages, json: bool) -> Result<()> {
+    let work = async |client: &Client| vector::query(client, &options, json).await;
+    with(config, &options.place, Need::Account, work).await
+}
+
+async fn ingestion_jobs(config: Config, command: IngestionJobCommand, json: bool) -> Result<()> {
+    let own = Need::Account;
+    match &command {
+        IngestionJobCommand::List(options) => {
+            with(config, &options.place, own, async |client| file::list_jobs(client, options, json).await)
+                .await
+        }
+        IngestionJobCommand::Get(options) => {
+            with(config, &options.place, own, async |client| file::get_job(client, options, json).await).await
+        }
+        IngestionJobCommand::Cancel(options) => {
+            with(config, &options.place, own, async |client| file::cancel_job(client, options, json).await)
+                .await
         }
     }
 }

@@ -7,6 +7,9 @@ use heddle_connections::records::{PauseReason, Phase};
 use heddle_connections::{ConnectionKind, SignatureScheme};
 use heddle_identity::records::{SecondFactor, UserKind, UserState};
 use heddle_policy::Effect;
+use heddle_vectors::records::{
+    FileState, JobKind as IngestionKind, JobState as IngestionState, ServerState, Stage,
+};
 use heddle_workflows::records::{
     InboxState, JobKind, JobState, RunState, SetAsideReason, TaskState, TriggerKind, WorkKind, WorkflowState,
 };
@@ -52,6 +55,19 @@ alike! {
         Active, Completed, Terminated, Failed, Suspended, Closed
     }
     SignatureScheme = hooks::SignatureScheme (signature_scheme, signature_scheme_of) { StandardWebhooks, Github, Stripe }
+    FileState = vector_files::VectorFileState (file_state, file_state_of) {
+        Queued, Running, Ready, Failed, Cancelled
+    }
+    Stage = vector_jobs::IngestionStage (stage) {
+        Queued, Fetching, Parsing, Chunking, Embedding, Indexing, Ready, Failed, Cancelled
+    }
+    IngestionKind = vector_jobs::IngestionJobKind (ingestion_kind, ingestion_kind_of) {
+        Upload, Reprocess, Reindex, Delete
+    }
+    IngestionState = vector_jobs::IngestionJobState (ingestion_state, ingestion_state_of) {
+        Queued, Running, Cancelling, Completed, CompletedWithErrors, Failed, Cancelled
+    }
+    ServerState = vector_jobs::IngestionServerState (server_state) { Active, Finished, Lost }
     PauseReason = webhooks::PauseReason (pause_reason) { Caller, ReceiverGone }
     SecondFactor = sessions::SecondFactor (second_factor) { Totp, RecoveryCode }
     UserState = directory::UserState (user_state, user_state_of) { Active, Disabled }

@@ -72,7 +72,8 @@ impl Finding {
 /// A check and how it ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// Subject of the check: `database`, `key`, `keyring`, `files`, `licence`, `rules`, `disk`, `clock`.
+    /// Subject of the check: `database`, `key`, `keyring`, `files`, `licence`, `rules`, `disk`, `clock`,
+    /// `models`.
     pub name: &'static str,
     /// Result of the check.
     pub status: Finding,
@@ -84,7 +85,7 @@ fn check(name: &'static str, status: Finding, message: impl Into<String>) -> Che
     Check { name, status, message: message.into() }
 }
 
-/// Looks at database, key, keyring, files, licence, rules, disk and clock.
+/// Looks at database, key, keyring, files, licence, rules, disk, clock and embedding models.
 pub async fn checks(config: &Config) -> Vec<Check> {
     let key = data_dir::read_key(&config.data_dir.join(KEY_FILE));
     let files = check_files(&config.data_dir);
@@ -127,7 +128,29 @@ pub async fn checks(config: &Config) -> Vec<Check> {
             check("clock", Finding::Skipped, format!("not checked: {why}")),
         ),
     };
-    vec![database, key_check, keyring, files, licence, rules, check_disk(&config.data_dir), clock]
+    let models = check_models(config);
+    vec![database, key_check, keyring, files, licence, rules, check_disk(&config.data_dir), clock, models]
+}
+
+/// Holds the files of the embedding models against what they must be. That there is none is no fault: passages are found by
+/// their words.
+fn check_models(config: &Config) -> Check {
+    let folder = config.vectors.model_dir.clone().unwrap_or_else(|| config.data_dir.join("models"));
+    let mut told = Vec::new();
+    for known in heddle_embedding::CATALOGUE {
+        match heddle_embedding::verify(&folder.join(known.id)) {
+            Ok(_) => told.push(format!("`{}` is whole", known.id)),
+            Err(heddle_embedding::ModelError::Missing { .. }) => told.push(format!(
+                "`{}` is not installed: passages are found by their words alone; `heddle models fetch {}` fetches it",
+                known.id, known.id
+            )),
+            Err(error) => {
+                let message = format!("{error}; `heddle models fetch {}` puts it right", known.id);
+                return check("models", Finding::Failed, message);
+            }
+        }
+    }
+    check("models", Finding::Ok, told.join("; "))
 }
 
 fn check_files(path: &Path) -> Check {

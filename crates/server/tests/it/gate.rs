@@ -114,7 +114,10 @@ pub(crate) async fn things(app: &TestApp, owner: &Client) -> BTreeMap<&'static s
     let letter = crate::dead_letters::one(owner).await;
     let job = crate::jobs::one(owner).await;
     let (connection, webhook) = crate::connections::two(owner).await;
+    let vectors = crate::vectors::one(owner, "theirs").await;
     BTreeMap::from([
+        ("name", "theirs".to_owned()),
+        ("fileId", vectors.file),
         ("jobId", text(&job["id"])),
         ("deadLetterId", text(&letter["id"])),
         ("workflowId", workflow),

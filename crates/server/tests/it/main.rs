@@ -62,5 +62,6 @@ mod single_rules;
 mod streams;
 mod tls;
 mod transforms;
+mod vectors;
 mod work;
 mod workflows;

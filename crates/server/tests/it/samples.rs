@@ -99,6 +99,11 @@ pub(crate) fn body(id: OperationId) -> Value {
         Id::PutCaseFileItem => json!({ "value": 1 }),
         Id::CreateHook => json!({ "name": "sample", "eventType": "e", "correlationKey": "body.key" }),
         Id::UpdateHook => json!({ "requestsPerSecond": 10 }),
+        Id::CreateVectorDatabase => json!({ "name": "sample", "embeddingModelId": null }),
+        Id::UpdateVectorDatabase => json!({ "displayName": "Other" }),
+        Id::UploadVectorFiles => json!({ "files": [{ "name": "sample.txt", "text": "A sample." }] }),
+        Id::UpdateVectorFile => json!({ "title": "Other" }),
+        Id::QueryVectorDatabase => json!({ "query": "sample" }),
         Id::CreateWebhook => {
             json!({ "name": "sample", "connectionId": NOBODY, "eventTypes": ["*"] })
         }

@@ -32,7 +32,16 @@ use crate::samples::NOBODY;
 const PAIRS: &str = include_str!("pairs.txt");
 
 /// Parameters that are tried in tests of their own, with the test.
-const ELSEWHERE: [(&str, &str); 32] = [
+const ELSEWHERE: [(&str, &str); 39] = [
+    // vectors/queries.rs and vectors/rights.rs, which wait until passages are found.
+    ("postapiVectorDatabasesNameQuery", "body limit"),
+    ("postapiVectorDatabasesNameQuery", "body minScore"),
+    ("postapiVectorDatabasesNameQuery", "body includeText"),
+    ("postapiVectorDatabasesNameQuery", "body includeNeighbours"),
+    ("postapiVectorDatabasesNameQuery", "body includeScores"),
+    // vectors/files.rs, which waits until a file is read.
+    ("patchapiVectorDatabasesNameFilesFileId", "body reprocess"),
+    ("patchapiVectorDatabasesNameFilesFileId", "body methodologyOptions"),
     // second_factor.rs, which has an authenticator.
     ("postapiAuthTotp", "body password"),
     ("postapiAuthTotp", "body code"),

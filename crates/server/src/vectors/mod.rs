@@ -1,0 +1,252 @@
+//! Vector databases: the use cases over this node's index, models, readers of files and store of bytes.
+
+mod chunker;
+mod embedder;
+mod extractor;
+mod index;
+mod limits;
+mod uses;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use heddle_blobs::BlobStore;
+use heddle_egress::Egress;
+use heddle_extract::{Limits, Ocr};
+use heddle_identity::Identity;
+use heddle_kernel::{Clock, IdSource};
+use heddle_runtime::{ComputePool, Permit, RandomIds, ServerClock};
+use heddle_store::Db;
+use heddle_store_vectors::{PassageIndexes, SqlVectorStore};
+use heddle_usecase::errand::Executor;
+use heddle_vectors::ports::{Blobs, Chunker, Embedder, Extractor, NodeIdentity, PassageIndex};
+use heddle_vectors::{
+    DatabasePorts, FilePorts, Indexer, IngestPorts, IngestSettings, Ingestion, IngestionJobs, QueryPorts,
+    QuotaSource, VectorDatabases, VectorFiles, VectorQueries,
+};
+use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
+use uuid::Uuid;
+
+use self::chunker::ModelChunker;
+use self::embedder::BuiltInModels;
+use self::extractor::ProcessExtractor;
+use self::index::EmbeddedIndex;
+use self::limits::LicensedQuotas;
+use self::uses::NoDefinitionNamesOne;
+use crate::config::{BlobPlace, Config};
+use crate::error::StartError;
+
+/// Folder of what vector databases keep in the data directory.
+const FOLDER: &str = "vectors";
+/// Longest time between two looks at what deletions left behind.
+const CLEANING: Duration = Duration::from_secs(60);
+/// Rest between two rounds of what there is more of.
+const REST: Duration = Duration::from_millis(200);
+/// Time between two sweeps of bytes that no file has.
+const SWEEP: Duration = Duration::from_hours(1);
+
+/// Vector databases of this node.
+pub(crate) struct Vectors {
+    /// Databases.
+    pub databases: VectorDatabases,
+    /// Files.
+    pub files: VectorFiles,
+    /// Ingestion jobs.
+    pub jobs: IngestionJobs,
+    /// Queries.
+    pub queries: VectorQueries,
+    /// Models of this node.
+    models: BuiltInModels,
+    ingestion: Arc<Ingestion>,
+    cleaning: Notify,
+}
+
+/// Parts that vector databases are put together from.
+pub(crate) struct VectorParts<'a> {
+    pub config: &'a Config,
+    pub db: &'a Db,
+    pub identity: &'a Arc<Identity>,
+    pub clock: &'a Arc<ServerClock>,
+    pub compute: &'a Arc<ComputePool>,
+    pub egress: &'a Egress,
+    pub node: Uuid,
+}
+
+/// Vector databases with the store of files, which uploads reach by themselves.
+pub(crate) struct Composed {
+    pub vectors: Arc<Vectors>,
+    pub blobs: Arc<BlobStore>,
+}
+
+impl Vectors {
+    /// Opens the directories of a node and puts the use cases together.
+    ///
+    /// # Errors
+    /// `Vectors` when a directory can't be used, or the settings of the bucket make no address.
+    pub(crate) fn open(parts: &VectorParts<'_>) -> Result<Composed, StartError> {
+        let VectorParts { config, db, identity, clock, compute, egress, node } = parts;
+        let settings = &config.vectors;
+        let folder = config.data_dir.join(FOLDER);
+        let blobs = Arc::new(opened_blobs(config, clock, egress)?);
+        let kept: Arc<dyn Blobs> = blobs.clone();
+        let models_dir = settings.model_dir.clone().unwrap_or_else(|| config.data_dir.join("models"));
+        let models = BuiltInModels::of(&models_dir, settings.model_threads);
+        let bytes = u64::from(settings.index_megabytes) << 20;
+        let embedded = EmbeddedIndex::open(&folder.join("index"), bytes, (*compute).clone())?;
+        let index: Arc<dyn PassageIndex> = Arc::new(PassageIndexes::new(db, Arc::new(embedded)));
+        let store = Arc::new(SqlVectorStore::new((*db).clone()));
+        let indexer = Indexer::new(store.clone(), Arc::clone(&index));
+        let ocr = if settings.ocr { Ocr::default() } else { Ocr::off() };
+        let limits = Limits { file_bytes: settings.bounds.file_bytes, ..Limits::default() };
+        let reader = reader(settings.reader.as_ref())?;
+        let extractor: Arc<dyn Extractor> =
+            Arc::new(ProcessExtractor::new(reader, settings.workers, Arc::clone(&kept), limits, ocr));
+        let chunker: Arc<dyn Chunker> = Arc::new(ModelChunker::new(models.clone()));
+        let embedder: Arc<dyn Embedder> = Arc::new(models.clone());
+        let quotas: Arc<dyn QuotaSource> = Arc::new(LicensedQuotas::new(settings.quotas, identity));
+        let ids: Arc<dyn IdSource> = Arc::new(RandomIds);
+        let time: Arc<dyn Clock> = (*clock).clone();
+        let databases = VectorDatabases::new(DatabasePorts {
+            store: store.clone(),
+            embedder: Arc::clone(&embedder),
+            chunker: Arc::clone(&chunker),
+            index,
+            uses: Arc::new(NoDefinitionNamesOne),
+            quotas: Arc::clone(&quotas),
+            ids: Arc::clone(&ids),
+        });
+        let ports = FilePorts {
+            store: store.clone(),
+            blobs: Arc::clone(&kept),
+            extractor: Arc::clone(&extractor),
+            chunker: Arc::clone(&chunker),
+            quotas: Arc::clone(&quotas),
+            ids: Arc::clone(&ids),
+        };
+        let files = VectorFiles::new(ports, settings.bounds);
+        let queries = VectorQueries::new(QueryPorts {
+            store: store.clone(),
+            passages: store.clone(),
+            embedder: Arc::clone(&embedder),
+            reranker: None,
+            indexer: indexer.clone(),
+        });
+        let ports = IngestPorts {
+            store: store.clone(),
+            passages: store.clone(),
+            blobs: kept,
+            extractor,
+            chunker,
+            embedder,
+            compute: (*compute).clone(),
+            quotas,
+            indexer,
+            ids,
+            clock: time,
+        };
+        let ingestion = Arc::new(Ingestion::new(ports, ingest_settings(config, *node)));
+        let jobs = IngestionJobs::new(store);
+        let cleaning = Notify::new();
+        let vectors = Arc::new(Self { databases, files, jobs, queries, models, ingestion, cleaning });
+        Ok(Composed { vectors, blobs })
+    }
+
+    /// The executor of files' errands; none on a node without the service role `vector`.
+    pub(crate) fn executor(&self, config: &Config) -> Option<Arc<dyn Executor>> {
+        let is_worker = config.roles.iter().any(|role| role == "vector");
+        let executor: Arc<dyn Executor> = self.ingestion.clone();
+        is_worker.then_some(executor)
+    }
+
+    /// Tells that a deletion left something behind that goes in the background.
+    pub(crate) fn left_behind(&self) {
+        self.cleaning.notify_one();
+    }
+
+    /// Begins to read the embedding models, so that the first query need not wait for them.
+    pub(crate) fn warm_up(&self) {
+        self.models.begin();
+    }
+
+    /// Removes what deletions and uploads left behind, until the server stops. Work that nobody asked for at this moment waits
+    /// while the installation is restricted.
+    pub(crate) async fn keep(self: Arc<Self>, permit: Arc<dyn Permit>, mut stopped: watch::Receiver<bool>) {
+        let work = async {
+            let mut swept: Option<Instant> = None;
+            loop {
+                let mut wait = CLEANING;
+                if permit.may_work() {
+                    match self.ingestion.clean().await {
+                        Ok(true) => wait = REST,
+                        Ok(false) => {}
+                        Err(error) => tracing::debug!(%error, "what deletions left behind is removed later"),
+                    }
+                    if wait == CLEANING && swept.is_none_or(|at| at.elapsed() >= SWEEP) {
+                        swept = Some(Instant::now());
+                        self.sweep().await;
+                    }
+                }
+                tokio::select! {
+                    () = tokio::time::sleep(wait) => {}
+                    () = self.cleaning.notified() => {}
+                }
+            }
+        };
+        tokio::select! {
+            () = work => {}
+            _ = stopped.wait_for(|stopped| *stopped) => {}
+        }
+    }
+
+    async fn sweep(&self) {
+        match self.ingestion.sweep().await {
+            Ok(0) => {}
+            Ok(count) => tracing::info!(count, "bytes that no file has were removed"),
+            Err(error) => tracing::warn!(%error, "bytes that no file has are removed later"),
+        }
+    }
+}
+
+/// Reads one file as the standard input asks for it, and answers on the standard output: the life of a process that a
+/// server starts for a file.
+///
+/// # Errors
+/// What the operating system says, where the server is gone or the limits can't be set.
+pub fn read_one_file() -> std::io::Result<()> {
+    heddle_extract::worker::stdio()
+}
+
+/// The store of files' bytes.
+fn opened_blobs(config: &Config, clock: &Arc<ServerClock>, egress: &Egress) -> Result<BlobStore, StartError> {
+    let (time, ids): (Arc<dyn Clock>, Arc<dyn IdSource>) = (clock.clone(), Arc::new(RandomIds));
+    let opened = match &config.vectors.blobs {
+        BlobPlace::DataDirectory => {
+            BlobStore::directory(&config.data_dir.join(FOLDER).join("files"), time, ids)
+        }
+        BlobPlace::Directory(path) => BlobStore::directory(path, time, ids),
+        BlobPlace::Bucket => BlobStore::bucket(&config.vectors.bucket, egress.clone(), time, ids),
+    };
+    opened.map_err(|error| StartError::Vectors(error.to_string()))
+}
+
+/// The program that reads files: this one, unless another one is named.
+fn reader(named: Option<&PathBuf>) -> Result<PathBuf, StartError> {
+    let own = || std::env::current_exe();
+    let unknown = |error| StartError::Vectors(format!("the program that reads files is not known: {error}"));
+    named.map_or_else(|| own().map_err(unknown), |path| Ok(path.clone()))
+}
+
+fn ingest_settings(config: &Config, node: Uuid) -> IngestSettings {
+    let host = rustix::system::uname();
+    IngestSettings {
+        node: NodeIdentity {
+            id: node,
+            host_name: host.nodename().to_string_lossy().into_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        },
+        files: config.vectors.workers,
+        file_passages: config.vectors.bounds.file_passages,
+    }
+}

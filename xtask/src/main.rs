@@ -61,6 +61,12 @@ enum Task {
     /// Runs schemathesis over both OpenAPI documents.
     #[command(disable_help_flag = true)]
     Schemathesis(harness::Options),
+    /// Makes real documents of each type and checks that text, headings, tables and pages are kept.
+    #[command(disable_help_flag = true)]
+    Documents(harness::Options),
+    /// Keeps the bytes of files in an S3 service and checks what is there.
+    #[command(disable_help_flag = true)]
+    Blobs(harness::Options),
 }
 
 fn main() -> ExitCode {
@@ -92,6 +98,8 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
         Task::Bench(options) => return harness::run("bench", options),
         Task::Scan(options) => return harness::run("scan", options),
         Task::Schemathesis(options) => return harness::run("schemathesis", options),
+        Task::Documents(options) => return harness::run("documents", options),
+        Task::Blobs(options) => return harness::run("blobs", options),
     };
     Ok(if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -15,6 +15,7 @@ mod prepare;
 mod random;
 mod scan;
 mod schemathesis;
+mod vectors;
 
 use std::process::ExitCode;
 
@@ -52,6 +53,10 @@ enum Runner {
     Scan(scan::Options),
     /// Runs schemathesis over both OpenAPI documents.
     Schemathesis(schemathesis::Options),
+    /// Makes real documents of each type and checks that text, headings, tables and pages are kept.
+    Documents(vectors::documents::Options),
+    /// Keeps the bytes of files in an S3 service and checks what is there.
+    Blobs(vectors::blobs::Options),
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -78,5 +83,7 @@ async fn run(runner: Runner) -> anyhow::Result<bool> {
         Runner::Bench(subject) => bench::run(subject).await,
         Runner::Scan(options) => scan::run(options).await,
         Runner::Schemathesis(options) => schemathesis::run(options).await,
+        Runner::Documents(options) => vectors::documents::run(options).await,
+        Runner::Blobs(options) => vectors::blobs::run(options).await,
     }
 }

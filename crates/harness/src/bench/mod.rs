@@ -11,6 +11,8 @@ mod http1;
 mod jobs;
 mod policy;
 mod process;
+mod retrieval;
+mod vectors;
 
 use std::ffi::OsStr;
 use std::process::Command;
@@ -37,6 +39,10 @@ pub(crate) enum Subject {
     Egress,
     /// CPU time of decisions and listings with few grants and with many, of sign-ins, and of a caller who is known.
     Policy(policy::Options),
+    /// Quality of retrieval on judged questions, through the library and over HTTP.
+    Retrieval(retrieval::Options),
+    /// Vector search beside hnswlib and faiss, queries over HTTP beside the search within them, and ingestion.
+    Vectors(vectors::Options),
 }
 
 /// Measures a subject.
@@ -49,6 +55,8 @@ pub(crate) async fn run(subject: Subject) -> Result<bool> {
         Subject::Dmn(options) => decisions::run(options),
         Subject::Egress => egress::run(),
         Subject::Policy(options) => policy::run(options).await,
+        Subject::Retrieval(options) => retrieval::run(options).await,
+        Subject::Vectors(options) => vectors::run(options).await,
     }
 }
 

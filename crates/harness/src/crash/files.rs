@@ -29,8 +29,10 @@ const DATABASE: &str = "crash";
 const CALLERS: usize = 6;
 /// Paragraphs of a file, each with a word of its own.
 const PARAGRAPHS: usize = 40;
-/// Words of a paragraph: enough for a passage of its own.
-const WORDS: usize = 150;
+/// Words of a paragraph; every few of them comes the file's own word, so that no passage is without it.
+const WORDS: usize = 60;
+/// Words from one such to the next.
+const APART: usize = 6;
 /// Of so many files one is deleted again.
 const DELETED: u64 = 3;
 /// Longest wait for the files after the last restart.
@@ -255,7 +257,10 @@ fn mark(key: &str, paragraph: usize) -> String {
 
 fn text(key: &str) -> Text {
     let paragraphs = (0..PARAGRAPHS).map(|number| {
-        let filling = (0..WORDS).map(|word| format!("word{}", (word * 7 + number * 13) % 997));
+        let filling = (0..WORDS).map(|word| match word % APART {
+            0 => key.to_owned(),
+            _ => format!("word{}", (word * 7 + number * 13) % 997),
+        });
         format!("{key} {} {}", mark(key, number), filling.collect::<Vec<_>>().join(" "))
     });
     Text { name: format!("{key}.txt"), text: paragraphs.collect::<Vec<_>>().join("\n\n") }

@@ -12,6 +12,7 @@ mod jobs;
 mod policy;
 mod process;
 mod retrieval;
+mod stored;
 mod vectors;
 
 use std::ffi::OsStr;

@@ -260,8 +260,9 @@ impl PassageIndex for PassageIndexes {
                 let mut hits: BTreeMap<PassageId, LegScores> = BTreeMap::new();
                 if let Some(vector) = &search.vector {
                     let partition = self.partition(key, spec).await?;
-                    let partition = partition
-                        .ok_or_else(|| IndexError::Unfit("a vector, where there are words alone".to_owned()))?;
+                    let partition = partition.ok_or_else(|| {
+                        IndexError::Unfit("a vector, where there are words alone".to_owned())
+                    })?;
                     for hit in partition.search(vector, search).await? {
                         hits.entry(hit.id).or_default().semantic = hit.scores.semantic;
                     }

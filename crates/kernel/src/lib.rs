@@ -6,6 +6,7 @@ mod duration;
 mod id;
 mod kind;
 mod literals;
+mod name;
 mod page;
 mod patch;
 mod request_id;
@@ -15,14 +16,15 @@ mod time;
 pub use diagnostic::{Diagnostic, ExpressionPosition, Severity};
 pub use duration::IsoDuration;
 pub use id::{
-    CaseId, CaseTypeId, ConnectionId, EventId, GrantId, GroupId, HookId, IdError, IdSource, JobId, LicenceId,
-    RoleId, RunId, SequentialIds, SessionId, TaskId, TenantId, TokenId, UserId, WebhookId, WorkflowId,
-    uuid_v7,
+    BuildId, CaseId, CaseTypeId, ConnectionId, EventId, FileId, GrantId, GroupId, HookId, IdError, IdSource,
+    IngestionJobId, JobId, LicenceId, RoleId, RunId, SequentialIds, SessionId, TaskId, TenantId, TokenId,
+    UserId, VectorDatabaseId, WebhookId, WorkflowId, uuid_v7,
 };
 pub use kind::DefinitionKind;
 pub use literals::Stored;
 #[doc(hidden)]
 pub use literals::deserialize_literal;
+pub use name::{DatabaseName, NameFault};
 pub use page::{Cursor, CursorError, DEFAULT_LIMIT, MAX_LIMIT, Page, PageRequest};
 pub use patch::Patch;
 pub use request_id::RequestId;

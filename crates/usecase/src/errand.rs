@@ -16,6 +16,8 @@ literals! {
     pub enum ErrandKind {
         /// Delivery of an event to a webhook's subscription.
         Webhook = "webhook",
+        /// Work on the files of a vector database.
+        Ingestion = "ingestion",
     }
 }
 

@@ -1,0 +1,1 @@
+//! Rows and queries of vector databases, on SQLite and PostgreSQL.

@@ -1,0 +1,152 @@
+//! Port to embedding models: the built-in one, and deployments.
+
+use async_trait::async_trait;
+use heddle_kernel::{TenantId, literals};
+
+use crate::records::ModelUse;
+
+literals! {
+    /// Source of a model.
+    pub enum ModelSource {
+        /// The service itself.
+        BuiltIn = "builtIn",
+        /// A deployment of the organisation.
+        Deployment = "deployment",
+    }
+
+    /// State of a model.
+    pub enum ModelState {
+        /// It answers.
+        Ready = "ready",
+        /// Its weights are not here.
+        Missing = "missing",
+        /// It is being read.
+        Loading = "loading",
+        /// It can't be used.
+        Error = "error",
+    }
+}
+
+/// An embedding model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EmbeddingModel {
+    /// Id, dimensions and revision.
+    pub model: ModelUse,
+    /// Name for people.
+    pub display_name: String,
+    /// Source.
+    pub source: ModelSource,
+    /// Alias of the deployment, where it is one.
+    pub deployment_alias: Option<String>,
+    /// The most tokens of a text; more is cut off.
+    pub max_input_tokens: u32,
+    /// Codes of languages.
+    pub languages: Vec<String>,
+    /// State.
+    pub state: ModelState,
+    /// The reason of the state, and the command that helps.
+    pub state_detail: Option<String>,
+    /// Whether it is taken where none is named.
+    pub is_default: bool,
+    /// SHA-256 of the weights, where they are here.
+    pub sha256: Option<String>,
+    /// Licence of the weights.
+    pub licence: String,
+}
+
+/// Priority of an embedding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Priority {
+    /// Work in the background.
+    Background,
+    /// Somebody waits for the answer: it goes in front.
+    Interactive,
+}
+
+/// Reason for which texts were not embedded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EmbedError {
+    /// There is no such model, or its weights are not here; the text says how to get them.
+    #[error("{0}")]
+    Missing(String),
+    /// It does not answer for the moment: another try may do.
+    #[error("{message}")]
+    Unavailable {
+        /// The reason, in words, without secrets.
+        message: String,
+        /// Seconds before another try, where it said so.
+        retry_after_seconds: Option<u64>,
+    },
+    /// It can't embed these texts, now or later.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// Embeds texts.
+#[cfg_attr(any(test, feature = "mock"), mockall::automock)]
+#[async_trait]
+pub trait Embedder: Send + Sync {
+    /// The models that an organisation may use, the preset one first.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    async fn models(&self, tenant: TenantId) -> Result<Vec<EmbeddingModel>, EmbedError>;
+
+    /// Vectors of texts, in their order, each of length 1 and of the model's dimensions. Waits while the model has as much
+    /// as it can hold.
+    ///
+    /// # Errors
+    /// `Missing` also when the model is of another revision; `Unavailable`, `Refused`.
+    async fn embed(
+        &self,
+        tenant: TenantId,
+        model: &ModelUse,
+        texts: &[String],
+        priority: Priority,
+    ) -> Result<Vec<Vec<f32>>, EmbedError>;
+}
+
+/// Puts passages in order by a deployment that compares each with the query.
+#[cfg_attr(any(test, feature = "mock"), mockall::automock)]
+#[async_trait]
+pub trait Reranker: Send + Sync {
+    /// Scores of texts, in their order; the higher the better.
+    ///
+    /// # Errors
+    /// `Missing` when there is no such deployment or it can't do this; `Unavailable`, `Refused`.
+    async fn rerank(
+        &self,
+        tenant: TenantId,
+        deployment: &str,
+        query: &str,
+        texts: &[String],
+    ) -> Result<Vec<f32>, EmbedError>;
+}
+
+/// The vector of one text.
+///
+/// # Errors
+/// Those of [`Embedder::embed`]; `Refused` when no vector came or one of other dimensions or without numbers.
+pub async fn embed_one(
+    embedder: &dyn Embedder,
+    tenant: TenantId,
+    model: &ModelUse,
+    text: &str,
+    priority: Priority,
+) -> Result<Vec<f32>, EmbedError> {
+    let texts = [text.to_owned()];
+    let vector = embedder.embed(tenant, model, &texts, priority).await?.pop().unwrap_or_default();
+    check_vector(model, &vector)?;
+    Ok(vector)
+}
+
+/// Checks a vector against its model.
+pub(crate) fn check_vector(model: &ModelUse, vector: &[f32]) -> Result<(), EmbedError> {
+    if vector.len() != model.dimensions as usize || !vector.iter().all(|value| value.is_finite()) {
+        return Err(EmbedError::Refused(format!(
+            "the model `{}` gave a vector that is not one of {} numbers",
+            model.id, model.dimensions
+        )));
+    }
+    Ok(())
+}

@@ -213,7 +213,8 @@ const LAYERS: &[Layer] = &[
         name: "heddle-providers",
         knows: &["heddle-kernel", "heddle-policy", "heddle-usecase", "heddle-models", "heddle-egress"],
     },
-    Layer { name: "heddle-passages", knows: &["heddle-kernel", "heddle-vectors"] },
+    // Keys and ids are numbers and names to it; the composition adapts it to the port of the area.
+    Layer { name: "heddle-passages", knows: &[] },
     Layer { name: "heddle-server", knows: &["*"] },
     Layer { name: "heddle", knows: &["*"] },
     // The runners know a server by its HTTP API alone; the decision kit is run without one, too.

@@ -1,1 +1,5 @@
 //! Rows and queries of vector databases, on SQLite and PostgreSQL.
+
+mod pgvector;
+
+pub use pgvector::PassageIndexes;

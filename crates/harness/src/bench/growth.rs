@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::figures::{Figure, Latencies};
 use super::http1::{self, Connection};
-use super::{stored, vectors};
+use super::{searching, stored};
 use crate::prepare;
 
 /// Runs and cases, and as many tasks, of the small database.
@@ -212,7 +212,7 @@ async fn measure(
     rows: u64,
 ) -> Result<BTreeMap<String, f64>> {
     let mut server = Server::start(binary, Mode { demo: true, test_clock: false }, postgres).await?;
-    let client = vectors::sign_in(&server).await?;
+    let client = searching::sign_in(&server).await?;
     let requester = requester(&client, &server).await?;
     let mut workflows = Vec::new();
     for number in 0..WORKFLOWS {
@@ -236,7 +236,7 @@ async fn measure(
     super::example("heddle-store-workflows", "fill", &[], &arguments)?;
     out::note(format_args!("{rows} rows in {} s", began.elapsed().as_secs()));
     server.launch().await?;
-    let client = vectors::sign_in(&server).await?;
+    let client = searching::sign_in(&server).await?;
     let workflow = workflows.first().context("no workflow")?;
     let facts = facts(&client, workflow, case_types.first().context("no case type")?).await?;
     let host = server.facts().address.trim_start_matches("http://").to_owned();

@@ -11,7 +11,9 @@ mod http1;
 mod jobs;
 mod policy;
 mod process;
+mod questions;
 mod retrieval;
+mod searching;
 mod stored;
 mod vectors;
 

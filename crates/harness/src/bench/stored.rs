@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use super::figures::Latencies;
 use super::growth::{CALLS, Read, WARM, list, measure_reads};
 use super::http1::{self, Connection};
-use super::vectors::{files_at_once, sign_in, upload_patiently};
+use super::searching::{files_at_once, sign_in, upload_patiently};
 use crate::random::Random;
 use crate::vectors::{self, Text};
 
@@ -146,11 +146,15 @@ fn name(number: u64) -> String {
 /// A text of some passages; one of fifty has blanks alone.
 fn text(number: u64) -> Text {
     if number % FAILING == FAILING - 1 {
-        return Text { name: name(number), text: " \n".repeat(usize::try_from(number / FAILING).unwrap_or(0) + 1) };
+        return Text {
+            name: name(number),
+            text: " \n".repeat(usize::try_from(number / FAILING).unwrap_or(0) + 1),
+        };
     }
     let mut random = Random::new(number + 1);
     let mut passage = || {
-        let words = (0..WORDS).map(|_| format!("word{}", random.between(1, 3_000) * random.between(1, 3_000) / 3_000));
+        let words = (0..WORDS)
+            .map(|_| format!("word{}", random.between(1, 3_000) * random.between(1, 3_000) / 3_000));
         words.collect::<Vec<_>>().join(" ")
     };
     let passages: Vec<String> = (0..PASSAGES).map(|_| passage()).collect();

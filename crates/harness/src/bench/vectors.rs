@@ -1,263 +1,132 @@
-//! Costs of vector search: the library beside hnswlib and faiss, queries over HTTP beside the search within them, and
-//! ingestion.
-
-#![expect(
-    clippy::indexing_slicing,
-    reason = "members of JSON: an absent one reads as null, and a runner says what it found"
-)]
+//! Benchmark of nearest vectors, beside libraries that are known for them.
 
 use std::ffi::OsStr;
-use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
-use heddle_harness::client::Client;
-use heddle_harness::out;
-use heddle_harness::server::{self, Backend, Build, Mode, Server};
-use serde_json::{Value, json};
+use anyhow::{Context as _, Result};
+use serde::Deserialize;
 
-use super::figures::{Figure, Latencies};
-use super::http1::{self, Connection};
-use super::{example, output};
+use super::{example, output, searching};
 use crate::pip::Environment;
-use crate::vectors::{self, Text};
+use heddle_harness::{out, workspace};
 
-const SCRIPT: &str = include_str!("peers.py");
-/// Peers, by their packages.
-const PEERS: &str = "hnswlib==0.8.0 faiss-cpu==1.15.1 numpy>=2,<3";
-/// Most milliseconds that a query over HTTP takes in the middle beyond the search within it.
-const ADDED: f64 = 1.0;
-/// Queries before a figure, and queries that are measured.
-const WARM: usize = 50;
-const CALLS: usize = 1_000;
-/// Longest wait for files.
-const PATIENCE: Duration = Duration::from_secs(1_800);
-/// Longest wait for room in the queue.
-const ROOM: Duration = Duration::from_secs(300);
-/// Paragraphs of a file, each about one passage.
-const PARAGRAPHS: usize = 20;
+const SCRIPT: &str = include_str!("vectors.py");
+const PEERS: &str = "numpy hnswlib faiss-cpu";
+/// What the bars were set for: this many vectors.
+const USUAL: u64 = 100_000;
+const MILLION: u64 = 1_000_000;
 
 /// Options of `bench vectors`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Leaves hnswlib and faiss out, which need python3 and pip.
+    /// Vectors of 384 dimensions.
+    #[arg(long, default_value_t = USUAL)]
+    count: u64,
+    /// Queries.
+    #[arg(long, default_value_t = 1_000)]
+    queries: u64,
+    /// Leaves the libraries beside it out, which need python3, pip and a C++ compiler.
     #[arg(long)]
     alone: bool,
-    /// Vectors of the library's measurement.
-    #[arg(long, default_value_t = 100_000)]
-    vectors: usize,
-    /// Leaves the library and its peers out.
-    #[arg(long)]
-    http: bool,
-    /// Leaves out what goes over HTTP.
-    #[arg(long)]
-    library: bool,
-    /// Database of the started server; both by default.
-    #[arg(long, value_enum)]
-    backend: Vec<Backend>,
-    /// Files that are uploaded over HTTP, of some twenty passages each.
-    #[arg(long, default_value_t = 250)]
-    files: usize,
-    /// Measures a debug build of the server.
-    #[arg(long)]
-    debug: bool,
+    #[command(flatten)]
+    over: searching::Served,
 }
 
-/// Measures; `false` when a bar does not hold.
+#[derive(Deserialize)]
+struct Figures {
+    build_s: f64,
+    memory_mb: u64,
+    disk_mb: u64,
+    apply_s: f64,
+    rescored: Figure,
+    codes: Figure,
+    filter_1_percent: Figure,
+    changed: Figure,
+    int8_scan: Option<Figure>,
+}
+
+#[derive(Deserialize)]
+struct Figure {
+    recall: f64,
+    ms: f64,
+}
+
+#[derive(Deserialize)]
+struct Peer {
+    peer: String,
+    recall: f64,
+    ms: f64,
+    build_s: f64,
+}
+
+/// Measures; whether the bars hold.
 pub(crate) async fn run(options: Options) -> Result<bool> {
     let mut holds = true;
-    if !options.http {
-        library(&options)?;
+    if !options.over.http {
+        holds &= library(&options)?;
     }
-    if options.library {
-        return Ok(holds);
-    }
-    let binary = server::binary(if options.debug { Build::Debug } else { Build::Release })?;
-    let both = vec![Backend::Sqlite, Backend::Postgres];
-    let backends = if options.backend.is_empty() { both } else { options.backend.clone() };
-    for backend in backends {
-        let postgres = server::postgres_for(backend)?;
-        let mode = Mode { demo: true, test_clock: false };
-        let mut server = Server::start(&binary, mode, postgres.as_ref()).await?;
-        let client = sign_in(&server).await?;
-        holds &= over_http(&client, &server, backend, options.files).await?;
-        server.stop().await?;
+    if !options.over.library {
+        holds &= searching::run(&options.over).await?;
     }
     Ok(holds)
 }
 
-/// Signs the demo's administrator in.
-pub(super) async fn sign_in(server: &Server) -> Result<Client> {
-    let facts = server.facts();
-    let email = facts.email.as_deref().context("the ready file names no administrator")?;
-    let password = facts.password.as_deref().context("the ready file names no password")?;
-    Client::sign_in(&facts.address, email, password).await
-}
-
-/// Files that one request may have.
-pub(super) async fn files_at_once(client: &Client) -> Result<usize> {
-    let policy = client.get(&format!("{}/upload-policy", vectors::PATH)).await?.data()?;
-    let most = policy["maxFilesPerRequest"].as_u64().context("the policy has no maxFilesPerRequest")?;
-    usize::try_from(most.clamp(1, 50)).context("files of a request")
-}
-
-/// Uploads, and waits where the queue has no room yet.
-pub(super) async fn upload_patiently(client: &Client, database: &str, body: &Value) -> Result<Value> {
-    let began = Instant::now();
-    loop {
-        let answer = client.post(&vectors::files_path(database), body).await?;
-        if !matches!(answer.status, 429 | 503) || began.elapsed() > ROOM {
-            return answer.data().context("the upload");
-        }
-        tokio::time::sleep(Duration::from_millis(200)).await;
+/// The library's figures, and the peers' beside them; whether the bars hold.
+fn library(options: &Options) -> Result<bool> {
+    let folder = workspace::target_dir()?.join("bench-vectors");
+    std::fs::create_dir_all(&folder)?;
+    let (count, queries) = (options.count.to_string(), options.queries.to_string());
+    let mut arguments = vec![OsStr::new(&count), OsStr::new(&queries)];
+    if !options.alone {
+        arguments.push(folder.as_os_str());
     }
-}
-
-/// The library's figures, and the peers' beside them on vectors of the same kind.
-fn library(options: &Options) -> Result<()> {
-    let count = options.vectors.to_string();
-    let own = example("heddle-passages", "bench-vectors", &[], &[OsStr::new("--vectors"), OsStr::new(&count)])?;
-    own.lines().for_each(|line| out::line(format_args!("subject=vectors {line}")));
-    if options.alone {
-        return Ok(());
-    }
-    let environment = Environment::install("vector-peers", PEERS)?;
-    let mut python = environment.python("peers.py", SCRIPT)?;
-    python.arg(&count).env("OMP_NUM_THREADS", "1");
-    let lines = output(&mut python)?;
-    let ours = member(&own, "cpu_ms", "case=rescored");
-    for line in lines.lines() {
-        out::line(format_args!("subject=vectors {line}"));
-        if let (Some(ours), Some(peers)) = (ours, member(line, "cpu_ms", "peer=")) {
-            let name = line.split_whitespace().next().unwrap_or_default();
-            out::line(format_args!("subject=vectors {name} ratio={:.2} unit=times-our-cpu", peers / ours));
+    let line = example("heddle-passages", "bench-vectors", &[], &arguments)?;
+    let figures: Figures = serde_json::from_str(&line).context("the benchmark printed no figures")?;
+    let holds = report(&figures, options.count);
+    if !options.alone {
+        let peers = Environment::install("peers-vectors", PEERS)?;
+        let lines = output(peers.python("vectors.py", SCRIPT)?.arg(&folder))?;
+        for line in lines.lines() {
+            let Peer { peer, recall, ms, build_s } =
+                serde_json::from_str(line).context("the peers printed no figures")?;
+            out::line(format_args!(
+                "subject=vectors peer={peer} recall@10={recall:.4} cpu_ms={ms:.3} build_s={build_s:.1} \
+                 query_ratio={:.2} build_ratio={:.1}",
+                ms / figures.rescored.ms,
+                build_s / figures.build_s
+            ));
         }
     }
-    Ok(())
-}
-
-/// A number of the first line that has a mark.
-fn member(text: &str, name: &str, mark: &str) -> Option<f64> {
-    let line = text.lines().find(|line| line.contains(mark))?;
-    line.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='))?.parse().ok()
-}
-
-/// Ingestion and queries of one server.
-async fn over_http(client: &Client, server: &Server, backend: Backend, files: usize) -> Result<bool> {
-    let model = vectors::model(client).await?;
-    if model.is_none() {
-        out::note("no embedding model is ready: hybrid queries are left out");
-    }
-    let mut holds = true;
-    let modes: &[Option<&str>] = if model.is_some() { &[None, model.as_deref()] } else { &[None] };
-    for model in modes {
-        let (name, mode) = model.map_or(("bench-words", "keyword"), |_| ("bench-hybrid", "hybrid"));
-        vectors::create_as(client, &json!({"name": name, "embeddingModelId": model})).await?;
-        // A model takes 50 ms for each passage.
-        let files = if model.is_some() { files.div_ceil(10) } else { files };
-        let rate = ingest(client, name, files).await?;
-        print(backend, format!("ingestion mode={mode} files={files}"), rate, "passages/s");
-        holds &= queries(client, server, backend, Asked { name, mode }).await?;
-    }
+    std::fs::remove_dir_all(&folder)?;
     Ok(holds)
 }
 
-fn print(backend: Backend, name: String, value: f64, unit: &'static str) {
-    out::line(Figure { backend: backend.name(), build: None, name, callers: None, value, unit });
-}
-
-/// Passages that become ready in a second, from the first upload to the last file.
-async fn ingest(client: &Client, database: &str, files: usize) -> Result<f64> {
-    let at_once = files_at_once(client).await?;
-    let texts: Vec<Text> = (0..files).map(text).collect();
-    let began = Instant::now();
-    for part in texts.chunks(at_once) {
-        upload_patiently(client, database, &vectors::texts(part)).await?;
-    }
-    let files = vectors::settled(client, database, PATIENCE).await?;
-    if let Some(failed) = files.iter().find(|file| file["state"] != "ready") {
-        bail!("a text is not ready: {failed}");
-    }
-    let passages: u64 = files.iter().filter_map(|file| file["passages"].as_u64()).sum();
-    Ok(passages as f64 / began.elapsed().as_secs_f64())
-}
-
-/// A text of words that repeat as those of a language do: few are frequent.
-fn text(number: usize) -> Text {
-    let mut random = crate::random::Random::new(number as u64 + 1);
-    let mut word = || {
-        let (one, other) = (random.between(1, 5_000), random.between(1, 5_000));
-        format!("word{}", one * other / 5_000)
+/// Prints the figures; whether they hold.
+fn report(figures: &Figures, count: u64) -> bool {
+    let Figures { build_s, memory_mb, disk_mb, apply_s, .. } = figures;
+    out::line(format_args!(
+        "subject=vectors count={count} build_s={build_s:.2} memory_mb={memory_mb} disk_mb={disk_mb} \
+         change_a_tenth_s={apply_s:.2}"
+    ));
+    // Recall and CPU milliseconds, where the count is one that bars are set for.
+    let (most, most_filtered) = match count {
+        USUAL => (Some(0.4), Some(0.3)),
+        MILLION => (Some(7.0), None),
+        _other => (None, None),
     };
-    let paragraphs: Vec<String> =
-        (0..PARAGRAPHS).map(|_| (0..120).map(|_| word()).collect::<Vec<_>>().join(" ")).collect();
-    Text { name: format!("text-{number}.txt"), text: paragraphs.join("\n\n") }
-}
-
-/// A database and the mode in which it is asked.
-struct Asked<'a> {
-    name: &'a str,
-    mode: &'a str,
-}
-
-/// Medians and last hundredths over HTTP and of the search within; whether what lies between stays within its bar.
-async fn queries(client: &Client, server: &Server, backend: Backend, asked: Asked<'_>) -> Result<bool> {
-    let Asked { name, mode } = asked;
-    let host = server.facts().address.trim_start_matches("http://").to_owned();
-    let mut connection = Connection::open(&host).await?;
-    let path = format!("{}/query", vectors::path(name));
-    let mut random = crate::random::Random::new(7);
-    let (mut whole, mut within) = (Latencies::default(), Latencies::default());
-    for call in 0..WARM + CALLS {
-        let words = (0..6).map(|_| format!("word{}", random.between(1, 2_000)));
-        let query = words.collect::<Vec<_>>().join(" ");
-        let body = json!({"query": query, "mode": mode, "limit": 8}).to_string();
-        let request = http1::request("POST", &path, Some(&client.token()), Some(&body));
-        let began = Instant::now();
-        let (status, answer) = connection.exchange(&request).await?;
-        let took = began.elapsed();
-        if status != 200 {
-            bail!("POST {path}: {status} {}", String::from_utf8_lossy(answer));
-        }
-        let answer: Value = serde_json::from_slice(answer).context("an answer that is no JSON")?;
-        let inside = answer["data"]["took"]["totalMs"].as_f64().context("an answer without took.totalMs")?;
-        if call >= WARM {
-            whole.add(took);
-            within.add(Duration::from_secs_f64(inside.max(0.0) / 1_000.0));
-        }
+    let mut holds = count != MILLION || *memory_mb <= 250;
+    let bars = [
+        ("rescored", Some(&figures.rescored), Some(0.9995), most),
+        ("codes", Some(&figures.codes), None, None),
+        ("filter-1-percent", Some(&figures.filter_1_percent), Some(0.9995), most_filtered),
+        ("changed", Some(&figures.changed), Some(0.9995), most),
+        ("int8-scan", figures.int8_scan.as_ref(), None, None),
+    ];
+    for (name, figure, least, most) in bars {
+        let Some(Figure { recall, ms }) = figure else { continue };
+        let held = least.is_none_or(|least| *recall >= least) && most.is_none_or(|most| *ms <= most);
+        holds &= held;
+        let verdict = if held { "" } else { " FAILED" };
+        out::line(format_args!("subject=vectors leg={name} recall@10={recall:.4} cpu_ms={ms:.3}{verdict}"));
     }
-    whole.sort();
-    within.sort();
-    let added = whole.percentile(0.5) - within.percentile(0.5);
-    for (what, value) in [
-        ("p50", whole.percentile(0.5)),
-        ("p99", whole.percentile(0.99)),
-        ("library-p50", within.percentile(0.5)),
-        ("library-p99", within.percentile(0.99)),
-        ("added-p50", added),
-    ] {
-        print(backend, format!("query mode={mode} {what}"), value, "ms");
-    }
-    if added > ADDED {
-        out::line(format_args!("BEYOND: {mode} takes {added:.2} ms more over HTTP, may be {ADDED}"));
-    }
-    Ok(added <= ADDED)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_figure_is_found_by_its_mark() {
-        let text = "case=codes cpu_ms=0.22\ncase=rescored recall=1.0 cpu_ms=0.34 x=1\n";
-        assert_eq!(member(text, "cpu_ms", "case=rescored"), Some(0.34));
-        assert_eq!(member(text, "cpu_ms", "case=other"), None);
-    }
-
-    #[test]
-    fn texts_differ_and_are_the_same_each_time() {
-        assert_eq!(text(1).text, text(1).text);
-        assert_ne!(text(1).text, text(2).text);
-        assert_eq!(text(3).text.split("\n\n").count(), PARAGRAPHS);
-    }
+    holds
 }

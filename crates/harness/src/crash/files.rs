@@ -355,8 +355,10 @@ mod tests {
 
     #[test]
     fn every_paragraph_of_every_file_has_a_word_of_its_own() {
-        let marks: BTreeSet<String> =
-            [key(1, 12), key(11, 2)].iter().flat_map(|key| (0..PARAGRAPHS).map(move |at| mark(key, at))).collect();
+        let marks: BTreeSet<String> = [key(1, 12), key(11, 2)]
+            .iter()
+            .flat_map(|key| (0..PARAGRAPHS).map(move |at| mark(key, at)))
+            .collect();
         assert_eq!(marks.len(), 2 * PARAGRAPHS);
         let text = text("zq1x1").text;
         assert!(marks.iter().all(|mark| !text.contains(mark.as_str())));

@@ -356,7 +356,9 @@ fn connection(kind: &str) -> Value {
 fn query(operation: &Operation) -> Option<Value> {
     match operation.label().as_str() {
         "DELETE /api/workflows/{workflowId}/runs/{runId}" => Some(json!({"reason": "no longer needed"})),
-        "GET /api/vector-databases/address-availability" => Some(json!({"name": format!("made-{}", unique())})),
+        "GET /api/vector-databases/address-availability" => {
+            Some(json!({"name": format!("made-{}", unique())}))
+        }
         _ => None,
     }
 }

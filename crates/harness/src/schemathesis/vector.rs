@@ -45,7 +45,9 @@ pub(super) fn body(label: &str) -> Option<Value> {
         "PATCH /api/vector-databases/{name}" => json!({"displayName": "Renamed"}),
         "POST /api/vector-databases/{name}/files" => texts(1),
         "PATCH /api/vector-databases/{name}/files/{fileId}" => json!({"title": "Renamed"}),
-        "POST /api/vector-databases/{name}/query" => json!({"query": "heddle", "mode": "keyword", "limit": 3}),
+        "POST /api/vector-databases/{name}/query" => {
+            json!({"query": "heddle", "mode": "keyword", "limit": 3})
+        }
         _ => return None,
     })
 }

@@ -140,7 +140,10 @@ impl Trial {
 
     async fn all(&mut self) -> Result<()> {
         let small = Text { name: "small-heddle.txt".to_owned(), text: "The small heddle.".to_owned() };
-        let large = Text { name: "large-loom.txt".to_owned(), text: "the warp and the weft of the loom\n".repeat(LINES) };
+        let large = Text {
+            name: "large-loom.txt".to_owned(),
+            text: "the warp and the weft of the loom\n".repeat(LINES),
+        };
         let sizes = [small.text.len(), large.text.len()];
         let mut ids = Vec::new();
         for text in [small, large] {

@@ -175,7 +175,12 @@ pub(crate) async fn run(options: Options) -> Result<bool> {
         let lacking = kept(&client, maker, options.count).await.with_context(|| maker.name.to_owned())?;
         lacking.iter().take(10).for_each(|what| out::line(format_args!("  {}: {what}", maker.name)));
         let word = if lacking.is_empty() { "kept" } else { "LOST" };
-        out::line(format_args!("{word} {} documents={} lacking={}", maker.name, options.count, lacking.len()));
+        out::line(format_args!(
+            "{word} {} documents={} lacking={}",
+            maker.name,
+            options.count,
+            lacking.len()
+        ));
         holds &= lacking.is_empty();
     }
     server.stop().await?;

@@ -119,7 +119,10 @@ mod tests {
     fn a_suite_is_read_and_a_title_is_not_said_twice() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
-        write("corpus.jsonl", "{\"id\":\"1\",\"title\":\"t\",\"text\":\"t u\"}\n{\"id\":\"2\",\"title\":\"v\",\"text\":\"w\"}\n");
+        write(
+            "corpus.jsonl",
+            "{\"id\":\"1\",\"title\":\"t\",\"text\":\"t u\"}\n{\"id\":\"2\",\"title\":\"v\",\"text\":\"w\"}\n",
+        );
         write("queries.json", "{\"q\":\"what\",\"r\":\"nothing\"}");
         write("qrels.json", "{\"q\":{\"2\":1},\"r\":{\"1\":0}}");
         let suite = Suite::read(folder.path()).unwrap();

@@ -56,7 +56,8 @@ pub(super) async fn harmed(scene: &Scene, judge: &mut Judge) -> Result<()> {
                     if let Some(folder) = path.parent() {
                         std::fs::create_dir_all(folder).context("the folder of the index")?;
                     }
-                    std::fs::copy(earlier.path().join(number.to_string()), path).context("the earlier index")?;
+                    std::fs::copy(earlier.path().join(number.to_string()), path)
+                        .context("the earlier index")?;
                 }
             }
             Harm::Deleted | Harm::Truncated | Harm::Overwritten => {
@@ -66,7 +67,10 @@ pub(super) async fn harmed(scene: &Scene, judge: &mut Judge) -> Result<()> {
             }
         }
         judge.must(scene.restart().await?, format_args!("{harm:?}: the server does not start again"));
-        judge.must(answers(scene, &name, &kept).await, format_args!("{harm:?}: the answer is wrong, or never comes"));
+        judge.must(
+            answers(scene, &name, &kept).await,
+            format_args!("{harm:?}: the answer is wrong, or never comes"),
+        );
     }
     Ok(())
 }

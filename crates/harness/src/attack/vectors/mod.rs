@@ -168,7 +168,8 @@ async fn hostile(scene: &Scene, judge: &mut Judge) -> Result<()> {
         let allowed: &[u16] = if one.codes.is_empty() { &[202] } else { &[202, 400, 413, 415] };
         judge.status(one.file, answer.status, allowed);
         if answer.status == 400 {
-            judge.must(!reasons(&answer).is_empty(), format_args!("{} is refused without a reason", one.file));
+            judge
+                .must(!reasons(&answer).is_empty(), format_args!("{} is refused without a reason", one.file));
         }
     }
     let files = ended(&scene.owner, &name, READ).await?;
@@ -192,7 +193,8 @@ async fn hostile(scene: &Scene, judge: &mut Judge) -> Result<()> {
 
 /// Bodies of queries that are none, as bytes: JSON has no word for some of them.
 fn bad_questions() -> Vec<String> {
-    let deep = format!("{}{}{}", r#"{"not":"#.repeat(20_000), r#"{"field":"fileId","eq":"a"}"#, "}".repeat(20_000));
+    let deep =
+        format!("{}{}{}", r#"{"not":"#.repeat(20_000), r#"{"field":"fileId","eq":"a"}"#, "}".repeat(20_000));
     let wide = vec![r#"{"field":"fileId","eq":"a"}"#; 50_000].join(",");
     let mut bodies = vec![
         json!({"query": "a".repeat(LETTERS)}).to_string(),
@@ -229,8 +231,21 @@ fn bad_questions() -> Vec<String> {
 
 /// Texts that a search by words must take as texts.
 const SYNTAX: &[&str] = &[
-    "\"warp", "warp AND", "(warp", "warp)", "text:warp^9999", "*", "warp~99", "[a TO z]", "+ - ! \\", "/(a+)+$/",
-    "\u{0}warp", "\u{202e}warp", "warp\u{fffd}", "'; DROP TABLE vector_files; --", "{\"match_all\":{}}",
+    "\"warp",
+    "warp AND",
+    "(warp",
+    "warp)",
+    "text:warp^9999",
+    "*",
+    "warp~99",
+    "[a TO z]",
+    "+ - ! \\",
+    "/(a+)+$/",
+    "\u{0}warp",
+    "\u{202e}warp",
+    "warp\u{fffd}",
+    "'; DROP TABLE vector_files; --",
+    "{\"match_all\":{}}",
 ];
 
 async fn questions(scene: &Scene, judge: &mut Judge) -> Result<()> {
@@ -268,13 +283,21 @@ async fn others(scene: &Scene, judge: &mut Judge) -> Result<()> {
     for (person, mine, foreign, word) in
         [(own, own_file, their_file, "theirword"), (theirs, their_file, own_file, "ownword")]
     {
-        judge.must(found(person, &name, "heddle").await? == [mine.clone()], "a shared word finds one's own alone");
+        judge.must(
+            found(person, &name, "heddle").await? == [mine.clone()],
+            "a shared word finds one's own alone",
+        );
         judge.must(found(person, &name, word).await?.is_empty(), format_args!("{word} is found by others"));
-        let filtered = json!({"query": "heddle", "mode": "keyword", "filter": {"field": "fileId", "eq": foreign}});
+        let filtered =
+            json!({"query": "heddle", "mode": "keyword", "filter": {"field": "fileId", "eq": foreign}});
         let answer = data(person.post(&format!("{}/query", path(&name)), &filtered).await?)?;
         judge.must(answer["passages"] == json!([]), format_args!("a filter by another's file: {answer}"));
         let file = format!("{}/{foreign}", files_path(&name));
-        judge.status("a change of another's file", person.patch(&file, &json!({"title": "x"})).await?.status, &[403, 404]);
+        judge.status(
+            "a change of another's file",
+            person.patch(&file, &json!({"title": "x"})).await?.status,
+            &[403, 404],
+        );
         judge.status("the deletion of another's file", person.delete(&file).await?.status, &[403, 404]);
         let jobs = data(person.get(&format!("{PATH}/ingestion-jobs?limit=200")).await?)?;
         let newest = jobs.as_array().into_iter().flatten().take(3);
@@ -282,7 +305,11 @@ async fn others(scene: &Scene, judge: &mut Judge) -> Result<()> {
             let other = if std::ptr::eq(person, own) { theirs } else { own };
             let job = format!("{PATH}/ingestion-jobs/{job}");
             judge.status("another's job", other.get(&job).await?.status, &[403, 404]);
-            judge.status("another's job's servers", other.get(&format!("{job}/servers")).await?.status, &[403, 404]);
+            judge.status(
+                "another's job's servers",
+                other.get(&format!("{job}/servers")).await?.status,
+                &[403, 404],
+            );
             judge.status("the end of another's job", other.delete(&job).await?.status, &[403, 404]);
         }
     }

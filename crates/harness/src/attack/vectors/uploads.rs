@@ -83,7 +83,9 @@ async fn send(scene: &Scene, name: &str, chunked: bool, most: u64) -> Result<Sen
     let (began, mut bytes) = (Instant::now(), 0_u64);
     let mut said = Vec::new();
     let mut next = framed(begin);
-    while bytes < (most + 4 * SLACK).min(ANNOUNCED) && began.elapsed() < scene.pressure.max(Duration::from_secs(60)) {
+    while bytes < (most + 4 * SLACK).min(ANNOUNCED)
+        && began.elapsed() < scene.pressure.max(Duration::from_secs(60))
+    {
         let sent = tokio::time::timeout(Duration::from_secs(10), stream.write_all(next.as_bytes())).await;
         if !matches!(sent, Ok(Ok(()))) {
             break;
@@ -114,7 +116,15 @@ fn size(folder: &Path) -> u64 {
 /// Names that lead elsewhere, or are none.
 fn bad_names() -> Vec<String> {
     let mut names: Vec<String> = [
-        "../", "../../../../../../tmp/", "/tmp/", "..\\..\\", "a/../../", "%2e%2e%2f", "\u{0}", "\n", "C:\\",
+        "../",
+        "../../../../../../tmp/",
+        "/tmp/",
+        "..\\..\\",
+        "a/../../",
+        "%2e%2e%2f",
+        "\u{0}",
+        "\n",
+        "C:\\",
         "\u{202e}",
     ]
     .iter()
@@ -140,7 +150,8 @@ pub(super) async fn names(scene: &Scene, judge: &mut Judge) -> Result<()> {
     let folder = scene.data_dir().await;
     let above = folder.parent().unwrap_or(&folder).to_path_buf();
     judge.must(!named(&above), "a file below the data directory has a name that was uploaded");
-    let elsewhere = [Path::new("/tmp").join(format!("{MARK}.txt")), Path::new("/").join(format!("{MARK}.txt"))];
+    let elsewhere =
+        [Path::new("/tmp").join(format!("{MARK}.txt")), Path::new("/").join(format!("{MARK}.txt"))];
     for path in elsewhere {
         judge.must(!path.exists(), format_args!("{} is there", path.display()));
     }

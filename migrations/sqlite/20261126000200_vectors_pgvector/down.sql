@@ -1,1 +1,1 @@
--- The passage index of the extension pgvector is PostgreSQL's alone
+DROP TABLE vector_partitions;

@@ -163,8 +163,8 @@ impl Caller {
                     // At any stage of its way.
                     tokio::time::sleep(Duration::from_millis(self.random.between(0, 400))).await;
                     file.deletion = self.delete(&file.id, &mut ledger).await;
-                    self.asked_after(&file, &mut ledger).await;
                 }
+                self.asked_after(&file, &mut ledger).await;
                 ledger.files.push(file);
             }
             let pause = self.random.between(0, self.pause_ms);

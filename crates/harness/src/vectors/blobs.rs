@@ -88,8 +88,7 @@ fn surroundings(facts: &Value) -> Surroundings {
         ("HEDDLE_EGRESS_ALLOW", text("url").trim_start_matches("http://").to_owned()),
         ("HEDDLE_VECTORS_S3_ENDPOINT", text("url")),
         ("HEDDLE_VECTORS_S3_REGION", "us-east-1".to_owned()),
-        ("HEDDLE_VECTORS_S3_BUCKET", "archive".to_owned()),
-        ("HEDDLE_VECTORS_S3_PREFIX", "files".to_owned()),
+        ("HEDDLE_VECTORS_FILES", "s3://archive/files".to_owned()),
         ("HEDDLE_VECTORS_S3_ACCESS_KEY_ID", text("id")),
         ("HEDDLE_VECTORS_S3_SECRET_ACCESS_KEY", text("secret")),
     ];

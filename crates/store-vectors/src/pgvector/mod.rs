@@ -206,11 +206,15 @@ impl PassageIndex for PassageIndexes {
         match spec.backend {
             Backend::Embedded => self.embedded.apply(key, spec, remove, add, sequence).await,
             Backend::Pgvector => {
-                // Each of the two may be ended behind: then the smaller number stands, and both take it once more.
+                // The process may end between the two: then the smaller number stands, and the one behind catches up.
                 if let Some(partition) = self.partition(key, spec).await? {
                     partition.apply(remove, add, sequence).await?;
                 }
-                self.embedded.apply(key, &of_words(spec), remove, &words_of(add), sequence).await
+                let words = of_words(spec);
+                if self.embedded.sequence(key, &words).await? >= sequence {
+                    return Ok(());
+                }
+                self.embedded.apply(key, &words, remove, &words_of(add), sequence).await
             }
         }
     }

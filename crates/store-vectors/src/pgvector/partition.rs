@@ -209,7 +209,7 @@ impl Partition {
     fn making(&self) -> String {
         let Names { value, table, graph: _ } = &*self.names;
         let (schema, dimensions) = (&self.extension.schema, self.dimensions);
-        let tenant = self.key.tenant;
+        let tenant = self.key.tenant.0;
         let inline = if dimensions <= INLINE {
             format!("ALTER TABLE {table} ALTER COLUMN embedding SET STORAGE PLAIN;")
         } else {

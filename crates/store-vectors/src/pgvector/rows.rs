@@ -137,9 +137,7 @@ pub(super) fn bytes_of(vector: &[f32]) -> Vec<u8> {
 pub(super) fn cosine(vector: &[f32], exact: &[u8]) -> f32 {
     let others = exact.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes));
     let sum: f64 = vector.iter().zip(others).map(|(one, other)| f64::from(*one) * f64::from(other)).sum();
-    #[expect(clippy::cast_possible_truncation, reason = "a score has no more digits than its vectors")]
-    let cosine = sum as f32;
-    cosine
+    sum as f32
 }
 
 /// Ranges as PostgreSQL's `int8multirange` reads them: `{[1,5),[7,9)}`.

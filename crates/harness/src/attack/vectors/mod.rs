@@ -258,7 +258,7 @@ async fn questions(scene: &Scene, judge: &mut Judge) -> Result<()> {
         let short: String = body.chars().take(80).collect();
         let request = scene.owner.request(reqwest::Method::POST, &asked);
         let answer = request.body("application/json", body.into_bytes()).send().await?;
-        judge.status(format_args!("the question {short}"), answer.status, &[400]);
+        judge.status(format_args!("the question {short}"), answer.status, &[400, 413]);
     }
     for text in SYNTAX {
         let answer = scene.owner.post(&asked, &json!({"query": text, "mode": "keyword"})).await?;

@@ -388,7 +388,10 @@ impl Partition {
             return Ok(());
         }
         let (kind, schema) = (self.kind(), &self.extension.schema);
-        // One that broke off stays behind without being valid. Each is a statement of its own: no transaction may be open.
+        // Each is a statement of its own: no transaction may be open. The building waits for every transaction that runs, for
+        // longer than others may wait for a lock.
+        conn.batch_execute("SET lock_timeout = '10min'").await?;
+        // One that broke off stays behind without being valid.
         let gone = conn.batch_execute(&format!("DROP INDEX CONCURRENTLY IF EXISTS {graph}")).await;
         let built = match gone {
             Ok(()) => {
@@ -400,6 +403,8 @@ impl Partition {
             }
             Err(error) => Err(error),
         };
+        // As every connection has it when it is made.
+        conn.batch_execute("SET lock_timeout = '10s'").await?;
         let open = diesel::sql_query("SELECT pg_advisory_unlock($1, hashtext($2))")
             .bind::<Integer, _>(GRAPHS)
             .bind::<Text, _>(graph)

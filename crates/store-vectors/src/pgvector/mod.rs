@@ -7,7 +7,7 @@
 //! filter never costs an answer.
 //!
 //! Words stay with the index of this server's files, whose ranking is BM25: PostgreSQL's own (`ts_rank_cd`) knows nothing of how
-//! rare a word is. Each part carries the number of the last commit that it has; the index as a whole has the smaller.
+//! rare a word is. Each part carries the number of the last commit that it has, and the words are never ahead of the vectors.
 //!
 //! The extension is the operator's to make (`CREATE EXTENSION vector`); where it is absent, or older than 0.8, this node has
 //! the index of its files alone.
@@ -26,7 +26,7 @@ use heddle_vectors::ports::{
 };
 use heddle_vectors::records::{Backend, IndexKey, PassageId, PassageRange};
 
-use self::partition::{Extension, Partition};
+use self::partition::{Beginning, Extension, Partition};
 
 /// Passages from which a graph is worth its building.
 const GRAPH_FROM: i64 = 20_000;
@@ -72,8 +72,8 @@ impl From<Fault> for IndexError {
 /// Part of an index that a rebuilding builds.
 #[derive(Debug, Clone)]
 enum Begun {
-    /// Words alone: the vectors are there, and other nodes use them.
-    Words,
+    /// Words alone, where there are no vectors, or where they are whole and had this commit: other nodes use them.
+    Words(Option<i64>),
     /// The vectors as well, under this epoch.
     Whole(Partition, i64),
 }
@@ -144,18 +144,18 @@ impl PassageIndexes {
 
     /// Begins the part of the vectors anew, unless it is whole: another node may have built it.
     async fn begin(&self, key: IndexKey, spec: &IndexSpec) -> Result<Begun, Fault> {
-        let Some(partition) = self.partition(key, spec).await? else { return Ok(Begun::Words) };
+        let Some(partition) = self.partition(key, spec).await? else { return Ok(Begun::Words(None)) };
         let own = match self.begun(key) {
             Some(Begun::Whole(_, epoch)) => Some(epoch),
-            Some(Begun::Words) | None => None,
+            Some(Begun::Words(_)) | None => None,
         };
         let vectors = partition.sequence(own).await.ok();
         let words = self.embedded.sequence(key, &of_words(spec)).await.ok();
         // Both whole, and begun anew all the same: the commits that the one behind lacks are not kept any more.
         let stale = vectors.filter(|vectors| words.is_some_and(|words| *vectors <= words));
         Ok(match partition.begin(own, stale).await? {
-            Some(epoch) => Begun::Whole(partition, epoch),
-            None => Begun::Words,
+            Beginning::Anew(epoch) => Begun::Whole(partition, epoch),
+            Beginning::Kept(has) => Begun::Words(Some(has)),
         })
     }
 }
@@ -183,14 +183,18 @@ impl PassageIndex for PassageIndexes {
             Backend::Pgvector => {
                 let own = match self.begun(key) {
                     Some(Begun::Whole(_, epoch)) => Some(epoch),
-                    Some(Begun::Words) | None => None,
+                    Some(Begun::Words(_)) | None => None,
                 };
                 let vectors = match self.partition(key, spec).await? {
                     Some(partition) => Some(partition.sequence(own).await?),
                     None => None,
                 };
                 let words = self.embedded.sequence(key, &of_words(spec)).await?;
-                Ok(vectors.map_or(words, |vectors| vectors.min(words)))
+                // Vectors go first, always: words beyond them are of another history, such as before a restored backup.
+                if vectors.is_some_and(|vectors| words > vectors) {
+                    return Err(IndexError::Rebuild("the words are ahead of the vectors".to_owned()));
+                }
+                Ok(words)
             }
         }
     }
@@ -236,7 +240,7 @@ impl PassageIndex for PassageIndexes {
     async fn rebuild_add(&self, key: IndexKey, add: &[IndexedPassage]) -> Result<(), IndexError> {
         match self.begun(key) {
             None => self.embedded.rebuild_add(key, add).await,
-            Some(Begun::Words) => self.embedded.rebuild_add(key, &words_of(add)).await,
+            Some(Begun::Words(_)) => self.embedded.rebuild_add(key, &words_of(add)).await,
             Some(Begun::Whole(partition, epoch)) => {
                 partition.add(epoch, add).await?;
                 self.embedded.rebuild_add(key, &words_of(add)).await
@@ -245,11 +249,17 @@ impl PassageIndex for PassageIndexes {
     }
 
     async fn rebuild_end(&self, key: IndexKey, sequence: i64) -> Result<(), IndexError> {
-        if let Some(Begun::Whole(partition, epoch)) = self.begun(key) {
-            partition.end(epoch, sequence).await?;
-        }
+        let words = match self.begun(key) {
+            Some(Begun::Whole(partition, epoch)) => {
+                partition.end(epoch, sequence).await?;
+                sequence
+            }
+            // Words are never ahead of the vectors; what they have already they take once more.
+            Some(Begun::Words(Some(has))) => sequence.min(has),
+            Some(Begun::Words(None)) | None => sequence,
+        };
         self.note(key, None);
-        self.embedded.rebuild_end(key, sequence).await
+        self.embedded.rebuild_end(key, words).await
     }
 
     async fn search(

@@ -85,6 +85,15 @@ pub(super) struct Partition {
     extension: Extension,
 }
 
+/// Outcome of a beginning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Beginning {
+    /// It is whole and stays, with this commit.
+    Kept(i64),
+    /// It is empty, under this epoch.
+    Anew(i64),
+}
+
 /// Names of a partition's table and graph, both without anything to quote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Names {
@@ -168,9 +177,9 @@ impl Partition {
         Ok(state.is_some_and(|state| state.graph))
     }
 
-    /// Begins anew and gives the epoch; none where it is whole and has a commit behind the one that is `stale`. `own` is the
-    /// epoch that this node began before.
-    pub(super) async fn begin(&self, own: Option<i64>, stale: Option<i64>) -> Result<Option<i64>, Fault> {
+    /// Begins anew, unless it is whole and has a commit behind the one that is `stale`. `own` is the epoch that this node began
+    /// before.
+    pub(super) async fn begin(&self, own: Option<i64>, stale: Option<i64>) -> Result<Beginning, Fault> {
         let mut conn = self.postgres.conn().await?;
         PgDb::begin(&mut conn).await?;
         let result = self.begin_within(&mut conn, own, stale).await;
@@ -182,11 +191,13 @@ impl Partition {
         conn: &mut PgConn,
         own: Option<i64>,
         stale: Option<i64>,
-    ) -> Result<Option<i64>, Fault> {
+    ) -> Result<Beginning, Fault> {
         lock::serialise(conn, "vector partitions").await?;
         let state = self.state(conn, true).await?;
-        if self.whole(state.as_ref()).is_ok_and(|has| stale.is_none_or(|stale| has > stale)) {
-            return Ok(None);
+        if let Ok(has) = self.whole(state.as_ref())
+            && stale.is_none_or(|stale| has > stale)
+        {
+            return Ok(Beginning::Kept(has));
         }
         if state.as_ref().is_some_and(|state| state.is_anothers(own)) {
             return Err(building());
@@ -202,7 +213,9 @@ impl Partition {
             .execute(conn)
             .await?;
         conn.batch_execute(&self.making()).await?;
-        Ok(self.state(conn, false).await?.map(|state| state.epoch))
+        let begun = self.state(conn, false).await?;
+        let begun = begun.ok_or_else(|| IndexError::Rebuild("what was begun is gone".to_owned()))?;
+        Ok(Beginning::Anew(begun.epoch))
     }
 
     /// The statements that make an empty partition in the place of whatever is there.

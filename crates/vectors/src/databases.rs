@@ -123,6 +123,12 @@ pub struct DatabasePorts {
     pub ids: Arc<dyn IdSource>,
 }
 
+impl std::fmt::Debug for DatabasePorts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DatabasePorts").finish_non_exhaustive()
+    }
+}
+
 /// The use cases of databases.
 pub struct VectorDatabases {
     ports: DatabasePorts,
@@ -201,7 +207,8 @@ impl VectorDatabases {
         defaults_fit(new.defaults, model.as_ref())?;
         let backend = new.backend.unwrap_or(Backend::Embedded);
         if !self.ports.index.has(backend).await {
-            let message = format!("This installation has no `{backend}`: its PostgreSQL lacks the extension.");
+            let message =
+                format!("This installation has no `{backend}`: its PostgreSQL lacks the extension.");
             return Err(UseCaseError::Conflict(vec![Problem::at("backend", "backendMissing", message)]));
         }
         let database = VectorDatabase {
@@ -588,7 +595,13 @@ fn variants(name: &DatabaseName) -> Vec<DatabaseName> {
 
 /// The methodologies of finding.
 fn retrieval() -> Vec<Methodology> {
-    let of = |id: &str, display_name: &str, description: &str, is_default, requires_embedding, schema, defaults| {
+    let of = |id: &str,
+              display_name: &str,
+              description: &str,
+              is_default,
+              requires_embedding,
+              schema,
+              defaults| {
         let Value::Object(defaults) = defaults else { return None };
         Some(Methodology {
             id: id.to_owned(),
@@ -601,10 +614,12 @@ fn retrieval() -> Vec<Methodology> {
             defaults,
         })
     };
-    let object = |properties: Value| json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "type": "object", "additionalProperties": false, "properties": properties,
-    });
+    let object = |properties: Value| {
+        json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "type": "object", "additionalProperties": false, "properties": properties,
+        })
+    };
     let fusion = object(json!({
         "method": {"type": "string", "enum": ["minMax", "rrf"], "default": "minMax"},
         "alpha": {"type": "number", "minimum": 0, "maximum": 1, "default": 0.5},
@@ -617,7 +632,15 @@ fn retrieval() -> Vec<Methodology> {
     let preset = json!({"method": "minMax", "alpha": 0.5});
     let all = [
         of("hybrid", "Hybrid", "By meaning and by words, in one order.", true, true, fusion, preset),
-        of("semantic", "Semantic", "By meaning: exact cosine of the vectors.", false, true, none(), json!({})),
+        of(
+            "semantic",
+            "Semantic",
+            "By meaning: exact cosine of the vectors.",
+            false,
+            true,
+            none(),
+            json!({}),
+        ),
         of("keyword", "Keyword", "By words: BM25 over stems.", false, false, none(), json!({})),
         of(
             "mmr",

@@ -88,6 +88,12 @@ pub struct FilePorts {
     pub ids: Arc<dyn IdSource>,
 }
 
+impl std::fmt::Debug for FilePorts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FilePorts").finish_non_exhaustive()
+    }
+}
+
 /// The use cases of files.
 pub struct VectorFiles {
     ports: FilePorts,
@@ -299,7 +305,7 @@ impl VectorFiles {
     /// Deletes a file: from then on no passage of it is answered. What works on it is cancelled.
     ///
     /// # Errors
-    /// `NotFound` when it never was; `Conflict` (`held`) while the database is indexed anew from it; `Unavailable`.
+    /// `NotFound` when it never was; `Unavailable`.
     pub async fn delete(
         &self,
         authorized: &Authorized<DocumentDelete>,
@@ -325,13 +331,7 @@ impl VectorFiles {
             Patch::Absent => {}
             Patch::Null => file.metadata = Map::new(),
             Patch::Value(metadata) => {
-                check(
-                    &mut problems,
-                    "metadata",
-                    &metadata,
-                    &database.schema,
-                    self.bounds.metadata_bytes,
-                );
+                check(&mut problems, "metadata", &metadata, &database.schema, self.bounds.metadata_bytes);
                 file.metadata = metadata;
             }
         }
@@ -397,8 +397,7 @@ impl VectorFiles {
                 return Err(UseCaseError::Conflict(vec![problem]));
             }
         }
-        let contents: Vec<_> =
-            new.iter().map(|file| (file.blob.sha256.clone(), file.name.clone())).collect();
+        let contents: Vec<_> = new.iter().map(|file| (file.blob.sha256.clone(), file.name.clone())).collect();
         self.duplicate(database, &contents).await
     }
 
@@ -526,7 +525,11 @@ fn check_name(problems: &mut Problems, path: &str, name: &str) {
     let count = name.chars().count();
     if !(1..=NAME).contains(&count) {
         problems.add(path, "outOfRange", format!("1 to {NAME} characters."));
-    } else if name.trim() != name || has_hidden(name) || name.contains(['/', '\\']) || matches!(name, "." | "..") {
+    } else if name.trim() != name
+        || has_hidden(name)
+        || name.contains(['/', '\\'])
+        || matches!(name, "." | "..")
+    {
         problems.add(path, "wrongFormat", "A name without folders and hidden characters.");
     }
 }
@@ -541,15 +544,15 @@ fn check_title(problems: &mut Problems, path: &str, title: Option<&str>) {
 fn media_type(types: &[UploadType], file: &NewFile) -> Option<String> {
     let (_, extension) = file.name.rsplit_once('.')?;
     let extension = extension.to_lowercase();
-    let named: Vec<&UploadType> =
-        types.iter().filter(|one| one.extensions.contains(&extension)).collect();
+    let named: Vec<&UploadType> = types.iter().filter(|one| one.extensions.contains(&extension)).collect();
     let declared = file.media_type.as_deref().unwrap_or_default();
     let declared = declared.split(';').next().unwrap_or_default().trim().to_lowercase();
     if declared.is_empty() || declared == "application/octet-stream" {
         return named.first().map(|one| one.media_type.clone());
     }
     let is_plain = declared == "text/plain";
-    let fits = |one: &&&UploadType| one.media_type == declared || (is_plain && one.media_type.starts_with("text/"));
+    let fits =
+        |one: &&&UploadType| one.media_type == declared || (is_plain && one.media_type.starts_with("text/"));
     named.iter().find(fits).map(|one| one.media_type.clone())
 }
 

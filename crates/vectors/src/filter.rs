@@ -233,8 +233,9 @@ impl Reader<'_> {
             Some(member) if member.filterable => Some(member.kind),
             Some(_) => self.wrong(&format!("{path}.field"), "notAllowed", "The member is not filterable."),
             None => {
-                let message =
-                    format!("`{field}` is none of `fileId`, `mediaType`, `createdAt` and the declared metadata.");
+                let message = format!(
+                    "`{field}` is none of `fileId`, `mediaType`, `createdAt` and the declared metadata."
+                );
                 self.wrong(&format!("{path}.field"), "unknownField", message)
             }
         }
@@ -250,9 +251,7 @@ impl Reader<'_> {
     fn value(&mut self, kind: FieldType, value: &Value, path: &str) -> Option<FieldValue> {
         let read = match kind {
             FieldType::String => value.as_str().map(|text| FieldValue::Text(text.to_owned())),
-            FieldType::Number => {
-                value.as_f64().filter(|number| number.is_finite()).map(FieldValue::Number)
-            }
+            FieldType::Number => value.as_f64().filter(|number| number.is_finite()).map(FieldValue::Number),
             FieldType::Boolean => value.as_bool().map(FieldValue::Boolean),
             FieldType::DateTime => {
                 value.as_str().and_then(|text| text.parse::<Timestamp>().ok()).map(FieldValue::Instant)

@@ -100,9 +100,11 @@ pub fn diverse(passages: &[(f32, &[f32])], lambda: f32, most: usize) -> Vec<usiz
             let near = nearest.get(place).copied().unwrap_or_default();
             lambda * score - (1.0 - lambda) * near
         };
-        let best = left.iter().copied().enumerate().max_by(|one, other| {
-            gain(one.1).total_cmp(&gain(other.1)).then(other.1.cmp(&one.1))
-        });
+        let best = left
+            .iter()
+            .copied()
+            .enumerate()
+            .max_by(|one, other| gain(one.1).total_cmp(&gain(other.1)).then(other.1.cmp(&one.1)));
         let Some((at, place)) = best else { break };
         left.remove(at);
         chosen.push(place);

@@ -8,9 +8,7 @@ use std::time::Duration;
 use heddle_usecase::StoreError;
 use tokio::sync::Mutex as Turn;
 
-use crate::ports::{
-    Change, ChangesSince, IndexError, IndexSpec, IndexedPassage, PassageIndex, PassageStore,
-};
+use crate::ports::{Change, ChangesSince, IndexError, IndexSpec, IndexedPassage, PassageIndex, PassageStore};
 use crate::records::{IndexKey, Passage, PassageRange, VectorDatabase};
 
 /// Commits that are read at once.
@@ -65,8 +63,11 @@ pub fn spec_of(database: &VectorDatabase, generation: i64) -> Option<IndexSpec> 
 
 /// Passage as an index needs it: with what stands in front of its text.
 fn indexed(passage: Passage) -> IndexedPassage {
-    let text =
-        if passage.prefix.is_empty() { passage.text } else { format!("{}\n{}", passage.prefix, passage.text) };
+    let text = if passage.prefix.is_empty() {
+        passage.text
+    } else {
+        format!("{}\n{}", passage.prefix, passage.text)
+    };
     IndexedPassage { id: passage.id, text, vector: passage.vector }
 }
 
@@ -157,7 +158,9 @@ impl Indexer {
             return if at <= present { Ok(true) } else { Err(ahead()) };
         }
         match self.store.changes(key.tenant, key.database, at, CHANGES).await? {
-            ChangesSince::Gap => Err(FollowError::Index(IndexError::Rebuild("it is too far behind".to_owned()))),
+            ChangesSince::Gap => {
+                Err(FollowError::Index(IndexError::Rebuild("it is too far behind".to_owned())))
+            }
             ChangesSince::All(changes) if changes.is_empty() => Err(ahead()),
             ChangesSince::All(changes) => {
                 self.apply(key, spec, at, &changes).await?;

@@ -107,6 +107,12 @@ pub struct IngestPorts {
     pub clock: Arc<dyn Clock>,
 }
 
+impl std::fmt::Debug for IngestPorts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("IngestPorts").finish_non_exhaustive()
+    }
+}
+
 /// Settings of the ingestion on one node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IngestSettings {
@@ -231,7 +237,8 @@ impl Ingestion {
             return Err(ExtractError::File { fault: FileFault::NoText, message }.into());
         }
         self.reached(&build, Stage::Chunking).await?;
-        let title = file.title.clone().or_else(|| document.title.clone()).unwrap_or_else(|| file.name.clone());
+        let title =
+            file.title.clone().or_else(|| document.title.clone()).unwrap_or_else(|| file.name.clone());
         let (document, chunks) = self.chunks(tenant, document, title, &recipe).await?;
         let cut = self.cut(tenant, &document, &chunks, &recipe);
         let build = self.ports.store.cut(&build, &cut, self.ports.clock.now()).await?;
@@ -375,8 +382,7 @@ impl Ingestion {
 
     /// Brings this node's index up to date, so that the next query need not. It does so itself where this fails.
     async fn index(&self, build: &Build, database: &crate::records::VectorDatabase) {
-        let key =
-            IndexKey { tenant: build.tenant, database: build.database, generation: build.generation };
+        let key = IndexKey { tenant: build.tenant, database: build.database, generation: build.generation };
         let Some(spec) = spec_of(database, build.generation) else { return };
         let Ok((commit, _)) = self.ports.passages.position(key.tenant, key.database).await else { return };
         if let Err(error) = self.ports.indexer.follow(key, &spec, commit).await {
@@ -532,8 +538,7 @@ impl Executor for Ingestion {
         // A file that ended the process again and again, or took too long each time, has failed.
         let Settlement::Aside { message, .. } = &settled.settlement else { return };
         let Ok(IngestTask::Build(id)) = serde_json::from_str(&settled.errand.errand.payload) else { return };
-        let error =
-            FileError { code: FileFault::ParseFailed, message: message.clone(), retryable: false };
+        let error = FileError { code: FileFault::ParseFailed, message: message.clone(), retryable: false };
         self.fail(settled.errand.errand.lane.tenant, id, error).await;
     }
 }

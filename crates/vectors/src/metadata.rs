@@ -140,7 +140,10 @@ mod tests {
             check(&mut problems, "metadata", &object(value), &schema, 1_000);
             problems.into_iter().map(|one| (one.field.unwrap_or_default(), one.reason)).collect::<Vec<_>>()
         };
-        assert_eq!(reasons(json!({"year": 2024, "day": "2024-01-01T00:00:00Z", "tags": ["a"], "x": null})), []);
+        assert_eq!(
+            reasons(json!({"year": 2024, "day": "2024-01-01T00:00:00Z", "tags": ["a"], "x": null})),
+            []
+        );
         assert_eq!(reasons(json!({"year": "2024"})), [("metadata.year".to_owned(), "wrongType")]);
         assert_eq!(reasons(json!({"day": "soon"})), [("metadata.day".to_owned(), "wrongType")]);
         assert_eq!(reasons(json!({"a": {"b": 1}})), [("metadata.a".to_owned(), "wrongFormat")]);

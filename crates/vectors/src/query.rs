@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use heddle_kernel::FileId;
 use heddle_policy::capability::VectorDatabaseQuery;
 use heddle_policy::resource::{Place as _, ResourceId as _, Within};
-use heddle_policy::{Action, Authorized, RequestContext, ResourceType, filter::Extent, ownership::Ownership};
+use heddle_policy::{Action, Authorized, Extent, Ownership, RequestContext, ResourceType};
 use heddle_usecase::StoreError;
 use serde_json::Value;
 
@@ -17,8 +17,8 @@ use crate::filter::Filter;
 use crate::fusion::{Fusion, diverse, fused, single};
 use crate::indexer::{FollowError, Indexer, spec_of};
 use crate::ports::{
-    EmbedError, Embedder, FoundPassage, IndexError, LegScores, LiveFile, Neighbours, PassageHit, PassageStore,
-    Priority, Reranker, Search, VectorStore, embed_one,
+    EmbedError, Embedder, FoundPassage, IndexError, LegScores, LiveFile, Neighbours, PassageHit,
+    PassageStore, Priority, Reranker, Search, VectorStore, embed_one,
 };
 use crate::records::{Locator, Passage, PassageId, PassageRange, QueryMode, VectorDatabase};
 use crate::{Problem, Problems, UseCaseError};
@@ -146,6 +146,12 @@ pub struct QueryPorts {
     pub indexer: Indexer,
 }
 
+impl std::fmt::Debug for QueryPorts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("QueryPorts").finish_non_exhaustive()
+    }
+}
+
 /// The use case of queries.
 #[derive(Clone)]
 pub struct VectorQueries {
@@ -212,7 +218,8 @@ impl VectorQueries {
         let model = database.recipe.model.as_ref();
         let preset = if model.is_some() { QueryMode::Hybrid } else { QueryMode::Keyword };
         let mut mode = query.mode.or(database.defaults.mode).unwrap_or(preset);
-        let filter = query.filter.as_ref().map(|filter| Filter::read(filter, &database.schema)).transpose()?;
+        let filter =
+            query.filter.as_ref().map(|filter| Filter::read(filter, &database.schema)).transpose()?;
         let limit = query.limit.or(database.defaults.limit).unwrap_or(LIMIT);
         let reranked = query.rerank.as_ref().map_or(0, |one| one.candidates.unwrap_or(RERANKED));
         let candidates = CANDIDATES.max(limit * 2).max(reranked);
@@ -385,7 +392,10 @@ impl VectorQueries {
         let scores = reranker.rerank(database.tenant, &rerank.deployment, &query.text, &texts).await;
         let scores = scores.map_err(model_fault)?;
         if scores.len() != cited.len() || !scores.iter().all(|score| score.is_finite()) {
-            return Err(UseCaseError::conflict("modelRefused", "The deployment gave no score for each passage."));
+            return Err(UseCaseError::conflict(
+                "modelRefused",
+                "The deployment gave no score for each passage.",
+            ));
         }
         for (one, score) in cited.iter_mut().zip(scores) {
             one.score = score;

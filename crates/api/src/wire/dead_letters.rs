@@ -24,6 +24,8 @@ words! {
         Call = "call",
         /// A webhook's delivery.
         Webhook = "webhook",
+        /// Work on a file of a vector database.
+        Ingestion = "ingestion",
     }
 
     /// Reason for which work was set aside.

@@ -52,6 +52,8 @@ literals! {
         Call = "call",
         /// A webhook's delivery.
         Webhook = "webhook",
+        /// Work on a file of a vector database.
+        Ingestion = "ingestion",
     }
 }
 
@@ -135,6 +137,7 @@ impl Work {
             Self::Start(_) => WorkKind::Start,
             Self::Errand(errand) => match errand.lane.kind {
                 ErrandKind::Webhook => WorkKind::Webhook,
+                ErrandKind::Ingestion => WorkKind::Ingestion,
             },
         }
     }

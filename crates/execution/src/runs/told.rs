@@ -42,6 +42,8 @@ impl Runs {
         let line = errand.lane.line.as_deref();
         Ok(match errand.lane.kind {
             ErrandKind::Webhook => all.iter().any(|one| Some(one.id.to_string().as_str()) == line),
+            // The file has failed with it; it is made anew by a job of its own.
+            ErrandKind::Ingestion => false,
         })
     }
 }

@@ -63,7 +63,10 @@ pub(super) async fn run(options: &Served, data: &Path) -> Result<bool> {
         let suite = Suite::read(&data.join(name)).with_context(|| format!("the suite {name}"))?;
         let modes: &[&str] = if model.is_some() { &["keyword", "semantic", "hybrid"] } else { &["keyword"] };
         let database = format!("suite-{name}");
-        fill(&client, &database, &suite, model.as_deref()).await?;
+        let body = json!({"name": database, "embeddingModelId": model, "methodologyId": "whole-document",
+            "backend": vectors::keeper(options.backend)});
+        vectors::create_as(&client, &body).await?;
+        fill(&client, &database, &suite).await?;
         for mode in modes {
             holds &= asked(&client, &database, name, mode, &suite).await?;
         }
@@ -84,9 +87,7 @@ fn held(suite: &str, mode: &str, found: f64) -> bool {
 }
 
 /// Uploads every document as one file of one passage, and waits until they can be found.
-async fn fill(client: &Client, database: &str, suite: &Suite, model: Option<&str>) -> Result<()> {
-    let body = json!({"name": database, "embeddingModelId": model, "methodologyId": "whole-document"});
-    vectors::create_as(client, &body).await?;
+async fn fill(client: &Client, database: &str, suite: &Suite) -> Result<()> {
     let at_once = searching::files_at_once(client).await?;
     let began = Instant::now();
     for part in suite.documents.chunks(at_once) {

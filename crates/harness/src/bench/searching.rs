@@ -103,7 +103,8 @@ async fn over_http(client: &Client, server: &Server, backend: Backend, files: us
     let modes: &[Option<&str>] = if model.is_some() { &[None, model.as_deref()] } else { &[None] };
     for model in modes {
         let (name, mode) = model.map_or(("bench-words", "keyword"), |_| ("bench-hybrid", "hybrid"));
-        vectors::create_as(client, &json!({"name": name, "embeddingModelId": model})).await?;
+        let body = json!({"name": name, "embeddingModelId": model, "backend": vectors::keeper(backend)});
+        vectors::create_as(client, &body).await?;
         // A model takes 50 ms for each passage.
         let files = if model.is_some() { files.div_ceil(10) } else { files };
         let rate = ingest(client, name, files).await?;

@@ -86,7 +86,9 @@ impl Found {
 /// Runs the test; `false` when a file or a passage is lost, is there twice, or is found after its deletion.
 pub(super) async fn run(options: &Options, seed: u64, mut server: Server, client: Client) -> Result<bool> {
     let token = client.token();
-    vectors::create(&client, DATABASE).await?;
+    let body =
+        json!({"name": DATABASE, "embeddingModelId": null, "backend": vectors::keeper(options.backend)});
+    vectors::create_as(&client, &body).await?;
     let (address, receiver): (Address, _) = watch::channel(Some(Arc::new(client)));
     let stop = Arc::new(AtomicBool::new(false));
     let callers = (0..options.callers.unwrap_or(CALLERS)).map(|number| {

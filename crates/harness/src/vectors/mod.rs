@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use heddle_harness::client::{Answer, Client, encode};
+use heddle_harness::server::Backend;
 use serde_json::{Value, json};
 
 /// Path of all vector databases.
@@ -44,6 +45,14 @@ pub(crate) fn files_path(name: &str) -> String {
 /// Makes a database that is searched by words alone, which needs no model.
 pub(crate) async fn create(client: &Client, name: &str) -> Result<()> {
     create_as(client, &json!({"name": name, "embeddingModelId": null})).await
+}
+
+/// Keeper of the passage index on a database under the server.
+pub(crate) const fn keeper(backend: Backend) -> &'static str {
+    match backend {
+        Backend::Sqlite | Backend::Postgres => "embedded",
+        Backend::Pgvector => "pgvector",
+    }
 }
 
 /// Makes a database as its body says.

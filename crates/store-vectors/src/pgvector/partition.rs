@@ -8,9 +8,11 @@ use heddle_store::{DbUuid, Error, Id, PgConn, PgDb, StoreError, lock};
 use heddle_vectors::ports::{IndexError, IndexedPassage};
 use heddle_vectors::records::{IndexKey, PassageRange};
 
+use super::fault::Fault;
 use super::rows::{FoundExtension, Rows, State, Yes, multirange};
-use super::{Fault, GRAPH_FROM};
 
+/// Passages from which a graph is worth its building.
+pub(super) const GRAPH_FROM: i64 = 20_000;
 /// Most dimensions of a vector that stays within its row: a page has 8 kB.
 const INLINE: u32 = 3_000;
 /// Most dimensions that the extension's graph takes.

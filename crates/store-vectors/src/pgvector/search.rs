@@ -6,9 +6,9 @@ use heddle_store::{DbUuid, Id, PgConn, PgDb};
 use heddle_vectors::ports::{IndexError, LegScores, PassageHit, Search};
 use heddle_vectors::records::{PassageId, PassageRange};
 
-use super::partition::{Partition, finish};
+use super::fault::Fault;
+use super::partition::{GRAPH_FROM, Partition, finish};
 use super::rows::{Candidate, check, cosine, multirange, text_of};
-use super::{Fault, GRAPH_FROM};
 
 /// Most candidates of a search.
 const MOST: u32 = 10_000;

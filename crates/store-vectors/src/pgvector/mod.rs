@@ -18,7 +18,7 @@ mod rows;
 mod search;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use async_trait::async_trait;
 use heddle_store::{Db, PgDb, StoreError};
@@ -44,6 +44,8 @@ enum Begun {
 pub struct PassageIndexes {
     embedded: Arc<dyn PassageIndex>,
     postgres: Option<PgDb>,
+    /// The extension, once it was found.
+    extension: Arc<OnceLock<Extension>>,
     begun: Arc<Mutex<BTreeMap<IndexKey, Begun>>>,
 }
 
@@ -57,7 +59,7 @@ impl PassageIndexes {
     /// The index of this server's files, and that of the database, if it is a PostgreSQL.
     #[must_use]
     pub fn new(db: &Db, embedded: Arc<dyn PassageIndex>) -> Self {
-        Self { embedded, postgres: db.postgres().cloned(), begun: Arc::default() }
+        Self { embedded, postgres: db.postgres().cloned(), extension: Arc::default(), begun: Arc::default() }
     }
 
     /// Sentence for the operator on why this node has no index by pgvector; none where it has one.
@@ -86,7 +88,13 @@ impl PassageIndexes {
     async fn partition(&self, key: IndexKey, spec: &IndexSpec) -> Result<Option<Partition>, Fault> {
         let Some((id, revision, dimensions)) = &spec.model else { return Ok(None) };
         let postgres = self.postgres.as_ref().ok_or_else(|| absent("the database is SQLite".to_owned()))?;
-        let extension = Extension::find(postgres).await?.map_err(absent)?;
+        let extension = match self.extension.get() {
+            Some(extension) => extension.clone(),
+            None => {
+                let found = Extension::find(postgres).await?.map_err(absent)?;
+                self.extension.get_or_init(|| found).clone()
+            }
+        };
         let model = format!("{id} {revision}");
         Ok(Some(Partition::new(postgres.clone(), extension, key, model, *dimensions)?))
     }

@@ -67,6 +67,10 @@ enum Task {
     /// Fetches what tests and measurements need: the built-in embedding model.
     #[command(disable_help_flag = true)]
     Setup(harness::Options),
+    /// Makes real documents of each type and checks that text, headings, tables and pages are kept.
+    Documents(harness::Options),
+    /// Keeps the bytes of files in an S3 service and checks what is there.
+    Blobs(harness::Options),
 }
 
 fn main() -> ExitCode {
@@ -100,6 +104,8 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
         Task::Scan(options) => return harness::run("scan", options),
         Task::Schemathesis(options) => return harness::run("schemathesis", options),
         Task::Setup(options) => return harness::run("setup", options),
+        Task::Documents(options) => return harness::run("documents", options),
+        Task::Blobs(options) => return harness::run("blobs", options),
     };
     Ok(if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

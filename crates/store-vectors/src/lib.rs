@@ -11,6 +11,7 @@ mod ending;
 mod files;
 mod jobs;
 mod passages;
+mod pgvector;
 mod purge;
 mod rows;
 mod schema;
@@ -20,6 +21,7 @@ mod words;
 mod writing;
 
 pub use contents::VectorContents;
+pub use pgvector::PassageIndexes;
 pub use schema::MIGRATIONS;
 pub use store::SqlVectorStore;
 

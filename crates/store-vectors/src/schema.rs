@@ -6,7 +6,8 @@ use heddle_store::{At, Id, Migration, migrations, row};
 use crate::words::{BackendWord, BuildWord, FileWord, JobKindWord, JobWord, StageWord, StateWord};
 
 /// The migrations of the tables of vector databases.
-pub const MIGRATIONS: &[Migration] = migrations!["20261126000100_vectors_databases"];
+pub const MIGRATIONS: &[Migration] =
+    migrations!["20261126000100_vectors_databases", "20261126000200_vectors_pgvector"];
 
 row! {
     /// A vector database; its name is its address, `generation` the one that serves, `sequence` the number of the last commit that

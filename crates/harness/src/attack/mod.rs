@@ -27,6 +27,7 @@ mod scene;
 mod sign_in;
 mod sse;
 mod streams;
+mod vectors;
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -105,6 +106,7 @@ fn all() -> impl Iterator<Item = &'static Attack> {
         outside::ATTACKS,
         receivers::ATTACKS,
         clock::ATTACKS,
+        vectors::ATTACKS,
     ]
     .into_iter()
     .flatten()

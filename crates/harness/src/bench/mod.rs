@@ -11,7 +11,10 @@ mod http1;
 mod jobs;
 mod policy;
 mod process;
+mod questions;
 mod retrieval;
+mod searching;
+mod stored;
 mod vectors;
 
 use std::ffi::OsStr;
@@ -39,10 +42,10 @@ pub(crate) enum Subject {
     Egress,
     /// CPU time of decisions and listings with few grants and with many, of sign-ins, and of a caller who is known.
     Policy(policy::Options),
-    /// CPU time, recall and memory of nearest vectors, beside hnswlib and faiss.
-    Vectors(vectors::Options),
-    /// Quality of retrieval by keywords, by likeness and by both, on collections with judgements.
+    /// Quality of retrieval on judged questions, through the library and over HTTP.
     Retrieval(retrieval::Options),
+    /// Vector search beside hnswlib and faiss, queries over HTTP beside the search within them, and ingestion.
+    Vectors(vectors::Options),
 }
 
 /// Measures a subject.
@@ -55,8 +58,8 @@ pub(crate) async fn run(subject: Subject) -> Result<bool> {
         Subject::Dmn(options) => decisions::run(options),
         Subject::Egress => egress::run(),
         Subject::Policy(options) => policy::run(options).await,
-        Subject::Vectors(options) => vectors::run(options),
-        Subject::Retrieval(options) => retrieval::run(options),
+        Subject::Retrieval(options) => retrieval::run(options).await,
+        Subject::Vectors(options) => vectors::run(options).await,
     }
 }
 

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use anyhow::{Context as _, Result};
 use serde::Deserialize;
 
-use super::{example, output};
+use super::{example, output, searching};
 use crate::pip::Environment;
 use heddle_harness::{out, workspace};
 
@@ -27,6 +27,8 @@ pub(crate) struct Options {
     /// Leaves the libraries beside it out, which need python3, pip and a C++ compiler.
     #[arg(long)]
     alone: bool,
+    #[command(flatten)]
+    over: searching::Served,
 }
 
 #[derive(Deserialize)]
@@ -57,7 +59,19 @@ struct Peer {
 }
 
 /// Measures; whether the bars hold.
-pub(crate) fn run(options: Options) -> Result<bool> {
+pub(crate) async fn run(options: Options) -> Result<bool> {
+    let mut holds = true;
+    if !options.over.http {
+        holds &= library(&options)?;
+    }
+    if !options.over.library {
+        holds &= searching::run(&options.over).await?;
+    }
+    Ok(holds)
+}
+
+/// The library's figures, and the peers' beside them; whether the bars hold.
+fn library(options: &Options) -> Result<bool> {
     let folder = workspace::target_dir()?.join("bench-vectors");
     std::fs::create_dir_all(&folder)?;
     let (count, queries) = (options.count.to_string(), options.queries.to_string());

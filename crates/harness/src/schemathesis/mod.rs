@@ -6,6 +6,7 @@ pub(crate) mod document;
 pub(crate) mod fixtures;
 mod report;
 mod tool;
+mod vector;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

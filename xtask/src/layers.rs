@@ -221,7 +221,6 @@ const LAYERS: &[Layer] = &[
     Layer { name: "heddle-passages", knows: &[] },
     // The built-in model: it knows texts and vectors, and nobody who asks for them.
     Layer { name: "heddle-embedding", knows: &[] },
-    Layer { name: "heddle-passages", knows: &["heddle-kernel", "heddle-vectors"] },
     Layer { name: "heddle-server", knows: &["*"] },
     Layer { name: "heddle", knows: &["*"] },
     Layer { name: "heddle-harness-kit", knows: &[] },

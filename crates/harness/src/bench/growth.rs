@@ -20,7 +20,6 @@ use serde_json::{Value, json};
 use super::figures::{Figure, Latencies};
 use super::http1::{self, Connection};
 use super::{searching, stored};
-use crate::prepare;
 
 /// Runs and cases, and as many tasks, of the small database.
 const FEW: u64 = 20_000;

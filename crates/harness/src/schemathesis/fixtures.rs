@@ -16,10 +16,8 @@ use heddle_harness_kit::client::Client;
 use heddle_harness_kit::out;
 use heddle_harness_kit::prepare;
 use super::vector;
-use heddle_harness::client::Client;
-use heddle_harness::out;
 
-use crate::{prepare, vectors};
+use crate::vectors;
 
 /// Known-good calls and real path parameters, by operation.
 #[derive(Debug, Default)]

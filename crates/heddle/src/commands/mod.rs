@@ -108,7 +108,6 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
             block_on(audit_verify(config, options, json))
         }
         Command::Models { command } => block_on(models::run(config, command, json)),
-        Command::Decision { .. } | Command::Man(_) | Command::Completions { .. } => Ok(()),
         Command::Decision { .. } | Command::Man(_) | Command::Completions { .. } | Command::ParseWorker => {
             Ok(())
         }

@@ -1,7 +1,7 @@
 //! Real documents, made by pandoc, LibreOffice and TeX where they are installed, and read.
 
 use anyhow::{Context, Result};
-use heddle_harness::workspace;
+use heddle_harness_kit::workspace;
 
 /// Options of `documents`.
 #[derive(clap::Args)]

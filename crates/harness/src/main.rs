@@ -56,7 +56,7 @@ enum Runner {
     /// Fetches what tests and measurements need: the built-in embedding model.
     Setup(setup::Options),
     /// Makes real documents of each type and checks that text, headings, tables and pages are kept.
-    Documents(vectors::documents::Options),
+    ServedDocuments(vectors::documents::Options),
     /// Keeps the bytes of files in an S3 service and checks what is there.
     Blobs(vectors::blobs::Options),
 }
@@ -87,7 +87,7 @@ async fn run(runner: Runner) -> anyhow::Result<bool> {
         Runner::Scan(options) => scan::run(options).await,
         Runner::Schemathesis(options) => schemathesis::run(options).await,
         Runner::Setup(options) => setup::run(&options),
-        Runner::Documents(options) => vectors::documents::run(options).await,
+        Runner::ServedDocuments(options) => vectors::documents::run(options).await,
         Runner::Blobs(options) => vectors::blobs::run(options).await,
     }
 }

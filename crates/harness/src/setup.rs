@@ -6,8 +6,8 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use clap::Args;
 
-use heddle_harness::server::{Build, binary};
-use heddle_harness::workspace;
+use heddle_harness_kit::server::{Build, binary};
+use heddle_harness_kit::workspace;
 
 /// Options of the setup.
 #[derive(Debug, Args)]

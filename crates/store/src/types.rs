@@ -9,9 +9,9 @@ use diesel::serialize::{self, IsNull, Output, ToSql};
 use diesel::sql_types::{BigInt, Binary, Jsonb, SqlType, Text, Uuid as PgUuid};
 use diesel::sqlite::Sqlite;
 use heddle_kernel::{
-    BuildId, CaseId, CaseTypeId, ConnectionId, EventId, FileId, GrantId, GroupId, HookId, IngestionJobId, JobId,
-    LicenceId, RoleId, RunId, SessionId, TaskId, TenantId, Timestamp, TokenId, UserId, VectorDatabaseId,
-    WebhookId, WorkflowId,
+    BuildId, CaseId, CaseTypeId, ConnectionId, EventId, FileId, GrantId, GroupId, HookId, IngestionJobId,
+    JobId, LicenceId, RoleId, RunId, SessionId, TaskId, TenantId, Timestamp, TokenId, UserId,
+    VectorDatabaseId, WebhookId, WorkflowId,
 };
 use serde_json::Value;
 use uuid::Uuid;

@@ -200,7 +200,7 @@ fn reader() -> PathBuf {
     let folder = own.ancestors().nth(2).expect("the folder of programs").to_owned();
     let program = folder.join("parse-worker");
     if !program.exists() {
-        let mut cargo = heddle_harness::workspace::cargo();
+        let mut cargo = heddle_harness_kit::workspace::cargo();
         cargo.args(["build", "--package", "heddle-extract", "--bin", "parse-worker"]);
         cargo.arg("--target-dir").arg(folder.parent().expect("the target folder"));
         if folder.ends_with("release") {

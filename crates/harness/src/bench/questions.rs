@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use futures::StreamExt as _;
-use heddle_harness::client::Client;
-use heddle_harness::out;
-use heddle_harness::server::{self, Backend, Build, Mode, Server};
+use heddle_harness_kit::client::Client;
+use heddle_harness_kit::out;
+use heddle_harness_kit::server::{self, Backend, Build, Mode, Server};
 use serde_json::json;
 
 use super::figures::Latencies;

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use serde::Deserialize;
 
 use super::{example, questions};
-use heddle_harness::{out, workspace};
+use heddle_harness_kit::{out, workspace};
 
 /// Options of `bench retrieval`.
 #[derive(clap::Args)]

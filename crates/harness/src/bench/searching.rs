@@ -8,9 +8,9 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use heddle_harness::client::Client;
-use heddle_harness::out;
-use heddle_harness::server::{self, Backend, Build, Mode, Server};
+use heddle_harness_kit::client::Client;
+use heddle_harness_kit::out;
+use heddle_harness_kit::server::{self, Backend, Build, Mode, Server};
 use serde_json::{Value, json};
 
 use super::figures::{Figure, Latencies};

@@ -11,10 +11,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use heddle_harness::client::Client;
-use heddle_harness::out;
-use heddle_harness::postgres::Postgres;
-use heddle_harness::server::{Mode, Server};
+use heddle_harness_kit::client::Client;
+use heddle_harness_kit::out;
+use heddle_harness_kit::postgres::Postgres;
+use heddle_harness_kit::server::{Mode, Server};
 use serde_json::{Value, json};
 
 use super::figures::Latencies;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::{example, output, searching};
 use crate::pip::Environment;
-use heddle_harness::{out, workspace};
+use heddle_harness_kit::{out, workspace};
 
 const SCRIPT: &str = include_str!("vectors.py");
 const PEERS: &str = "numpy hnswlib faiss-cpu";

@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use heddle_harness::client::{Answer, Client};
-use heddle_harness::out;
-use heddle_harness::server::Server;
+use heddle_harness_kit::client::{Answer, Client};
+use heddle_harness_kit::out;
+use heddle_harness_kit::server::Server;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 

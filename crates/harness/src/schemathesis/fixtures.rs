@@ -12,10 +12,10 @@ use reqwest::Method;
 use serde_json::{Map, Value, json};
 
 use super::document::{Document, Operation, unique};
+use super::vector;
 use heddle_harness_kit::client::Client;
 use heddle_harness_kit::out;
 use heddle_harness_kit::prepare;
-use super::vector;
 
 use crate::vectors;
 

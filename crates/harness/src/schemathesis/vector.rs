@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::document::{Operation, unique};
 use crate::vectors::{self, Text};
-use heddle_harness::client::Client;
+use heddle_harness_kit::client::Client;
 
 /// Files of an upload that shall still be under way when it is cancelled.
 const MANY: usize = 20;

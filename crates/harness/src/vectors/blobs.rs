@@ -10,9 +10,9 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use heddle_harness::client::{Client, Method};
-use heddle_harness::out;
-use heddle_harness::server::{self, Backend, Build, Mode, Server, Surroundings};
+use heddle_harness_kit::client::{Client, Method};
+use heddle_harness_kit::out;
+use heddle_harness_kit::server::{self, Backend, Build, Mode, Server, Surroundings};
 use serde_json::{Value, json};
 
 use super::Text;

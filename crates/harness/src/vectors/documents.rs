@@ -11,9 +11,9 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use heddle_harness::client::Client;
-use heddle_harness::out;
-use heddle_harness::server::{self, Backend, Build, Mode, Server};
+use heddle_harness_kit::client::Client;
+use heddle_harness_kit::out;
+use heddle_harness_kit::server::{self, Backend, Build, Mode, Server};
 use serde_json::{Value, json};
 
 /// Sections of a document, each on a page of its own where there are pages.

@@ -12,8 +12,8 @@ pub(crate) mod retrieval;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use heddle_harness::client::{Answer, Client, encode};
-use heddle_harness::server::Backend;
+use heddle_harness_kit::client::{Answer, Client, encode};
+use heddle_harness_kit::server::Backend;
 use serde_json::{Value, json};
 
 /// Path of all vector databases.

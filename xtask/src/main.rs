@@ -68,7 +68,7 @@ enum Task {
     #[command(disable_help_flag = true)]
     Setup(harness::Options),
     /// Makes real documents of each type and checks that text, headings, tables and pages are kept.
-    Documents(harness::Options),
+    ServedDocuments(harness::Options),
     /// Keeps the bytes of files in an S3 service and checks what is there.
     Blobs(harness::Options),
 }
@@ -104,7 +104,7 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
         Task::Scan(options) => return harness::run("scan", options),
         Task::Schemathesis(options) => return harness::run("schemathesis", options),
         Task::Setup(options) => return harness::run("setup", options),
-        Task::Documents(options) => return harness::run("documents", options),
+        Task::ServedDocuments(options) => return harness::run("served-documents", options),
         Task::Blobs(options) => return harness::run("blobs", options),
     };
     Ok(if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE })

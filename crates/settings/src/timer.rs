@@ -519,13 +519,13 @@ mod tests {
 
     #[test]
     fn a_text_says_by_its_form_which_timer_it_is() {
-        let scope = serde_json::json!({"wait": "PT2H", "then": "2024-02-01T00:00:00Z"});
+        let scope = serde_json::json!({"wait": "PT2H", "later": "2024-02-01T00:00:00Z"});
         for (text, expected, repeats) in [
             ("PT1H", "1970-01-01T01:00:00.000Z", false),
             ("2024-02-01T00:00:00Z", "2024-02-01T00:00:00.000Z", false),
             ("R2/PT1H", "1970-01-01T01:00:00.000Z", true),
             ("${wait}", "1970-01-01T02:00:00.000Z", false),
-            ("=then", "2024-02-01T00:00:00.000Z", false),
+            ("=later", "2024-02-01T00:00:00.000Z", false),
         ] {
             let timer = TimerDefinition::parse(TimerKind::Any, text).unwrap();
             let schedule = timer.schedule(Timestamp::from_micros(0), scope.as_object().unwrap()).unwrap();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result};
-use heddle_harness::workspace;
+use heddle_harness_kit::workspace;
 
 /// Verbs that measure: their callers share the processors with what they measure, so that a slow caller would hide it.
 const MEASURES: [&str; 1] = ["bench"];

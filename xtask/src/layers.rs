@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use heddle_harness::{out, workspace};
+use heddle_harness_kit::{out, workspace};
 
 /// A crate of the workspace and the workspace crates it may name.
 struct Layer {
@@ -23,10 +23,12 @@ const LAYERS: &[Layer] = &[
     Layer { name: "heddle-licence", knows: &["heddle-policy"] },
     Layer { name: "heddle-feel", knows: &["heddle-kernel"] },
     Layer { name: "heddle-dmn", knows: &["heddle-kernel", "heddle-feel", "heddle-xml"] },
-    Layer { name: "heddle-bpmn", knows: &["heddle-kernel", "heddle-feel", "heddle-xml"] },
+    // What elements ask for in BPMN and CMMN alike.
+    Layer { name: "heddle-settings", knows: &["heddle-kernel", "heddle-feel"] },
+    Layer { name: "heddle-bpmn", knows: &["heddle-kernel", "heddle-feel", "heddle-xml", "heddle-settings"] },
     Layer {
         name: "heddle-bpmn-graph",
-        knows: &["heddle-kernel", "heddle-feel", "heddle-xml", "heddle-bpmn"],
+        knows: &["heddle-kernel", "heddle-feel", "heddle-xml", "heddle-settings", "heddle-bpmn"],
     },
     Layer {
         name: "heddle-bpmn-validate",
@@ -40,7 +42,7 @@ const LAYERS: &[Layer] = &[
         name: "heddle-bpel",
         knows: &["heddle-kernel", "heddle-feel", "heddle-xml", "heddle-bpmn", "heddle-bpmn-graph"],
     },
-    Layer { name: "heddle-cmmn", knows: &["heddle-kernel", "heddle-feel", "heddle-xml"] },
+    Layer { name: "heddle-cmmn", knows: &["heddle-kernel", "heddle-feel", "heddle-xml", "heddle-settings"] },
     Layer {
         name: "heddle-conformance",
         knows: &[
@@ -59,12 +61,29 @@ const LAYERS: &[Layer] = &[
     // Of a workflow the engine knows what it compiles to, and nothing of how it is read, checked or drawn.
     Layer {
         name: "heddle-engine",
-        knows: &["heddle-kernel", "heddle-feel", "heddle-dmn", "heddle-bpmn-graph", "heddle-cmmn"],
+        knows: &[
+            "heddle-kernel",
+            "heddle-feel",
+            "heddle-dmn",
+            "heddle-settings",
+            "heddle-bpmn-graph",
+            "heddle-cmmn",
+        ],
     },
     Layer { name: "heddle-definitions", knows: &["heddle-kernel", "heddle-policy", "heddle-usecase"] },
     Layer {
         name: "heddle-execution",
-        knows: &["heddle-kernel", "heddle-policy", "heddle-usecase", "heddle-engine"],
+        // What an instance follows comes compiled through a port; of definitions it knows nothing else.
+        knows: &[
+            "heddle-kernel",
+            "heddle-policy",
+            "heddle-usecase",
+            "heddle-feel",
+            "heddle-dmn",
+            "heddle-bpmn-graph",
+            "heddle-cmmn",
+            "heddle-engine",
+        ],
     },
     Layer {
         name: "heddle-workflows",
@@ -100,7 +119,10 @@ const LAYERS: &[Layer] = &[
     },
     Layer { name: "heddle-vectors", knows: &["heddle-kernel", "heddle-policy", "heddle-usecase"] },
     Layer { name: "heddle-models", knows: &["heddle-kernel", "heddle-policy", "heddle-usecase"] },
-    Layer { name: "heddle-connections", knows: &["heddle-kernel", "heddle-policy", "heddle-usecase"] },
+    Layer {
+        name: "heddle-connections",
+        knows: &["heddle-kernel", "heddle-policy", "heddle-usecase", "heddle-feel"],
+    },
     Layer {
         name: "heddle-identity",
         knows: &["heddle-kernel", "heddle-policy", "heddle-usecase", "heddle-licence"],
@@ -145,6 +167,7 @@ const LAYERS: &[Layer] = &[
             "heddle-policy",
             "heddle-usecase",
             "heddle-store",
+            "heddle-definitions",
             "heddle-workflows",
             "heddle-bpmn",
             "heddle-engine",
@@ -193,14 +216,21 @@ const LAYERS: &[Layer] = &[
     Layer { name: "heddle-passages", knows: &["heddle-kernel", "heddle-vectors"] },
     Layer { name: "heddle-server", knows: &["*"] },
     Layer { name: "heddle", knows: &["*"] },
+    Layer { name: "heddle-harness-kit", knows: &[] },
     // The runners know a server by its HTTP API alone; the decision kit is run without one, too.
-    Layer { name: "heddle-harness", knows: &["heddle-kernel", "heddle-dmn", "heddle-conformance"] },
+    Layer {
+        name: "heddle-harness",
+        knows: &["heddle-kernel", "heddle-dmn", "heddle-cmmn", "heddle-conformance", "heddle-harness-kit"],
+    },
     Layer { name: "heddle-testkit", knows: &["*"] },
-    Layer { name: "xtask", knows: &["heddle-harness", "heddle-kernel", "heddle-licence", "heddle-policy"] },
+    Layer {
+        name: "xtask",
+        knows: &["heddle-harness-kit", "heddle-kernel", "heddle-licence", "heddle-policy"],
+    },
 ];
 
 /// Crates that only tests and checks may name.
-const OF_TESTS: &[&str] = &["heddle-testkit", "heddle-harness"];
+const OF_TESTS: &[&str] = &["heddle-testkit", "heddle-harness-kit", "heddle-harness"];
 
 /// The areas: neither their use cases nor their stores know those of another. Where one needs another, it has a
 /// small port in its own words, and the composition adapts.
@@ -242,7 +272,7 @@ const RESERVED: &[Reserved] = &[
     Reserved {
         prefix: "reqwest",
         // Commands are clients of a server: the address is the operator's own.
-        holders: &["heddle-egress", "heddle", "heddle-harness", "heddle-testkit"],
+        holders: &["heddle-egress", "heddle", "heddle-harness", "heddle-harness-kit", "heddle-testkit"],
         why: "only egress opens outbound connections",
     },
     Reserved { prefix: "hyper", holders: &["heddle-egress"], why: "only egress opens outbound connections" },
@@ -261,7 +291,7 @@ const RESERVED: &[Reserved] = &[
     },
     Reserved {
         prefix: "jiff",
-        holders: &["heddle-feel", "heddle-bpmn*"],
+        holders: &["heddle-feel", "heddle-settings"],
         why: "instants are the kernel's; zones and calendars are FEEL's and the timers'",
     },
     Reserved {
@@ -281,6 +311,7 @@ const PURE: &[&str] = &[
     "heddle-licence",
     "heddle-feel",
     "heddle-dmn",
+    "heddle-settings",
     "heddle-bpmn",
     "heddle-bpmn-graph",
     "heddle-bpmn-validate",

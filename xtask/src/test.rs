@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 
-use heddle_harness::{out, workspace};
+use heddle_harness_kit::{out, workspace};
 
 /// Options of `test`.
 #[derive(clap::Args)]

@@ -4,7 +4,7 @@ use super::calculation::Target;
 use super::settings::Setting;
 use super::timer::TimerDefinition;
 use heddle_feel::Expression;
-use serde_json::{Map, Value};
+pub use heddle_settings::{CallTask, CallVersion, JobTask, Mappings};
 use std::sync::Arc;
 
 /// Loop or multi-instance marker of an activity (clause 10.3.8).
@@ -103,15 +103,6 @@ pub struct AdHoc {
     pub cancel_remaining: bool,
     /// Ids of the inner activities that begin with it, given as a list; absent is all without an incoming flow.
     pub active: Option<Setting>,
-}
-
-/// Values that go into an activity and come out of it by its settings: `inputs` and `outputs`.
-#[derive(Debug, Clone, Default)]
-pub struct Mappings {
-    /// Variables of the activity alone, in order.
-    pub inputs: Vec<(Target, Setting)>,
-    /// Variables that it leaves behind, in order.
-    pub outputs: Vec<(Target, Setting)>,
 }
 
 /// Data that go into an activity or event and come out of it as the standard says (clause 10.4.2).
@@ -261,53 +252,4 @@ pub enum ListenerWork {
         /// Variable for its value; a context without one sets its members.
         variable: Option<Arc<str>>,
     },
-}
-
-/// Work that external workers do.
-#[derive(Debug, Clone)]
-pub struct JobTask {
-    /// Type of the job, by which workers ask for it.
-    pub job_type: Setting,
-    /// Attempts; absent is three.
-    pub retries: Option<Setting>,
-    /// Milliseconds before each further attempt, the last one for all that follow.
-    pub back_off: Vec<u64>,
-    /// The higher, the sooner.
-    pub priority: Option<Setting>,
-    /// Settings for the worker.
-    pub headers: Map<String, Value>,
-    /// Variable that takes all that the worker gives, as one.
-    pub result_variable: Option<Arc<str>>,
-}
-
-/// Target of a call activity (clause 10.3.6). What passes one by one stands in its [`Mappings`].
-#[derive(Debug, Clone)]
-pub struct CallTask {
-    /// Id of a process or of a global task, or id or slug of a workflow.
-    pub called: Setting,
-    /// Version that is meant; absent is the caller's own for what stands in the same definition, else the latest.
-    pub version: Option<CallVersion>,
-    /// Whether it begins with all variables that the call sees, rather than with those of the activity alone.
-    pub all_in: bool,
-    /// Whether it leaves all of its variables behind.
-    pub all_out: bool,
-    /// Business key of the called run; absent is that of the caller, where it inherits one.
-    pub business_key: Option<Setting>,
-    /// Whether it has the business key of its caller unless its own gives one.
-    pub inherit: bool,
-    /// Correlation key of the called run; absent is that of the caller.
-    pub correlation_key: Option<Setting>,
-}
-
-/// Version that a call activity means.
-#[derive(Debug, Clone)]
-pub enum CallVersion {
-    /// The one that is active at the call.
-    Latest,
-    /// The one that was active when the caller's version was published.
-    Deployment,
-    /// The one of this number.
-    Number(Setting),
-    /// The last one with this tag.
-    Tag(Setting),
 }

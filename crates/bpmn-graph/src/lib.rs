@@ -12,14 +12,12 @@ mod activity;
 mod adhoc;
 mod bindings;
 mod branch;
-mod calculation;
 mod calls;
 pub mod choreography;
 mod compensation;
 mod compile;
 mod condition;
 mod correlation;
-mod cron;
 mod data;
 mod element;
 mod events;
@@ -36,7 +34,6 @@ mod scopes;
 mod settings;
 #[cfg(test)]
 mod tests;
-mod timer;
 mod unsupported;
 mod words;
 
@@ -45,7 +42,6 @@ pub use activity::{
     ImplicitThrow, JobTask, Listener, ListenerPlace, ListenerWork, Listeners, Mappings, Marker,
     MultiInstance, NodeData, Place, ProcessSets, StandardLoop,
 };
-pub use calculation::{DataMapping, DecisionTask, ResultMapping, ScriptError, ScriptTask, Target};
 pub use calls::{version_number, version_tags};
 pub use compile::{Compiled, compile, compile_with, lane_names};
 pub use condition::list as condition_list;
@@ -53,6 +49,7 @@ pub use condition::{Comparison, FlowCondition, Side, Test, follow};
 pub use correlation::MessageKey;
 pub use element::Element;
 pub use expressions::expression_items;
+pub use heddle_settings::{DataMapping, DecisionTask, ResultMapping, ScriptError, ScriptTask, Target};
 pub use items::{lane_items, settle_items};
 pub use loops::{AtMaximum, BackEdge, Carry};
 pub use meaning::{Edition, Lanes, Meaning};
@@ -61,6 +58,7 @@ pub use settings::{MessageSettings, Setting, UserTask};
 pub use timer::{Period, Recurrence, Schedule, ScheduleFault, TimerDefinition, TimerError, TimerKind};
 pub use unsupported::{called_elsewhere, depends_on_edition, unknown_settings};
 
+use heddle_settings::{calculation, timer};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -7,7 +7,6 @@
 
 use super::activity::JobTask;
 use super::calculation::{self, DecisionTask, ScriptTask};
-use super::calls::ReadCall;
 use super::compile::{Builder, Raw};
 use super::events::{Refused, caught};
 use super::meaning::{Edition, Lanes};
@@ -17,6 +16,7 @@ use super::words::{self, Script};
 use super::{Element, Instantiates, NodeIx, ScopeIx, Start, Throw, Trigger, Work, element};
 use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::model::{Node, NodeBpmn};
+use heddle_settings::ReadCall;
 use std::sync::Arc;
 
 impl Builder<'_> {

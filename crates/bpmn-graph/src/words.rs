@@ -1,96 +1,19 @@
 //! Words of a node's settings beside its work: jobs, mappings, listeners and commit points.
 
 use super::activity::{JobTask, Listener, ListenerPlace, ListenerWork, Listeners, Mappings};
-use super::calculation::{self, ScriptError, ScriptTask, Wrong, wrong};
+use super::calculation::{self, Wrong, wrong};
 use super::compile::Builder;
 use super::settings::Setting;
 use super::timer::{TimerDefinition, TimerKind};
 use super::unsupported::asks;
 use super::{Continuations, Element, NodeIx, Work};
 use heddle_bpmn::diagnostic;
-use heddle_bpmn::juel::script;
 use heddle_bpmn::model::Node;
 use heddle_feel::{Dialect, Expression};
-use heddle_kernel::IsoDuration;
-use serde_json::{Map, Value, json};
+pub(super) use heddle_settings::{Script, script};
+use heddle_settings::{number, setting};
+use serde_json::{Map, Value};
 use std::sync::Arc;
-
-/// Most back-offs that are told one by one.
-const MAX_BACK_OFFS: usize = 20;
-/// Longest back-off, a year in milliseconds.
-const MAX_BACK_OFF: f64 = 366.0 * 86_400_000.0;
-
-/// A script that is not in FEEL.
-pub(super) enum Script {
-    /// Computation as FEEL.
-    Feel(ScriptTask),
-    /// A worker runs it.
-    Job(JobTask),
-}
-
-fn setting(settings: &Map<String, Value>, member: &str) -> Result<Option<Setting>, Wrong> {
-    match settings.get(member).filter(|value| !value.is_null()) {
-        None => Ok(None),
-        Some(value) => match Setting::read(value) {
-            Ok(setting) => Ok(Some(setting)),
-            Err(message) => Err(("expressionSyntax", format!("{member}: {message}"), "8.4.6")),
-        },
-    }
-}
-
-/// A whole number, as such, as a text, or as FEEL.
-fn number(settings: &Map<String, Value>, member: &str) -> Result<Option<Setting>, Wrong> {
-    let told = || wrong(format!("{member}: must be a whole number, or FEEL after `=`"));
-    match settings.get(member) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::Number(number)) if number.is_i64() || number.is_u64() => {
-            Ok(Some(Setting::Literal(Value::Number(number.clone()))))
-        }
-        Some(Value::String(text)) if text.trim_start().starts_with('=') => setting(settings, member),
-        Some(Value::String(text)) => match text.trim().parse::<i64>() {
-            Ok(number) => Ok(Some(Setting::Literal(number.into()))),
-            Err(_) => Err(told()),
-        },
-        Some(_) => Err(told()),
-    }
-}
-
-impl JobTask {
-    /// A job of a type, with the rest of its settings.
-    ///
-    /// # Errors
-    /// Code, sentence and clause of the first setting that is wrong.
-    fn of(job_type: Setting, settings: &Map<String, Value>) -> Result<Self, Wrong> {
-        let (retries, back_off) = retry(settings.get("retry"))?;
-        let headers = match settings.get("headers") {
-            None | Some(Value::Null) => Map::new(),
-            Some(Value::Object(headers)) => headers.clone(),
-            Some(_) => return Err(wrong("headers: must be an object of names and values")),
-        };
-        Ok(Self {
-            job_type,
-            retries,
-            back_off,
-            priority: number(settings, "priority")?,
-            headers,
-            result_variable: calculation::text(settings, "resultVariable")?.map(Arc::from),
-        })
-    }
-
-    /// The job that a node's settings ask for by `jobType`; none when they ask for none.
-    ///
-    /// # Errors
-    /// Code, sentence and clause of the first setting that is wrong.
-    pub(super) fn read(settings: &Map<String, Value>) -> Result<Option<Self>, Wrong> {
-        match calculation::text(settings, "jobType")? {
-            None => Ok(None),
-            Some(_) => match setting(settings, "jobType")? {
-                Some(job_type) => Self::of(job_type, settings).map(Some),
-                None => Ok(None),
-            },
-        }
-    }
-}
 
 /// The job of a task that the model gives a service: an operation, or the technology of its implementation (clause
 /// 10.3.3.1). None where it has none, or the settings say what it does.
@@ -115,72 +38,6 @@ pub(super) fn service(element: Element, node: &Node) -> Result<Option<JobTask>, 
         (None, None) => return Ok(None),
     };
     JobTask::of(Setting::Literal(job_type.into()), settings).map(Some)
-}
-
-/// Attempts and the milliseconds before each further one.
-fn retry(value: Option<&Value>) -> Result<(Option<Setting>, Vec<u64>), Wrong> {
-    let told = || {
-        wrong(
-            "retry: must be {maxAttempts, initialSeconds, multiplier}, or durations by ISO 8601 parted by commas",
-        )
-    };
-    match value {
-        None | Some(Value::Null) => Ok((None, Vec::new())),
-        Some(Value::Number(own)) if own.as_u64().is_some_and(|own| own > 0) => {
-            Ok((Some(Setting::Literal(Value::Number(own.clone()))), Vec::new()))
-        }
-        Some(Value::Number(_)) => Err(told()),
-        Some(Value::String(text)) => {
-            let back_off: Option<Vec<u64>> = text.split(',').map(|part| millis(part.trim())).collect();
-            let back_off = back_off.ok_or_else(told)?;
-            // As many further attempts as there are pauses.
-            Ok((Some(Setting::Literal((back_off.len() + 1).into())), back_off))
-        }
-        Some(Value::Object(members)) => {
-            const MEMBERS: [&str; 3] = ["maxAttempts", "initialSeconds", "multiplier"];
-            let attempts = number(members, "maxAttempts")?;
-            let none = |own: &Setting| matches!(own, Setting::Literal(own) if own.as_i64().is_some_and(|own| own < 1));
-            if members.keys().any(|own| !MEMBERS.contains(&own.as_str()))
-                || attempts.as_ref().is_some_and(none)
-            {
-                return Err(told());
-            }
-            let part = |name: &str, usual: f64| match members.get(name) {
-                None | Some(Value::Null) => Ok(usual),
-                Some(value) => value.as_f64().filter(|own| *own >= 0.0).ok_or_else(told),
-            };
-            let (first, multiplier) = (part("initialSeconds", 0.0)? * 1000.0, part("multiplier", 1.0)?);
-            if first == 0.0 {
-                return Ok((attempts, Vec::new()));
-            }
-            let mut back_off = vec![first.min(MAX_BACK_OFF) as u64];
-            let mut next = first;
-            while multiplier > 1.0 && back_off.len() < MAX_BACK_OFFS && next < MAX_BACK_OFF {
-                next = (next * multiplier).min(MAX_BACK_OFF);
-                back_off.push(next as u64);
-            }
-            Ok((attempts, back_off))
-        }
-        Some(Value::Bool(_) | Value::Array(_)) => Err(told()),
-    }
-}
-
-fn millis(text: &str) -> Option<u64> {
-    let nanos = IsoDuration::parse(text)?.nanos()?;
-    u64::try_from(nanos / 1_000_000).ok()
-}
-
-impl Mappings {
-    /// The mappings of a node; none when it has none.
-    ///
-    /// # Errors
-    /// Code, sentence and clause of the first one that is wrong.
-    fn read(settings: &Map<String, Value>) -> Result<Option<Self>, Wrong> {
-        let (inputs, outputs) =
-            (calculation::list(settings, "inputs")?, calculation::list(settings, "outputs")?);
-        let any = !inputs.is_empty() || !outputs.is_empty();
-        Ok(any.then_some(Self { inputs, outputs }))
-    }
 }
 
 impl Listeners {
@@ -293,82 +150,6 @@ fn timer(members: &Map<String, Value>, place: ListenerPlace) -> Result<Option<Ar
     read.map(|own| Some(Arc::new(own))).map_err(|error| wrong(format!("timer.{form}: {error}")))
 }
 
-/// A script of the model in another language: translated where that is exact, else the job of a worker. None where there
-/// is none, or FEEL in its place.
-///
-/// # Errors
-/// Code, sentence and clause of each setting that is wrong.
-pub(super) fn script(
-    settings: Option<&Map<String, Value>>,
-    text: Option<&str>,
-    format: Option<&str>,
-) -> Result<Option<Script>, Vec<Wrong>> {
-    let empty = Map::new();
-    let settings = settings.unwrap_or(&empty);
-    let own = settings.get("source").is_some_and(|source| !source.is_null());
-    if own || calculation::is_feel(format) {
-        return Ok(None);
-    }
-    let (text, format) = (text.unwrap_or_default().trim(), format.unwrap_or_default());
-    let elsewhere = settings.get("headers").and_then(|headers| headers.get("resource")).is_some();
-    // Of a script in no named language nobody knows how to run it.
-    if !elsewhere && (text.is_empty() || format.trim().is_empty()) {
-        return Ok(None);
-    }
-    if !elsewhere
-        && script::is_known(format)
-        && let Some(error) = ScriptError::read(text)
-    {
-        let mut own = settings.clone();
-        own.insert("source".to_owned(), "null".into());
-        let task = ScriptTask::read(Some(&own), None, None)?;
-        return Ok(task.map(|task| Script::Feel(ScriptTask { throws: Some(error), ..task })));
-    }
-    let translated = if elsewhere { None } else { script::translate(format, text).ok() };
-    if let Some(settings) = translated.and_then(|script| computed(settings, script)) {
-        let task = ScriptTask::read(Some(&settings), None, None)?;
-        return Ok(task.map(Script::Feel));
-    }
-    let mut job = JobTask::of(Setting::Literal(script::job_type(format).into()), settings)
-        .map_err(|wrong| vec![wrong])?;
-    if !text.is_empty() {
-        job.headers.insert("script".to_owned(), text.into());
-    }
-    // A script gives its result by that name; a worker sets variables by theirs.
-    if let Some(name) = job.result_variable.take() {
-        job.headers.insert("resultVariable".to_owned(), (*name).into());
-    }
-    Ok(Some(Script::Job(job)))
-}
-
-/// The settings of a script task that computes the same; none where it is not known what the script leaves behind.
-fn computed(settings: &Map<String, Value>, script: script::Script) -> Option<Map<String, Value>> {
-    let mut own = settings.clone();
-    let wanted = settings.get("resultVariable").filter(|name| !name.is_null());
-    let script::Script { mut variables, globals, result } = script;
-    if wanted.is_some() && (result.is_none() || !globals.is_empty()) {
-        return None;
-    }
-    variables.extend(globals);
-    let mapped = settings.get("outputs").and_then(Value::as_array).is_some_and(|own| !own.is_empty());
-    if mapped && !variables.is_empty() {
-        return None;
-    }
-    let kept = wanted.is_some() || mapped;
-    own.insert("source".to_owned(), result.filter(|_| kept).unwrap_or_else(|| "null".to_owned()).into());
-    if !variables.is_empty() {
-        let outputs = variables.into_iter();
-        let mut outputs: Vec<Value> =
-            outputs.map(|(name, feel)| json!({"name": name, "value": format!("={feel}")})).collect();
-        if let Some(name) = wanted.and_then(Value::as_str) {
-            // With outputs the result is a variable of the task alone.
-            outputs.push(json!({"name": name, "value": format!("={name}")}));
-        }
-        own.insert("outputs".to_owned(), Value::Array(outputs));
-    }
-    Some(own)
-}
-
 impl Builder<'_> {
     /// Gives a node what stands around its work.
     pub(super) fn around(&mut self, ix: NodeIx, settings: Option<&Map<String, Value>>, work: Option<&Work>) {
@@ -439,33 +220,7 @@ fn flag(settings: &Map<String, Value>, member: &str) -> Result<bool, Wrong> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_job_reads_its_settings() {
-        let settings = json!({
-            "jobType": "pay", "priority": "50", "headers": {"method": "card"},
-            "retry": {"maxAttempts": 5, "initialSeconds": 2, "multiplier": 2}
-        });
-        let job = JobTask::read(settings.as_object().unwrap()).unwrap().unwrap();
-        assert!(matches!(&job.job_type, Setting::Literal(Value::String(name)) if name == "pay"));
-        assert!(matches!(&job.retries, Some(Setting::Literal(n)) if *n == json!(5)));
-        assert!(matches!(&job.priority, Some(Setting::Literal(n)) if *n == json!(50)));
-        assert_eq!(job.back_off.get(..3), Some(&[2000, 4000, 8000][..]));
-        let (retries, back_off) = retry(Some(&json!("PT10S,PT1M"))).unwrap();
-        assert!(matches!(retries, Some(Setting::Literal(n)) if n == json!(3)));
-        assert_eq!(back_off, [10_000, 60_000]);
-        for wrong in [
-            json!({"jobType": 1}),
-            json!({"jobType": "=1 +"}),
-            json!({"jobType": "a", "retry": "often"}),
-            json!({"jobType": "a", "retry": {"maxAttempts": "many"}}),
-            json!({"jobType": "a", "headers": []}),
-            json!({"jobType": "a", "priority": "high"}),
-        ] {
-            assert!(JobTask::read(wrong.as_object().unwrap()).is_err(), "{wrong}");
-        }
-        assert!(JobTask::read(&Map::new()).unwrap().is_none());
-    }
+    use serde_json::json;
 
     #[test]
     fn listeners_are_jobs_or_feel() {
@@ -512,24 +267,5 @@ mod tests {
             let told = read(wrong.clone(), Element::ServiceTask).unwrap_err();
             assert!(told.1.starts_with("listeners"), "{wrong}: {told:?}");
         }
-    }
-
-    #[test]
-    fn a_script_is_computed_where_it_can_be() {
-        let read = |settings: Value, text: &str| {
-            script(settings.as_object(), Some(text), Some("javascript")).unwrap()
-        };
-        assert!(
-            matches!(read(json!({}), "x = x + 1"), Some(Script::Feel(task)) if task.data.outputs.len() == 1)
-        );
-        let result = read(json!({"resultVariable": "y"}), "a * 2");
-        assert!(
-            matches!(result, Some(Script::Feel(task)) if task.data.result_variable.as_deref() == Some("y"))
-        );
-        let Some(Script::Job(job)) = read(json!({"resultVariable": "y"}), "a.foo()") else { panic!() };
-        assert!(matches!(&job.job_type, Setting::Literal(own) if own == "script:javascript"));
-        assert_eq!(job.headers["resultVariable"], "y");
-        assert!(script(None, Some("1"), Some("feel")).unwrap().is_none());
-        assert!(script(None, None, Some("groovy")).unwrap().is_none());
     }
 }

@@ -10,11 +10,10 @@ extern crate heddle_xml;
 pub mod diagnostic;
 pub mod element;
 pub mod elements;
-pub mod juel;
 pub mod model;
 mod remedy;
 pub mod xml;
-pub mod xpath;
 
 pub use diagnostic::{Diagnostic, ExpressionPosition, Severity};
 pub use element::ElementKind;
+pub use heddle_settings::{juel, xpath};

@@ -2,6 +2,7 @@
 
 pub mod bpmn;
 mod claims;
+pub mod cmmn;
 pub mod dmn;
 pub mod profile;
 pub mod recorded;

@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 use crate::opening::Opening;
 use crate::ports::{
     ConnectionFilter, ConnectionStore, ConnectionWrite, Deleted, Ping, SealError, Sealer, Tester, Use,
+    Workflows,
 };
 use crate::records::{Connection, SecretState, TestResult};
 use crate::secret::{SealedSecret, Secret, SecretPlace};
@@ -88,6 +89,7 @@ pub struct Connections {
     store: Arc<dyn ConnectionStore>,
     sealer: Arc<dyn Sealer>,
     tester: Arc<dyn Tester>,
+    workflows: Arc<dyn Workflows>,
     ids: Arc<dyn IdSource>,
     opening: Opening,
 }
@@ -105,10 +107,11 @@ impl Connections {
         store: Arc<dyn ConnectionStore>,
         sealer: Arc<dyn Sealer>,
         tester: Arc<dyn Tester>,
+        workflows: Arc<dyn Workflows>,
         ids: Arc<dyn IdSource>,
     ) -> Self {
         let opening = Opening::new(store.clone(), sealer.clone());
-        Self { store, sealer, tester, ids, opening }
+        Self { store, sealer, tester, workflows, ids, opening }
     }
 
     /// A page of the connections that the caller may read, by name.
@@ -332,7 +335,9 @@ impl Connections {
         let targets = ConnectionType::of(after.kind).targets_changed(&before.config, &after.config);
         let (ConnectionKind::Webhook, Some(target)) = (after.kind, targets.first()) else { return Ok(()) };
         for subscription in self.store.subscriptions_over(before.tenant, before.id).await? {
-            if may_send(context, subscription.workflows.as_deref()).is_err() {
+            let named = subscription.workflows.as_deref();
+            let kinds = self.workflows.kinds(before.tenant, named.unwrap_or_default()).await?;
+            if may_send(context, named, &kinds).is_err() {
                 let message = "Webhooks send events over this connection that the caller may not read.";
                 let problem = Problem::at(format!("config.{target}"), "exceedsOwnRights", message);
                 return Err(UseCaseError::Forbidden(problem));

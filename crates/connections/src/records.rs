@@ -1,4 +1,8 @@
-//! Records: connections, results of their tests, webhooks and the state of their deliveries.
+//! Records: connections, results of their tests, webhooks and the state of their deliveries, and hooks.
+
+mod hook;
+
+pub use hook::{Hook, HookMapping, HookSettings, HookSignature, SignatureScheme};
 
 use std::collections::BTreeMap;
 

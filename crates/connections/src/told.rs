@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use heddle_usecase::{AuditView, Audited};
 
-use crate::records::{Connection, Webhook};
+use crate::records::{Connection, Hook, Webhook};
 
 impl Audited for Connection {
     fn view(&self) -> AuditView {
@@ -30,6 +30,29 @@ impl Audited for Webhook {
             .shown("eventTypes", &self.event_types)
             .shown("workflows", &self.workflows)
             .shown("paused", self.paused)
+            .shown("revision", self.revision)
+    }
+}
+
+impl Audited for Hook {
+    fn view(&self) -> AuditView {
+        let settings = &self.settings;
+        let signature = settings.signature.as_ref();
+        AuditView::default()
+            .shown("name", &self.name)
+            .shown("eventType", &self.event_type)
+            .hidden("mapping", &settings.mapping)
+            .shown("signature", signature.map(|signature| signature.scheme))
+            .shown("toleranceSeconds", signature.map(|signature| signature.tolerance_seconds))
+            .shown("secretSetAt", signature.map(|signature| signature.secret.updated_at))
+            .shown(
+                "previousSecretSetAt",
+                signature
+                    .and_then(|signature| signature.previous_secret.as_ref())
+                    .map(|state| state.updated_at),
+            )
+            .shown("requestsPerSecond", settings.requests_per_second)
+            .shown("maxBytes", settings.max_bytes)
             .shown("revision", self.revision)
     }
 }

@@ -1,5 +1,6 @@
 //! Webhooks: list, read, create, change, delete, test; and what a dispatcher of their events needs.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use heddle_kernel::{ConnectionId, IdSource, Page, PageRequest, Revision, TenantId, WebhookId, WorkflowId};
@@ -31,7 +32,8 @@ pub struct NewWebhook {
     pub connection_id: ConnectionId,
     /// Types of the events, without repeats; `*` alone stands for all.
     pub event_types: Vec<String>,
-    /// The workflows whose events are sent; none: of all that there are and will be.
+    /// The workflows, and the case types, whose events are sent; none: of all workflows that there are and will be, and of no
+    /// case type.
     pub workflows: Option<Vec<WorkflowId>>,
     /// Whether it begins paused.
     pub paused: bool,
@@ -46,7 +48,7 @@ pub struct WebhookPatch {
     pub connection_id: Option<ConnectionId>,
     /// Other types of events, all of them.
     pub event_types: Option<Vec<String>>,
-    /// Other workflows, all of them; null: of all.
+    /// Other workflows and case types, all of them; null: of all workflows, and of no case type.
     pub workflows: heddle_kernel::Patch<Vec<WorkflowId>>,
     /// Whether events wait.
     pub paused: Option<bool>,
@@ -303,17 +305,17 @@ impl Webhooks {
         event_types(&mut problems, self.event_types, &webhook.event_types);
         let known = before.and_then(|before| before.workflows.as_deref()).unwrap_or_default();
         let named = webhook.workflows.as_deref();
+        let mut kinds = BTreeMap::new();
         if let Some(named) = named {
             workflows(&mut problems, named);
-            let new: Vec<WorkflowId> = named.iter().filter(|id| !known.contains(id)).copied().collect();
-            // A workflow that was deleted since may stay named; none that is not there is added.
-            let missing = match new.is_empty() || new.len() > WORKFLOWS {
-                true => Vec::new(),
-                false => self.workflows.missing(context.tenant(), &new).await?,
-            };
-            for (at, _) in named.iter().enumerate().filter(|(_, id)| missing.contains(id)) {
-                let message = "The organisation has no such workflow.";
-                problems.push(Problem::at(format!("workflows[{at}]"), "notFound", message));
+            if named.len() <= WORKFLOWS {
+                kinds = self.workflows.kinds(context.tenant(), named).await?;
+                // A workflow that was deleted since may stay named; none that is not there is added.
+                let is_missing = |id: &WorkflowId| !known.contains(id) && !kinds.contains_key(id);
+                for (at, _) in named.iter().enumerate().filter(|(_, id)| is_missing(id)) {
+                    let message = "The organisation has no such workflow or case type.";
+                    problems.push(Problem::at(format!("workflows[{at}]"), "notFound", message));
+                }
             }
         }
         let same_connection = before.is_some_and(|before| before.connection_id == webhook.connection_id);
@@ -326,7 +328,7 @@ impl Webhooks {
                 && before.workflows == webhook.workflows
                 && before.event_types == webhook.event_types
         });
-        if same { Ok(()) } else { may_send(context, named).map_err(UseCaseError::Forbidden) }
+        if same { Ok(()) } else { may_send(context, named, &kinds).map_err(UseCaseError::Forbidden) }
     }
 
     async fn check_connection(

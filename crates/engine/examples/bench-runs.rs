@@ -55,10 +55,13 @@ fn main() -> Result<(), String> {
             correlation_key: None,
             actor: None,
             decisions: None,
+            elsewhere: None,
             hops: 0,
             budget: Budget::DEFAULT,
             remark: None,
             stores: std::collections::BTreeMap::new(),
+            roles: Vec::new(),
+            people: std::collections::BTreeMap::new(),
         };
         let (begin, mut runs, mut events) = (Instant::now(), 0u64, 0usize);
         while begin.elapsed() < Duration::from_secs(2) {

@@ -89,6 +89,20 @@ pub fn apply(state: &mut State, event: &Event) {
         EventKind::IncidentRaised { .. } | EventKind::IncidentResolved { .. } => {
             incident(state, event, scope)
         }
+        EventKind::CaseOpened { .. }
+        | EventKind::CaseReactivated { .. }
+        | EventKind::CaseClosed { .. }
+        | EventKind::ItemCreated(_)
+        | EventKind::ItemTransitioned { .. }
+        | EventKind::SentrySatisfied { .. }
+        | EventKind::SentryReset { .. }
+        | EventKind::OnPartOccurred { .. }
+        | EventKind::CaseFileChanged { .. }
+        | EventKind::RoundPending { .. }
+        | EventKind::CallDetached { .. } => state.apply_case(event),
+    }
+    if state.case.is_some() {
+        state.apply_work(event);
     }
 }
 
@@ -104,7 +118,7 @@ fn scope_content(state: &mut State, event: &Event, scope: LocalId) {
         }
         EventKind::TokensWithdrawn { flows } => withdraw(state, flows, scope),
         EventKind::ScopeOpened {} => {
-            let parent = state.instance(scope).map(|owner| owner.scope);
+            let parent = state.owner(scope).map(|owner| owner.scope);
             let (node, variables, loops) = (event.node_id.clone(), Map::new(), BTreeMap::new());
             let own = ScopeState { id: scope, node, parent, variables, loops };
             // A scope may be opened long after the node instance that it belongs to came to be.
@@ -129,7 +143,13 @@ fn scope_content(state: &mut State, event: &Event, scope: LocalId) {
 fn life(state: &mut State, event: &Event) {
     match &event.kind {
         EventKind::RunStarted(started) => start(state, started, event),
-        EventKind::RunCompleted { .. } => end(state, Life::Completed, event),
+        EventKind::RunCompleted { output } => {
+            end(state, Life::Completed, event);
+            let differs = state.variables() != Some(output);
+            if let Some(case) = state.case.as_deref_mut().filter(|_| differs) {
+                case.output = Some(output.clone());
+            }
+        }
         EventKind::RunFailed { error } => {
             state.error = Some(error.clone());
             end(state, Life::Failed, event);
@@ -182,6 +202,11 @@ fn end(state: &mut State, life: Life, event: &Event) {
     state.subscriptions.clear();
     state.incidents.clear();
     state.choreographies.clear();
+    if let Some(case) = state.case.as_deref_mut() {
+        case.memories.clear();
+        case.given.clear();
+        case.pending.clear();
+    }
 }
 
 fn withdraw(state: &mut State, flows: &[std::sync::Arc<str>], scope: LocalId) {

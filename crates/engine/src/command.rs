@@ -1,6 +1,7 @@
 //! Commands to a run, and the reasons for their rejection.
 
 use crate::{Budget, LocalId, Trigger};
+use heddle_cmmn::plan::{FileEvent, ItemEvent};
 use heddle_kernel::{JobId, RunId, TaskId, Timestamp, UserId};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -18,6 +19,9 @@ pub struct RunContext {
     pub actor: Option<Actor>,
     /// The decisions of the definition, for business rule tasks.
     pub decisions: Option<heddle_dmn::Model>,
+    /// Decisions of other definitions, by the names that tasks give them, each with the reason where there is none. A name that
+    /// nobody has looked up yet is asked for by [`Rejection::DecisionNeeded`]; none where no other definition counts.
+    pub elsewhere: Option<BTreeMap<String, Result<DecisionElsewhere, String>>>,
     /// Messages and signals thrown one for another before this step; 0 for what a user, a timer or a call from outside
     /// asks for.
     pub hops: u32,
@@ -28,6 +32,19 @@ pub struct RunContext {
     /// Present values of the organisation's data stores that the process uses, by the name of the store; one that was never
     /// written is absent.
     pub stores: BTreeMap<String, Value>,
+    /// Ids or names of the case roles that the user fills; those of whom the case itself knows it count besides.
+    pub roles: Vec<String>,
+    /// Users who fill the roles of a case from its start on, by the ids of the roles.
+    pub people: BTreeMap<String, Vec<String>>,
+}
+
+/// Decision of another definition.
+#[derive(Debug, Clone)]
+pub struct DecisionElsewhere {
+    /// The model that it is in.
+    pub model: heddle_dmn::Model,
+    /// Id or name of it there.
+    pub decision: String,
 }
 
 /// Remark on a decision, kept in the history.
@@ -200,6 +217,44 @@ pub enum Command {
         /// The id of the node that is activated.
         target_node: String,
     },
+    /// Let an item of a case make a transition of the standard.
+    Transition {
+        /// The item.
+        target: ItemTarget,
+        /// The transition.
+        transition: ItemEvent,
+    },
+    /// Put a discretionary item into the plan of a case.
+    PlanItem {
+        /// Stage or human task with the planning table; absent is the only active one that has the item.
+        host: Option<ItemTarget>,
+        /// Id of the discretionary item.
+        item: String,
+    },
+    /// Change a case file item.
+    SetFile {
+        /// Id of it, or its name.
+        item: String,
+        /// Transition of the standard.
+        event: FileEvent,
+        /// Numbers of the instances, from 0, where there may be several: of those around it, outermost first, and its own.
+        at: Vec<u32>,
+        /// Value, or reference.
+        value: Value,
+    },
+    /// Let a listener of a case occur with data.
+    RaiseEvent {
+        /// The listener.
+        target: ItemTarget,
+        /// Members that are called as case file items are change those, the others become variables.
+        payload: Value,
+    },
+    /// Complete a case by hand.
+    CompleteCase,
+    /// Close a case that has ended or is suspended.
+    CloseCase,
+    /// Let a case that has ended go on.
+    ReactivateCase,
     /// Set variables.
     SetVariables {
         /// The scope; absent is the process's own.
@@ -207,6 +262,15 @@ pub enum Command {
         /// The variables.
         values: Map<String, Value>,
     },
+}
+
+/// Item of a case that a command is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ItemTarget {
+    /// An instance of an item.
+    Instance(LocalId),
+    /// The instance of the item of this id from which the transition is possible: the first one, if there are several.
+    Item(String),
 }
 
 /// Target of a skip.
@@ -227,6 +291,8 @@ pub enum RejectionKind {
     Conflict,
     /// The command itself is wrong.
     Invalid,
+    /// The user may not do that.
+    Forbidden,
 }
 
 /// Rejection of a command. The run is as it was before.
@@ -309,6 +375,60 @@ pub enum Rejection {
     /// The state belongs to another version of the process.
     #[error("the process has no element `{0}`")]
     WrongGraph(String),
+    /// The command is for the other kind of instance: for a case, or for a run of a process.
+    #[error("this is not for {0}")]
+    OtherKind(&'static str),
+    /// There is no such item.
+    #[error("the case has no item `{0}` that this could be about")]
+    UnknownItem(String),
+    /// There is no such case file item.
+    #[error("the case file has no item `{0}`")]
+    UnknownFileItem(String),
+    /// The item cannot make the transition from its state.
+    #[error("the item `{item}` is {state}: the transition `{transition}` is not possible")]
+    WrongTransition {
+        /// The item.
+        item: String,
+        /// State of it.
+        state: &'static str,
+        /// The transition.
+        transition: String,
+    },
+    /// The stage or case cannot be completed.
+    #[error("the stage `{item}` cannot be completed: {waits_for:?} must be done first")]
+    NotCompletable {
+        /// The stage.
+        item: String,
+        /// Items that are active, or required and not done.
+        waits_for: Vec<String>,
+    },
+    /// The user fills none of the roles that may do that.
+    #[error("`{item}` is for the roles {roles:?}")]
+    NotAllowed {
+        /// The item.
+        item: String,
+        /// Roles of which one is needed.
+        roles: Vec<String>,
+    },
+    /// The item cannot be planned.
+    #[error("the item `{item}` cannot be planned: {reason}")]
+    NotPlannable {
+        /// The item.
+        item: String,
+        /// Reason.
+        reason: String,
+    },
+    /// The case file item cannot be changed so.
+    #[error("the case file item `{item}` cannot be changed so: {reason}")]
+    WrongFileChange {
+        /// The case file item.
+        item: String,
+        /// Reason.
+        reason: String,
+    },
+    /// A task means a decision of another definition, which is to be looked up before the command is given again.
+    #[error("the decision `{0}` is to be looked up first")]
+    DecisionNeeded(String),
     /// The values that the command brings are more than the run may hold.
     #[error("the budget `{budget}` of the run allows {most} and not {value}")]
     TooLarge {
@@ -340,7 +460,11 @@ impl Rejection {
             | Self::UnknownTimer(_)
             | Self::UnknownSubscription(_)
             | Self::UnknownIncident(_)
+            | Self::UnknownItem(_)
+            | Self::UnknownFileItem(_)
+            | Self::DecisionNeeded(_)
             | Self::UnknownInstance(_) => RejectionKind::NotFound,
+            Self::NotAllowed { .. } => RejectionKind::Forbidden,
             Self::StartNotDetermined(_)
             | Self::NoConditionHolds(_)
             | Self::NoInputSet(_)
@@ -348,6 +472,8 @@ impl Rejection {
             | Self::UnknownStart(_)
             | Self::UnknownOutcome { .. }
             | Self::TooLarge { .. }
+            | Self::OtherKind(_)
+            | Self::WrongFileChange { .. }
             | Self::InvalidTarget(_) => RejectionKind::Invalid,
             Self::NotStarted
             | Self::AlreadyStarted
@@ -357,6 +483,9 @@ impl Rejection {
             | Self::NotDue(_)
             | Self::NotWaiting(_)
             | Self::CannotSkip(_)
+            | Self::WrongTransition { .. }
+            | Self::NotCompletable { .. }
+            | Self::NotPlannable { .. }
             | Self::Full { .. }
             | Self::WrongGraph(_) => RejectionKind::Conflict,
         }

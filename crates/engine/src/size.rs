@@ -1,7 +1,7 @@
 //! Estimated sizes of what a run keeps.
 
 use crate::event::{BodyKind, DecisionEvaluated, EventKind, TaskCreated, Trigger};
-use crate::state::{BodyState, State};
+use crate::state::{BodyState, CaseState, State};
 use crate::{Command, LocalId};
 use heddle_feel::size_of_json;
 use serde_json::{Map, Value};
@@ -92,7 +92,20 @@ pub(crate) fn of_event(kind: &EventKind) -> u64 {
                 of_text(reason.as_ref())
             }
             EventKind::TokensWithdrawn { flows } => of_texts::<Arc<str>>(flows),
-            EventKind::RunFailed { .. }
+            EventKind::CaseOpened { people } => people.values().map(|names| of_texts(names)).sum(),
+            EventKind::CaseFileChanged { item, path, value, .. } => {
+                item.len() as u64 + path.iter().map(size_of_json).sum::<u64>() + size_of_json(value)
+            }
+            EventKind::RoundPending { left } => left.len() as u64 * PLACE,
+            EventKind::CaseReactivated { .. }
+            | EventKind::CaseClosed { .. }
+            | EventKind::ItemCreated(_)
+            | EventKind::ItemTransitioned { .. }
+            | EventKind::SentrySatisfied { .. }
+            | EventKind::SentryReset { .. }
+            | EventKind::OnPartOccurred { .. }
+            | EventKind::CallDetached { .. }
+            | EventKind::RunFailed { .. }
             | EventKind::RunSuspended { .. }
             | EventKind::RunResumed { .. }
             | EventKind::NodeActivated { .. }
@@ -151,7 +164,18 @@ fn of_output(kind: &EventKind) -> Option<u64> {
         EventKind::TaskCompleted { values, .. } => Some(of_members(values)),
         EventKind::JobCompleted { variables, .. } => Some(of_members(variables)),
         EventKind::CallCompleted { output, .. } => Some(of_members(output)),
-        EventKind::RunStarted(_)
+        EventKind::CaseOpened { .. }
+        | EventKind::RoundPending { .. }
+        | EventKind::CaseFileChanged { .. }
+        | EventKind::CaseReactivated { .. }
+        | EventKind::CaseClosed { .. }
+        | EventKind::ItemCreated(_)
+        | EventKind::ItemTransitioned { .. }
+        | EventKind::SentrySatisfied { .. }
+        | EventKind::SentryReset { .. }
+        | EventKind::OnPartOccurred { .. }
+        | EventKind::CallDetached { .. }
+        | EventKind::RunStarted(_)
         | EventKind::RunCompleted { .. }
         | EventKind::RunFailed { .. }
         | EventKind::RunCancelled { .. }
@@ -234,12 +258,19 @@ fn of_items(body: &BodyState) -> u64 {
     body.items.iter().map(size_of_json).sum()
 }
 
+/// Bytes of the values that a case keeps beside its variables: its file with the references. What work gave is counted
+/// where it is left behind.
+fn of_case(case: &CaseState) -> u64 {
+    size_of_json(&case.file) + case.references.values().flatten().map(size_of_json).sum::<u64>()
+}
+
 impl Held {
     pub(crate) fn of(state: &State) -> Self {
         let bodies = state.flow.active.iter().filter_map(|own| own.body.as_deref());
         Self {
             variables: state.scopes.iter().map(|scope| of_members(&scope.variables)).sum::<u64>()
-                + state.flow.records.iter().map(|record| of_members(&record.variables)).sum::<u64>(),
+                + state.flow.records.iter().map(|record| of_members(&record.variables)).sum::<u64>()
+                + state.case.as_deref().map_or(0, of_case),
             outputs: size_of_json(&state.outputs),
             bodies: bodies.map(|body| of_items(body) + body.bytes).sum(),
         }
@@ -312,7 +343,9 @@ pub(crate) fn output_before(state: &State, node: &str) -> u64 {
 
 /// Bytes of a state's tokens, node instances and waits.
 pub(crate) fn of_places(state: &State) -> u64 {
+    let case = state.case.as_deref();
     let places = state.flow.tokens.len()
+        + case.map_or(0, |case| case.places())
         + state.flow.active.len()
         + state.timers.len()
         + state.subscriptions.len()
@@ -341,7 +374,9 @@ pub(crate) fn of_command(command: &Command) -> u64 {
     match command {
         Command::DeliverMessage { payload, .. }
         | Command::DeliverSignal { payload, .. }
+        | Command::RaiseEvent { payload, .. }
         | Command::Continue { payload, .. } => size_of_json(payload),
+        Command::SetFile { value, .. } => size_of_json(value),
         Command::FailJob { message, details, .. } => message.len() as u64 + of_text(details.as_ref()),
         other => members_of(other).map_or(0, of_members),
     }
@@ -360,6 +395,7 @@ pub(crate) fn members_of(command: &Command) -> Option<&Map<String, Value>> {
         Command::Skip { output, .. } => Some(output),
         Command::DeliverMessage { payload, .. }
         | Command::DeliverSignal { payload, .. }
+        | Command::RaiseEvent { payload, .. }
         | Command::Continue { payload, .. } => payload.as_object(),
         Command::AssignTask { .. }
         | Command::FailJob { .. }
@@ -369,6 +405,12 @@ pub(crate) fn members_of(command: &Command) -> Option<&Map<String, Value>> {
         | Command::CancelCompensating { .. }
         | Command::Suspend
         | Command::Resume
+        | Command::Transition { .. }
+        | Command::PlanItem { .. }
+        | Command::SetFile { .. }
+        | Command::CompleteCase
+        | Command::CloseCase
+        | Command::ReactivateCase
         | Command::Move { .. } => None,
     }
 }

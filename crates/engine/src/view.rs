@@ -1,7 +1,9 @@
 //! Views of a run's state for the outside.
 
 use crate::LocalId;
-use crate::event::{BodyKind, IncidentCode, JobKind, OutcomeValues, Phase, RunError, SubscriptionKind};
+use crate::event::{
+    BodyKind, IncidentCode, ItemState, JobKind, OutcomeValues, Phase, RunError, SubscriptionKind,
+};
 use crate::state::{IncidentState, JobState, Life, NodeInstance, Stage, State, Status, TaskState, Token};
 use heddle_bpmn_graph::{Element, Graph, Work};
 use heddle_kernel::{JobId, RunId, TaskId, Timestamp};
@@ -189,6 +191,9 @@ pub struct OpenJob {
     pub attempt: u32,
     /// Instant at which it was opened.
     pub created_at: Timestamp,
+    /// Whether the item of a case that waits for it is suspended, so that no worker gets it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_suspended: bool,
 }
 
 /// A timer that is set.
@@ -263,6 +268,7 @@ impl State {
             Life::Completed => Status::Completed,
             Life::Failed => Status::Failed,
             Life::Cancelled => Status::Cancelled,
+            Life::Closed => Status::Closed,
         }
     }
 
@@ -282,7 +288,7 @@ impl State {
     #[must_use]
     pub fn variable_at(&self, instance: Option<LocalId>, name: &str) -> Option<&Value> {
         let own = instance.filter(|id| self.scope(*id).is_some());
-        let around = || instance.and_then(|id| Some(self.instance(id)?.scope));
+        let around = || instance.and_then(|id| Some(self.owner(id)?.scope));
         let mut next = own.or_else(around).or(Some(LocalId::ROOT));
         while let Some(scope) = next.and_then(|id| self.scope(id)) {
             if let Some(value) = scope.variables.get(name) {
@@ -293,10 +299,11 @@ impl State {
         None
     }
 
-    /// The variables of the process at the run's end; none before, or when it did not complete.
+    /// The variables of the process at the run's end, or the outputs of a case; none before, or when it did not complete.
     #[must_use]
     pub fn output(&self) -> Option<&Map<String, Value>> {
-        if self.life == Life::Completed { self.variables() } else { None }
+        let own = self.case.as_deref().and_then(|case| case.output.as_ref());
+        if self.life == Life::Completed { own.or_else(|| self.variables()) } else { None }
     }
 
     /// Outputs of nodes: node id → `{output, outcome}`.
@@ -349,6 +356,7 @@ impl State {
             .iter()
             .map(|active| active.since)
             .chain(self.flow.tokens.iter().map(|token| token.since))
+            .chain(self.waiting_items().map(|item| item.since))
             .min()
     }
 
@@ -356,7 +364,7 @@ impl State {
     #[must_use]
     pub fn tasks(&self) -> Vec<OpenTask> {
         let open = |task: &TaskState| {
-            let owner = self.instance(task.owner)?;
+            let owner = self.owner(task.owner)?;
             let task = task.clone();
             Some(OpenTask {
                 task_id: task.id,
@@ -382,7 +390,7 @@ impl State {
     #[must_use]
     pub fn jobs(&self) -> Vec<OpenJob> {
         let open = |job: &JobState| {
-            let owner = self.instance(job.owner)?;
+            let owner = self.owner(job.owner)?;
             let job = job.clone();
             Some(OpenJob {
                 job_id: job.id,
@@ -396,6 +404,7 @@ impl State {
                 not_before: job.not_before,
                 attempt: job.attempt,
                 created_at: job.created_at,
+                is_suspended: owner.is_idle,
             })
         };
         self.jobs.iter().filter_map(open).collect()
@@ -404,7 +413,7 @@ impl State {
     /// All variables that the node of an open job sees, the innermost of each name; none when there is no such job.
     #[must_use]
     pub fn job_variables(&self, job: JobId) -> Option<Map<String, Value>> {
-        let owner = self.instance(self.job(job)?.owner)?;
+        let owner = self.owner(self.job(job)?.owner)?;
         let mut next = Some(if self.scope(owner.id).is_some() { owner.id } else { owner.scope });
         let mut seen = Map::new();
         while let Some(scope) = next.and_then(|id| self.scope(id)) {
@@ -428,7 +437,7 @@ impl State {
             node_id: timer.node.clone(),
             due_at: timer.due_at,
         };
-        timers.iter().map(open).collect()
+        timers.iter().filter(|timer| !self.is_idle(timer.host)).map(open).collect()
     }
 
     /// The open subscriptions; none while the run is suspended.
@@ -437,6 +446,7 @@ impl State {
         let subscriptions = if self.life == Life::Active { self.subscriptions.as_slice() } else { &[] };
         // Conditions are the run's own matter: nothing from outside looks for them.
         let subscriptions = subscriptions.iter().filter(|own| own.kind != SubscriptionKind::Condition);
+        let subscriptions = subscriptions.filter(|own| !self.is_idle(own.host));
         let open = |own: &crate::state::SubscriptionState| OpenSubscription {
             id: own.id,
             kind: own.kind,
@@ -447,11 +457,16 @@ impl State {
         subscriptions.map(open).collect()
     }
 
+    /// Whether a host is an item that is suspended, so that nothing reaches it.
+    fn is_idle(&self, host: LocalId) -> bool {
+        self.case.is_some() && self.owner(host).is_some_and(|own| own.is_idle)
+    }
+
     /// The called runs that have not ended.
     #[must_use]
     pub fn calls(&self) -> Vec<OpenCall> {
         let open = |call: &crate::state::CallState| {
-            let owner = self.instance(call.owner)?;
+            let owner = self.owner(call.owner)?;
             Some(OpenCall { run_id: call.run, node_id: owner.node.clone(), node_instance_id: owner.id })
         };
         self.calls.iter().filter_map(open).collect()
@@ -567,6 +582,13 @@ impl State {
         });
         if gateway {
             wait.options.retain(|option| option != "skip");
+        }
+        if self.case.is_some() {
+            // Items have no tokens that could be moved, and what is no item's own work cannot be left out.
+            let item = own.instance.and_then(|id| self.item(id)).filter(|item| item.parent.is_some());
+            let at_work = |state| matches!(state, ItemState::Failed | ItemState::Active);
+            let is_work = own.phase != Phase::Tokens && item.is_some_and(|item| at_work(item.state));
+            wait.options.retain(|option| option != "move" && (is_work || option != "skip"));
         }
         self.allowed(wait)
     }
@@ -698,6 +720,7 @@ fn of_incident(own: &IncidentState) -> WaitingFor {
         IncidentCode::UnhandledError => "UNHANDLED_ERROR",
         IncidentCode::CallFailed => "CALL_FAILED",
         IncidentCode::LoopLimit => "LOOP_LIMIT",
+        IncidentCode::SentryLoop => "SENTRY_LOOP",
     };
     WaitingFor {
         incident_id: Some(own.id),

@@ -1,7 +1,7 @@
 //! Data of events about jobs, called runs and bodies.
 
 use crate::LocalId;
-use heddle_kernel::{JobId, RunId};
+use heddle_kernel::{DefinitionKind, JobId, RunId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -60,7 +60,10 @@ pub struct RunCalled {
     pub run_id: RunId,
     /// Number of the call in the run's counter.
     pub number: LocalId,
-    /// Id of a process or of a global task, or id or slug of a workflow, as the model names it.
+    /// Kind of what is called. A call activity means a workflow, and where there is none of the name, a case type.
+    #[serde(default = "DefinitionKind::workflow", skip_serializing_if = "is_workflow")]
+    pub kind: DefinitionKind,
+    /// Id of a process, a global task or a case, or id or slug of a workflow or case type, as the model names it.
     pub called: Arc<str>,
     /// Version that is meant; absent is the caller's own for what stands in the same definition, else the latest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -111,6 +114,11 @@ impl BodyKind {
     pub const fn is_instances(&self) -> bool {
         matches!(self, Self::Instances)
     }
+}
+
+/// Whether a call is of the kind that calls of before are.
+fn is_workflow(kind: &DefinitionKind) -> bool {
+    *kind == DefinitionKind::Workflow
 }
 
 const fn yes() -> bool {

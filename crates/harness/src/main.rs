@@ -8,11 +8,7 @@ mod conformance;
 mod connections;
 mod crash;
 mod licence;
-mod npm;
 mod oidc;
-mod pip;
-mod prepare;
-mod random;
 mod scan;
 mod schemathesis;
 

@@ -2,6 +2,8 @@
 
 mod access;
 mod audit;
+mod case;
+mod case_type;
 mod connection;
 mod group;
 mod people;
@@ -18,6 +20,10 @@ use clap_complete::Shell;
 
 pub(crate) use access::{AccessCommand, ExplainAccess};
 pub(crate) use audit::{AuditCommand, VerifyAudit};
+pub(crate) use case::{CaseCommand, CaseEvents, CaseFile, ListCases, MoveCase, OneCase, StartCase};
+pub(crate) use case_type::{
+    CaseTypeCommand, CaseTypeFormat, ExportCaseType, ImportCaseTypes, ValidateCaseTypes,
+};
 pub(crate) use connection::{
     ConnectionCommand, ForgetKey, KeyCommand, ListConnections, RotateKey, TestConnection,
 };
@@ -34,8 +40,7 @@ pub(crate) use work::{
     ListLetters, ListTasks, OneLetter, Payload, SendEvent, SendSignal, TaskCommand,
 };
 pub(crate) use workflow::{
-    ExportFormat, ExportWorkflow, ImportWorkflows, ListWorkflows, OneWorkflow, PublishWorkflow,
-    ValidateWorkflows, WorkflowCommand,
+    ExportFormat, ExportWorkflow, ImportWorkflows, ListWorkflows, ValidateWorkflows, WorkflowCommand,
 };
 
 /// Runs BPMN workflows and DMN decisions behind an HTTP API: the server, and commands for it.
@@ -106,7 +111,9 @@ impl Cli {
             | Command::Token { .. }
             | Command::Licence { .. }
             | Command::Workflow { .. }
+            | Command::CaseType { .. }
             | Command::Run { .. }
+            | Command::Case { .. }
             | Command::Task { .. }
             | Command::Job { .. }
             | Command::Event { .. }
@@ -176,10 +183,20 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: WorkflowCommand,
     },
+    /// Case types.
+    CaseType {
+        #[command(subcommand)]
+        command: CaseTypeCommand,
+    },
     /// Runs.
     Run {
         #[command(subcommand)]
         command: RunCommand,
+    },
+    /// Cases.
+    Case {
+        #[command(subcommand)]
+        command: CaseCommand,
     },
     /// Human tasks.
     Task {

@@ -233,6 +233,13 @@ const KEYS: &[Key] = &[
         show: |config| config.preview_megabytes.to_string(),
     },
     Key {
+        name: "manual_activation_default",
+        help: "Whether tasks and stages of cases without a manual activation rule wait to be started by hand.",
+        secret: false,
+        set: |config, text| set_bool(&mut config.manual_activation_default, text),
+        show: |config| config.manual_activation_default.to_string(),
+    },
+    Key {
         name: "starts_per_second",
         help: "Runs that callers of one organisation may start in a second, 1 to 1000000.",
         secret: false,

@@ -8,6 +8,8 @@
 )]
 #![expect(clippy::disallowed_methods, reason = "tests are clients of the server that they start")]
 
+#[path = "commands/case_types.rs"]
+mod case_types;
 #[path = "commands/client.rs"]
 mod client;
 #[path = "commands/imports.rs"]

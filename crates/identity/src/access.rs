@@ -106,6 +106,21 @@ impl Identity {
         right
     }
 
+    /// Account in whose name something acts that it has set up, such as a hook, with the permissions that it has now in an
+    /// organisation, whatever it had then. None for an account that is neither at home nor a member there, or is switched
+    /// off.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    pub async fn of_maker(
+        &self,
+        user: UserId,
+        tenant: TenantId,
+        now: Timestamp,
+    ) -> Result<Option<Authenticated>, UseCaseError> {
+        self.of_command_line(user, tenant, now).await
+    }
+
     /// Account that the operator names on the command line of the machine itself, with its permissions in an
     /// organisation. None for an account that is neither at home nor a member there, or is switched off.
     ///

@@ -398,8 +398,7 @@ fn target(thing: &AskedThing, field: &str, problems: &mut Problems) -> Target {
     }
     for (at, place) in thing.within.iter().enumerate() {
         let field = format!("{field}.within[{at}]");
-        let above =
-            ResourceType::parse(&place.kind).filter(|above| kind.ancestors().any(|one| one == *above));
+        let above = ResourceType::parse(&place.kind).filter(|above| kind.places().any(|one| one == *above));
         let Some(above) = above else {
             let message = format!("Nothing of the type `{kind}` stands within things of this type.");
             problems.add(&format!("{field}.type"), "notAllowed", message);
@@ -407,6 +406,12 @@ fn target(thing: &AskedThing, field: &str, problems: &mut Problems) -> Target {
         };
         if target.parents.iter().flatten().any(|(known, _)| *known == above) {
             problems.add(&format!("{field}.type"), "notUnique", "One thing stands within one of a type.");
+            continue;
+        }
+        let is_of_it = |known: ResourceType| known.definition_kind() == above.definition_kind();
+        if !target.parents.iter().flatten().all(|(known, _)| is_of_it(*known)) {
+            let message = "What belongs to a run belongs to no case, and the other way round.";
+            problems.add(&format!("{field}.type"), "notAllowed", message);
             continue;
         }
         match RuleId::read(above, &place.id) {

@@ -1,5 +1,5 @@
 //! Opaque tokens: a prefix, 43 random letters and digits (256 bits), and a CRC32 of these in six letters and digits, by
-//! which a scanner for leaked secrets knows one without asking anybody: `\bhd[lks]_[0-9A-Za-z]{49}\b`. Only their SHA-256
+//! which a scanner for leaked secrets knows one without asking anybody: `\bhd[hlks]_[0-9A-Za-z]{49}\b`. Only their SHA-256
 //! is kept: with 256 random bits there is nothing to guess, so no slow hash is needed.
 //!
 //! Tokens of before have 43 characters of base64url and end in six of their SHA-256; they go on working.
@@ -20,6 +20,8 @@ use crate::ports::TokenKind;
 pub const SESSION_PREFIX: &str = "hdl_";
 /// Prefix of an API token.
 pub const API_TOKEN_PREFIX: &str = "hdk_";
+/// Prefix of the token in the address of a hook.
+pub const HOOK_PREFIX: &str = "hdh_";
 /// Prefix of the set-up token.
 pub const SETUP_PREFIX: &str = "hds_";
 

@@ -63,6 +63,10 @@ ids! {
     WorkflowId,
     /// A run of a workflow: one process instance.
     RunId,
+    /// A case: an instance of a case type.
+    CaseId,
+    /// A case type.
+    CaseTypeId,
     /// A human task.
     TaskId,
     /// A job for external workers.
@@ -71,9 +75,30 @@ ids! {
     ConnectionId,
     /// A webhook: a subscription of a receiver outside.
     WebhookId,
+    /// A hook: an address at which events of a service outside are taken in.
+    HookId,
     /// A case event, an audit event or another record of something that happened.
     EventId,
 }
+
+/// Ids of instances and definitions of both kinds stand in the same tables, and one engine steps both.
+macro_rules! same_ids {
+    ($($case:ident <=> $workflow:ident),+ $(,)?) => {$(
+        impl From<$case> for $workflow {
+            fn from(id: $case) -> Self {
+                Self(id.0)
+            }
+        }
+
+        impl From<$workflow> for $case {
+            fn from(id: $workflow) -> Self {
+                Self(id.0)
+            }
+        }
+    )+};
+}
+
+same_ids! { CaseId <=> RunId, CaseTypeId <=> WorkflowId }
 
 /// Source of new ids. Ids rise with time, so that rows are appended to an index, not scattered over it.
 pub trait IdSource: Send + Sync {

@@ -4,6 +4,7 @@
 mod diagnostic;
 mod duration;
 mod id;
+mod kind;
 mod literals;
 mod page;
 mod patch;
@@ -14,9 +15,11 @@ mod time;
 pub use diagnostic::{Diagnostic, ExpressionPosition, Severity};
 pub use duration::IsoDuration;
 pub use id::{
-    ConnectionId, EventId, GrantId, GroupId, IdError, IdSource, JobId, LicenceId, RoleId, RunId,
-    SequentialIds, SessionId, TaskId, TenantId, TokenId, UserId, WebhookId, WorkflowId, uuid_v7,
+    CaseId, CaseTypeId, ConnectionId, EventId, GrantId, GroupId, HookId, IdError, IdSource, JobId, LicenceId,
+    RoleId, RunId, SequentialIds, SessionId, TaskId, TenantId, TokenId, UserId, WebhookId, WorkflowId,
+    uuid_v7,
 };
+pub use kind::DefinitionKind;
 pub use literals::Stored;
 #[doc(hidden)]
 pub use literals::deserialize_literal;

@@ -49,6 +49,23 @@ markers! {
     OnNamed<C: Capability> => Authorized<C>;
 }
 
+/// Whoever may do `C`, or, where what the path names belongs to a thing of the other kind, `D`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OnEither<C: Capability, D: Capability>(PhantomData<fn() -> (C, D)>);
+
+impl<C: Capability, D: Capability> Access for OnEither<C, D> {
+    type Proof = AuthorizedEither<C, D>;
+}
+
+/// Proof that a caller may do `C` to a thing, or `D` to one of another kind.
+#[derive(Debug)]
+pub enum AuthorizedEither<C: Capability, D: Capability> {
+    /// The thing is of the kind of `C`.
+    One(Authorized<C>),
+    /// The thing is of the kind of `D`.
+    Other(Authorized<D>),
+}
+
 /// Proof that the caller's account is in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OwnAccount(pub(crate) ());

@@ -4,7 +4,7 @@ use crate::facts::{Effect, Source};
 use crate::filter::Extent;
 use crate::ownership::Ownership;
 use crate::permission::{Action, Permission, ResourceType};
-use crate::resource::{Key, Parents, Place as _, Resource, ResourceId as _};
+use crate::resource::{Key, Parents, Place as _, Resource, ResourceId as _, is_open};
 use crate::rule_id::RuleId;
 
 /// Reason of a decision.
@@ -96,7 +96,7 @@ impl Target {
     /// be about it, and counts.
     #[must_use]
     pub(crate) fn is_open(&self, kind: ResourceType) -> bool {
-        self.id.is_some() && !self.parents.iter().flatten().any(|(known, _)| *known == kind)
+        self.id.is_some() && is_open(&self.parents, kind)
     }
 
     /// Within a thing of another kind.
@@ -153,7 +153,7 @@ impl Decision {
 pub struct DeniedPlace {
     /// The type.
     pub resource: ResourceType,
-    /// The thing's id.
+    /// The thing's id; `*` stands for all of the type.
     pub id: RuleId,
 }
 

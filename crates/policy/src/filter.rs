@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::ownership::{Ownership, Person};
 use crate::permission::ResourceType;
-use crate::resource::{In, Key, Parents, Place as _, Resource, ResourceId as _, may_be_within};
+use crate::resource::{In, Instance, Key, Parents, Place as _, Resource, ResourceId as _, may_be_within};
 use crate::rule_id::RuleId;
 
 /// Extent of an action on a kind of things: a thing is reached when
@@ -27,7 +27,7 @@ pub struct Extent {
     pub denied: Vec<RuleId>,
     /// Deny on what is the caller's own.
     pub denied_own: bool,
-    /// Things within these (for runs: workflows) are denied.
+    /// Things within these (for runs: workflows) are denied; `*` stands for all of the type.
     pub denied_within: Vec<(ResourceType, RuleId)>,
     /// The ids that are allowed or denied may also be those of what a thing stands within.
     pub by_place: bool,
@@ -189,6 +189,25 @@ impl<R: Resource> AccessFilter<R> {
         denied.filter_map(|(_, id)| P::Id::of_rule(id)).collect()
     }
 
+    /// Without what stands within any thing of the kind `P`.
+    #[must_use]
+    pub fn but_within_all<P: Resource>(mut self) -> Self
+    where
+        R: In<P>,
+    {
+        self.extent.denied_within.push((P::TYPE, RuleId::any()));
+        self
+    }
+
+    /// Whether all is denied that stands within any thing of the kind `P`, while some stand elsewhere.
+    #[must_use]
+    pub fn denies_all_within<P: Resource>(&self) -> bool
+    where
+        R: In<P>,
+    {
+        self.extent.denied_within.iter().any(|(kind, id)| *kind == P::TYPE && id.is_any())
+    }
+
     /// Whether a thing is let through of which nobody looked whose it is.
     #[must_use]
     pub fn permits(&self, key: &Key<R>) -> bool {
@@ -211,6 +230,19 @@ impl<R: Resource> AccessFilter<R> {
     #[must_use]
     pub const fn is_everything(&self) -> bool {
         self.extent.is_everything()
+    }
+}
+
+impl<R: Resource> AccessFilter<R> {
+    /// The same filter over rows of both kinds of instances, for [`crate::InstanceFilter`], which keeps the kind.
+    pub(crate) fn of_instances(&self) -> AccessFilter<Instance> {
+        let mut extent = self.extent.clone();
+        for (kind, _) in &mut extent.denied_within {
+            if *kind == ResourceType::CaseType {
+                *kind = ResourceType::Workflow;
+            }
+        }
+        AccessFilter { extent, person: self.person.clone(), of: PhantomData }
     }
 }
 

@@ -15,6 +15,7 @@ pub mod facts;
 mod filter;
 mod implied;
 mod index;
+mod instances;
 mod left;
 pub mod licence;
 mod listing;
@@ -27,8 +28,9 @@ pub mod system_roles;
 mod words;
 
 pub use access::{
-    Access, Authorized, AuthorizedKind, AuthorizedList, AuthorizedListWithin, AuthorizedSome, OnKind, OnList,
-    OnListWithin, OnLoaded, OnNamed, OnOne, OnSome, OwnAccount, Public, SignedIn,
+    Access, Authorized, AuthorizedEither, AuthorizedKind, AuthorizedList, AuthorizedListWithin,
+    AuthorizedSome, OnEither, OnKind, OnList, OnListWithin, OnLoaded, OnNamed, OnOne, OnSome, OwnAccount,
+    Public, SignedIn,
 };
 pub use capability::Capability;
 pub use context::{OwnReason, Principal, RequestContext, RequestFacts, SessionKind};
@@ -39,9 +41,10 @@ pub use decision::{
 pub use explain::{Explained, Step};
 pub use facts::{Effect, Facts, GrantFacts, PermissionSet, ResourceRule, RoleFacts, RoleRules, Source};
 pub use filter::{AccessFilter, Extent};
+pub use instances::InstanceFilter;
 pub use listing::{ListedAction, Listing, ListingPlace, Scope, UnknownPlace};
 pub use ownership::{OWN, Ownership, Person};
 pub use permission::{Action, Permission, ResourceType};
-pub use resource::{Key, PlaceOf, Resource, Within};
+pub use resource::{InstanceKey, Key, PlaceOf, Resource, Within};
 pub use rule_id::{RuleId, StoredSelector};
 pub use snapshot::Snapshot;

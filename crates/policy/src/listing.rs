@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::decision::{DeniedPlace, DeterminingRule, Question, Reason, Target};
+use crate::facts::ANY;
 use crate::filter::Extent;
 use crate::ownership::Ownership;
 use crate::permission::{Action, ResourceType};
-use crate::resource::{Parents, may_be_within};
+use crate::resource::{Parents, is_open, may_be_within};
 use crate::rule_id::RuleId;
 use crate::snapshot::Snapshot;
 
@@ -67,9 +68,8 @@ impl ListedAction {
             Scope::Listed => among(&self.ids) || (self.own && ownership.gives()),
             Scope::Nothing => false,
         };
-        let named = |kind: ResourceType| parents.iter().flatten().any(|(known, _)| *known == kind);
         let is_open =
-            self.resource.is_selected_by_place() && self.resource.ancestors().any(|kind| !named(kind));
+            self.resource.is_selected_by_place() && self.resource.places().any(|kind| is_open(parents, kind));
         let excepted = among(&self.except)
             || (is_open && self.except.iter().any(RuleId::is_made_here))
             || (self.except_own && ownership.takes())
@@ -118,7 +118,8 @@ impl StoredEntry {
             Self::Excepted(id) => Entry::Excepted(id_of(kind, id)?),
             Self::Within(above, id) => {
                 let resource = ResourceType::parse(above)?;
-                Entry::Within(DeniedPlace { resource, id: id_of(resource, id)? })
+                let id = if id == ANY { RuleId::any() } else { id_of(resource, id)? };
+                Entry::Within(DeniedPlace { resource, id })
             }
         })
     }

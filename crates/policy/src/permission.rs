@@ -1,5 +1,7 @@
 //! Permissions, kinds of resources and actions: stable words, each known to the code that asks for it.
 
+use heddle_kernel::DefinitionKind;
+
 use crate::words::words;
 
 words! {
@@ -61,6 +63,7 @@ words! {
         Document "document",
         Grant "grant",
         Group "group",
+        Hook "hook",
         IngestionJob "ingestion-job",
         Job "job",
         Licence "licence",
@@ -122,6 +125,10 @@ pub const PARENTS: &[(ResourceType, ResourceType)] = &[
     (ResourceType::Run, ResourceType::Workflow),
 ];
 
+/// Kinds whose things stand within those of [`PARENTS`] or, where they belong to a case, within these.
+pub const PARENTS_IN_CASES: &[(ResourceType, ResourceType)] =
+    &[(ResourceType::DeadLetter, ResourceType::CaseType), (ResourceType::Job, ResourceType::Case)];
+
 /// Types that have no `read`: their `list` is decided by the action `list` as well.
 pub const WITHOUT_READ: &[ResourceType] = &[
     ResourceType::AuditEvent,
@@ -144,6 +151,33 @@ impl ResourceType {
     /// The types to which things of this type belong, the nearest first.
     pub fn ancestors(self) -> impl Iterator<Item = Self> {
         std::iter::successors(self.parent(), |parent| parent.parent())
+    }
+
+    /// The types within whose things those of this type stand that belong to a case, the nearest first, where others stand
+    /// within [`Self::ancestors`]; none where all stand within the same.
+    fn ancestors_in_cases(self) -> impl Iterator<Item = Self> {
+        let nearest = PARENTS_IN_CASES.iter().find(|(child, _)| *child == self).map(|(_, parent)| *parent);
+        std::iter::successors(nearest, |parent| parent.parent())
+    }
+
+    /// Whether things of this type belong to runs and workflows, or to cases and case types.
+    pub(crate) fn is_in_either(self) -> bool {
+        PARENTS_IN_CASES.iter().any(|(child, _)| *child == self)
+    }
+
+    /// The types within whose things one of this type may stand.
+    pub fn places(self) -> impl Iterator<Item = Self> {
+        self.ancestors().chain(self.ancestors_in_cases())
+    }
+
+    /// Kind of definition to which runs and workflows belong, and cases and case types: what stands within things of the
+    /// one stands within none of the other.
+    #[must_use]
+    pub const fn definition_kind(self) -> Option<DefinitionKind> {
+        if matches!(self, Self::Run | Self::Workflow) {
+            return Some(DefinitionKind::Workflow);
+        }
+        if matches!(self, Self::Case | Self::CaseType) { Some(DefinitionKind::Case) } else { None }
     }
 
     /// Whether a rule may select things of this type also by the id of what they stand within: jobs are known by their
@@ -180,6 +214,7 @@ impl ResourceType {
             | Self::Document
             | Self::Grant
             | Self::Group
+            | Self::Hook
             | Self::IngestionJob
             | Self::Member
             | Self::Organization

@@ -1,11 +1,16 @@
 //! Kinds of things as types, so that the key of one can't stand where another's is meant.
 
+mod instance;
+
+pub use instance::{Definition, Instance, InstanceKey};
+
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use heddle_kernel::{
-    ConnectionId, EventId, GrantId, GroupId, LicenceId, RoleId, RunId, SessionId, TenantId, TokenId, UserId,
-    WebhookId, WorkflowId,
+    CaseId, CaseTypeId, ConnectionId, EventId, GrantId, GroupId, HookId, LicenceId, RoleId, RunId, SessionId,
+    TenantId, TokenId, UserId, WebhookId, WorkflowId,
 };
 
 use crate::ownership::Person;
@@ -18,10 +23,24 @@ pub const DEPTH: usize = 2;
 /// The things that a thing stands within, the nearest first.
 pub type Parents = [Option<(ResourceType, RuleId)>; DEPTH];
 
-/// Whether what stands within these things stands within the one of this kind and id, or may: nobody said within which of
-/// the kind.
+/// Whether what stands within these things surely stands within none of a kind: what belongs to a run or a workflow belongs
+/// to no case, and the other way round.
+pub(crate) fn is_elsewhere(parents: &Parents, kind: ResourceType) -> bool {
+    let Some(own) = kind.definition_kind() else { return false };
+    let named = || parents.iter().flatten().filter_map(|(known, _)| known.definition_kind());
+    named().next().is_some() && named().all(|known| known != own)
+}
+
+/// Whether what stands within these things may stand within one of a kind of which nobody said which.
+pub(crate) fn is_open(parents: &Parents, kind: ResourceType) -> bool {
+    !parents.iter().flatten().any(|(known, _)| *known == kind) && !is_elsewhere(parents, kind)
+}
+
+/// Whether what stands within these things stands within the one of this kind and id, or within any where it is `*`, or
+/// may: nobody said within which of the kind.
 pub(crate) fn may_be_within(parents: &Parents, kind: ResourceType, id: &RuleId) -> bool {
-    parents.iter().flatten().find(|(known, _)| *known == kind).is_none_or(|(_, known)| known == id)
+    let named = || parents.iter().flatten().find(|(known, _)| *known == kind);
+    !is_elsewhere(parents, kind) && (id.is_any() || named().is_none_or(|(_, known)| known == id))
 }
 
 /// Id of one kind of thing.
@@ -56,7 +75,8 @@ macro_rules! uuid_ids {
 }
 
 uuid_ids! {
-    ConnectionId EventId GrantId GroupId LicenceId RoleId RunId SessionId TenantId TokenId UserId WebhookId WorkflowId
+    CaseId CaseTypeId ConnectionId EventId GrantId GroupId HookId LicenceId RoleId RunId SessionId TenantId TokenId
+    UserId WebhookId WorkflowId
 }
 
 /// Id of any kind, for kinds whose things have no use case yet.
@@ -103,6 +123,38 @@ impl Ancestor for Top {
 
 impl<P: Resource> Ancestor for P {
     type Place = Within<P>;
+}
+
+/// Parent of the kinds whose things belong to one of the kind `A`, or to one of the kind `B`.
+#[derive(Debug)]
+pub struct OneOf<A, B>(PhantomData<fn() -> (A, B)>);
+
+impl<A: Resource, B: Resource> Ancestor for OneOf<A, B> {
+    type Place = EitherPlace<Within<A>, Within<B>>;
+}
+
+/// Place in one of two manners.
+#[derive(Debug, Clone, PartialEq)]
+pub enum EitherPlace<A, B> {
+    /// Place in the manner of most.
+    One(A),
+    /// Place in the other manner.
+    Other(B),
+}
+
+impl<A: Place, B: Place> Place for EitherPlace<A, B> {
+    const DEPTH: usize = A::DEPTH;
+
+    fn read<'a>(ids: impl Iterator<Item = &'a str>) -> Option<Self> {
+        A::read(ids).map(Self::One)
+    }
+
+    fn parents(&self) -> Parents {
+        match self {
+            Self::One(place) => place.parents(),
+            Self::Other(place) => place.parents(),
+        }
+    }
 }
 
 /// Place of a thing: the things that it stands within.
@@ -198,7 +250,7 @@ impl<P: Resource> Place for Within<P> {
 pub trait In<P: Resource>: Resource {}
 
 macro_rules! resources {
-    ($($name:ident $id:ident $(in $parent:ident $($far:ident)*)?;)+) => {$(
+    ($($name:ident $id:ident $(in $parent:ident $($far:ident)* $(/ $other:ident $($beyond:ident)*)?)?;)+) => {$(
         #[doc = concat!("The kind `", stringify!($name), "`.")]
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum $name {}
@@ -206,35 +258,45 @@ macro_rules! resources {
         impl Resource for $name {
             const TYPE: ResourceType = ResourceType::$name;
             type Id = $id;
-            type Parent = resources!(@parent $($parent)?);
+            type Parent = resources!(@parent $($parent $(/ $other)?)?);
         }
 
         $(
             impl In<$parent> for $name {}
             $(impl In<$far> for $name {})*
+            $(
+                impl In<$other> for $name {}
+                $(impl In<$beyond> for $name {})*
+            )?
         )?
     )+
 
-        /// Every kind that is a type: its word, and the words of what it belongs to, the nearest first.
+        /// Every kind that is a type: its word, and the words of what it may belong to, the nearest first.
         pub const KINDS: &[(ResourceType, &[ResourceType])] = &[
-            $((ResourceType::$name, &[$(ResourceType::$parent $(, ResourceType::$far)*)?])),+
+            $((ResourceType::$name, &[$(
+                ResourceType::$parent
+                $(, ResourceType::$far)*
+                $(, ResourceType::$other $(, ResourceType::$beyond)*)?
+            )?])),+
         ];
     };
     (@parent) => { Top };
     (@parent $parent:ident) => { $parent };
+    (@parent $parent:ident / $other:ident) => { OneOf<$parent, $other> };
 }
 
 resources! {
     ApiToken TokenId;
     AuditEvent EventId;
     Authorization RuleId;
-    Case RuleId in CaseType;
-    CaseType RuleId;
+    Case CaseId in CaseType;
+    CaseType CaseTypeId;
     Connection ConnectionId;
-    DeadLetter EventId in Workflow;
+    DeadLetter EventId in Workflow / CaseType;
     Grant GrantId;
     Group GroupId;
-    Job RuleId in Run Workflow;
+    Hook HookId;
+    Job RuleId in Run Workflow / Case CaseType;
     Licence LicenceId;
     Member UserId;
     Organization TenantId;
@@ -332,8 +394,8 @@ mod tests {
     #[test]
     fn the_types_belong_to_what_the_table_says() {
         for (kind, parents) in KINDS {
-            assert!(kind.ancestors().eq(parents.iter().copied()), "{kind}");
-            assert!(parents.len() <= DEPTH, "{kind}");
+            assert!(kind.places().eq(parents.iter().copied()), "{kind}");
+            assert!(kind.ancestors().count() <= DEPTH, "{kind}");
         }
         let deepest = ResourceType::ALL.iter().map(|kind| kind.ancestors().count()).max();
         assert_eq!(deepest, Some(DEPTH));
@@ -344,12 +406,35 @@ mod tests {
         let (run, workflow) =
             ("01890a5d-ac96-774b-bcce-b302099a8057", "01890a5d-ac96-774b-bcce-b302099a8058");
         let place = PlaceOf::<Job>::read([run, workflow].into_iter()).unwrap();
-        assert_eq!(place.id().to_string(), run);
-        assert_eq!(place.place().id().to_string(), workflow);
         let [near, far] = place.parents();
-        assert_eq!(near.unwrap().0, ResourceType::Run);
-        assert_eq!(far.unwrap().0, ResourceType::Workflow);
+        assert_eq!(near, Some((ResourceType::Run, RuleId::read_any(run).unwrap())));
+        assert_eq!(far, Some((ResourceType::Workflow, RuleId::read_any(workflow).unwrap())));
         assert_eq!(PlaceOf::<Job>::read([run].into_iter()), None);
         assert_eq!(PlaceOf::<Run>::read([workflow.to_uppercase().as_str()].into_iter()), None);
+    }
+
+    #[test]
+    fn what_belongs_to_a_run_belongs_to_no_case() {
+        let id = |n: u128| RuleId::Uuid(uuid::Uuid::from_u128(n));
+        let of_run = [Some((ResourceType::Run, id(1))), Some((ResourceType::Workflow, id(2)))];
+        let of_case = [Some((ResourceType::Case, id(1))), Some((ResourceType::CaseType, id(2)))];
+        let nowhere: Parents = [None, None];
+        let within = |parents: &Parents, kind| (1..4).map(|n| may_be_within(parents, kind, &id(n))).collect();
+        let all = |parents: &Parents, kind| may_be_within(parents, kind, &RuleId::any());
+        let (none, any) = (vec![false; 3], vec![true; 3]);
+        let told: Vec<Vec<bool>> = vec![
+            within(&of_run, ResourceType::Run),
+            within(&of_run, ResourceType::Case),
+            within(&of_case, ResourceType::CaseType),
+            within(&of_case, ResourceType::Workflow),
+            within(&nowhere, ResourceType::Case),
+        ];
+        assert_eq!(told, [vec![true, false, false], none.clone(), vec![false, true, false], none, any]);
+        assert!(all(&of_run, ResourceType::Workflow) && !all(&of_run, ResourceType::Case));
+        assert!(all(&of_case, ResourceType::Case) && !all(&of_case, ResourceType::Run));
+        assert!(all(&nowhere, ResourceType::Run) && all(&nowhere, ResourceType::Case));
+        // Of a case alone it is still open within which case type it is.
+        let of_some = [Some((ResourceType::Case, id(1))), None];
+        assert!(is_open(&of_some, ResourceType::CaseType) && !is_open(&of_some, ResourceType::Workflow));
     }
 }

@@ -42,6 +42,16 @@ impl RuleId {
         }
     }
 
+    /// Stand-in for the ids of all things of a kind, as `*` is in rules: no thing has it.
+    pub(crate) fn any() -> Self {
+        Self::Name(ANY.into())
+    }
+
+    /// Whether it stands for all things of a kind.
+    pub(crate) fn is_any(&self) -> bool {
+        matches!(self, Self::Name(name) if &**name == ANY)
+    }
+
     /// Whether it is an id that was made here, and no name.
     pub(crate) const fn is_made_here(&self) -> bool {
         match self {

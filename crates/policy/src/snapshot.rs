@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use heddle_kernel::{TenantId, Timestamp, UserId};
+use heddle_kernel::{DefinitionKind, TenantId, Timestamp, UserId};
 
 use crate::access::{
     Authorized, AuthorizedKind, AuthorizedList, AuthorizedListWithin, AuthorizedSome, OwnAccount,
@@ -25,8 +25,8 @@ use crate::index::{RulesById, RulesOfId, Table};
 use crate::left::Left;
 use crate::ownership::{Ownership, Person};
 use crate::permission::{Action, Permission, ResourceType};
-use crate::resource::{Key, Place as _, PlaceOf, Resource};
-use crate::rule_id::StoredSelector;
+use crate::resource::{Key, Place as _, PlaceOf, Resource, is_elsewhere, is_open};
+use crate::rule_id::{RuleId, StoredSelector};
 
 /// The most rules that a decision on all of a kind tells of: a list may rest on thousands.
 const MOST_TOLD: usize = 100;
@@ -420,12 +420,19 @@ impl Snapshot {
             extent.denied_own |= !bucket.deny_own.is_empty();
             denied.extend(bucket.deny.ids());
         }
-        for parent in resource.ancestors() {
-            for bucket in self.buckets(parent, taking) {
-                // Of what stands within nobody knows whose it is: one's own is not told apart there.
-                extent.deny_all |= !bucket.deny_all.is_empty() || !bucket.deny_own.is_empty();
-                denied_within.extend(bucket.deny.ids().map(|id| (parent, id)));
+        let any = RuleId::any();
+        for parent in resource.places() {
+            // Of what stands within nobody knows whose it is: one's own is not told apart there.
+            if self.whole(parent, taking).next().is_some() {
+                denied_within.push((parent, &any));
             }
+            denied_within.extend(
+                self.buckets(parent, taking).flat_map(|bucket| bucket.deny.ids()).map(|id| (parent, id)),
+            );
+        }
+        extent.deny_all |= self.denies_everywhere(resource, taking);
+        if extent.deny_all {
+            denied_within.retain(|(_, id)| !id.is_any());
         }
         extent.own &= !extent.all;
         if !extent.all {
@@ -443,7 +450,7 @@ impl Snapshot {
             bucket.allow_all.iter().chain(&bucket.allow_own).chain(some)
         });
         let taking = counting(Effect::Deny, resource, action);
-        let kinds = std::iter::once(resource).chain(resource.ancestors());
+        let kinds = std::iter::once(resource).chain(resource.places());
         let taken = kinds.flat_map(|kind| self.buckets(kind, taking)).flat_map(|bucket| {
             let some = bucket.deny.all().iter().flat_map(|one| &one.rules);
             bucket.deny_all.iter().chain(&bucket.deny_own).chain(some)
@@ -505,6 +512,29 @@ impl Snapshot {
         })
     }
 
+    /// The denies of all that stands within things of a type, and those of what stands within one's own of it, since nobody
+    /// knows there whose they are.
+    fn whole<'a>(
+        &'a self,
+        parent: ResourceType,
+        actions: &'a [Action],
+    ) -> impl Iterator<Item = &'a DeterminingRule> {
+        self.buckets(parent, actions).flat_map(|bucket| bucket.deny_all.iter().chain(&bucket.deny_own))
+    }
+
+    /// Whether things of a type are denied by what they stand within, wherever that is.
+    fn denies_everywhere(&self, resource: ResourceType, actions: &[Action]) -> bool {
+        let denied = |kind: DefinitionKind| {
+            let places = resource.places().filter(|place| place.definition_kind() == Some(kind));
+            places.flat_map(|place| self.whole(place, actions)).next().is_some()
+        };
+        let (in_runs, in_cases) = (DefinitionKind::Workflow, DefinitionKind::Case);
+        match resource.is_in_either() {
+            true => denied(in_runs) && denied(in_cases),
+            false => resource.places().any(|place| self.whole(place, actions).next().is_some()),
+        }
+    }
+
     /// The denies that apply.
     fn denying<'a>(
         &'a self,
@@ -514,7 +544,7 @@ impl Snapshot {
         let actions = counting(Effect::Deny, asked.resource, asked.action);
         let takes_own = target.id.is_some() && target.ownership.takes();
         let is_open = move |kind: ResourceType| !asked.elsewhere && target.is_open(kind);
-        let names_place = asked.resource.is_selected_by_place() && asked.resource.ancestors().any(is_open);
+        let names_place = asked.resource.is_selected_by_place() && asked.resource.places().any(is_open);
         let about_kind = self.buckets(asked.resource, actions).flat_map(move |bucket| {
             let one = asked.selectors(target).flat_map(move |id| bucket.deny.get(id));
             let own = bucket.deny_own.iter().filter(move |_| takes_own);
@@ -525,13 +555,16 @@ impl Snapshot {
         let above = target.parents.iter().flatten().flat_map(move |(kind, id)| {
             self.buckets(*kind, actions).flat_map(move |bucket| bucket.deny.get(id))
         });
-        // A deny on all of the parent type holds whether or not the parent is named; and so does one on one's own of it,
-        // since nobody knows here whose the parent is.
-        let kinds = asked.resource.ancestors().flat_map(move |parent| {
-            self.buckets(parent, actions).flat_map(|bucket| bucket.deny_all.iter().chain(&bucket.deny_own))
-        });
+        // A deny on all of the parent type holds whether or not the parent is named. Where a thing may stand within
+        // others instead, it holds for one of which nobody said so; for all of the kind both must be denied.
+        let is_some = target.id.is_some() && !asked.elsewhere;
+        let is_somewhere = is_some || target.parents.iter().any(Option::is_some);
+        let counts = is_somewhere || self.denies_everywhere(asked.resource, actions);
+        let kinds =
+            asked.resource.places().filter(move |kind| counts && !is_elsewhere(&target.parents, *kind));
+        let kinds = kinds.flat_map(move |parent| self.whole(parent, actions));
         // Where it is not said within which thing of a kind a thing stands, any of them may be denied.
-        let perhaps = asked.resource.ancestors().filter(move |kind| is_open(*kind)).flat_map(move |kind| {
+        let perhaps = asked.resource.places().filter(move |kind| is_open(*kind)).flat_map(move |kind| {
             let denied = self.buckets(kind, actions).flat_map(|bucket| bucket.deny.all());
             denied.flat_map(|one| &one.rules)
         });
@@ -653,11 +686,11 @@ impl Snapshot {
             return Vec::new();
         }
         let taking = counting(Effect::Deny, asked.resource, asked.action);
-        let named = |kind: ResourceType| target.parents.iter().flatten().any(|(known, _)| *known == kind);
-        let open = asked.resource.ancestors().filter(|kind| !named(*kind));
+        let open = asked.resource.places().filter(|kind| is_open(&target.parents, *kind));
         let places = open.flat_map(|kind| {
+            let all = self.whole(kind, taking).next().map(|_| RuleId::any());
             let denied = self.buckets(kind, taking).flat_map(|bucket| bucket.deny.ids());
-            denied.map(move |id| DeniedPlace { resource: kind, id: id.clone() })
+            all.into_iter().chain(denied.cloned()).map(move |id| DeniedPlace { resource: kind, id })
         });
         in_order(places.collect()).collect()
     }
@@ -750,47 +783,4 @@ impl Inner {
 }
 
 #[cfg(test)]
-mod tests {
-    use uuid::Uuid;
-
-    use super::*;
-    use crate::facts::PermissionSet;
-
-    const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
-
-    #[test]
-    fn a_role_ends_at_its_instant_with_what_is_granted_and_denied_to_it() {
-        let end = NOW.plus_seconds(60);
-        let rules = |permission: &str| RoleRules {
-            permissions: PermissionSet::parse(permission),
-            ..RoleRules::default()
-        };
-        let to_role = |id: &str, action: &str, effect: Effect| GrantFacts {
-            id: id.to_owned(),
-            source: Source::Role("ending".to_owned()),
-            resource: "workflow".to_owned(),
-            action: action.to_owned(),
-            selector: ANY.to_owned(),
-            effect,
-            expires_at: None,
-        };
-        let facts = Facts::member(UserId(Uuid::from_u128(1)), TenantId(Uuid::from_u128(2)))
-            .with_role("lasting", "lasting", rules("runs.view"))
-            .with_role_until("ending", rules("workflows.view"), end)
-            .with_grant(to_role("g1", "read", Effect::Allow))
-            .with_grant(to_role("g2", "delete", Effect::Deny));
-        let before = Snapshot::new(&facts, end.plus_millis(-1));
-        let after = Snapshot::new(&facts, end);
-        assert_eq!((before.valid_until(), after.valid_until()), (Some(end), None));
-        assert!(before.holds(Permission::WorkflowsView) && !after.holds(Permission::WorkflowsView));
-        assert!(before.holds(Permission::RunsView) && after.holds(Permission::RunsView));
-        let extents = |action: Action| {
-            let of = |snapshot: &Snapshot| snapshot.extent(ResourceType::Workflow, action);
-            (of(&before), of(&after))
-        };
-        let (read, read_after) = extents(Action::Read);
-        assert!(read.all && !read_after.all);
-        let (delete, delete_after) = extents(Action::Delete);
-        assert!(delete.deny_all && !delete_after.deny_all);
-    }
-}
+mod tests;

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use heddle_cases::Cases;
+use heddle_cases::definitions::CaseTypes;
 use heddle_connections::rotation::Keys;
-use heddle_connections::{Connections, Webhooks};
+use heddle_connections::{Connections, Hooks, Webhooks};
 use heddle_egress::Egress;
 use heddle_identity::Identity;
 use heddle_kernel::{Clock as _, IdSource as _, RequestId, TenantId, Timestamp, WebhookId};
@@ -33,10 +35,14 @@ pub struct App {
     pub(crate) sign_ins: SignIns,
     /// Workflow definitions.
     pub definitions: Definitions,
+    /// Case types.
+    pub case_types: CaseTypes,
     /// Connections to services outside.
     pub connections: Connections,
     /// Webhooks.
     pub webhooks: Arc<Webhooks>,
+    /// Hooks.
+    pub hooks: Hooks,
     /// Receiver of changes of webhooks.
     pub(crate) webhook_changes: WebhookChanges,
     /// The way out of the process.
@@ -47,6 +53,8 @@ pub struct App {
     pub(crate) keys: Keys,
     /// Runs.
     pub runs: Arc<Runs>,
+    /// Cases.
+    pub cases: Cases,
     /// Tells of commits.
     pub hub: Arc<EventNotifier>,
     /// Threads for what computes for long.

@@ -16,8 +16,8 @@ use crate::incoming::parameter;
 
 /// The longest text of a path that is kept as what was asked for, in characters.
 const ASKED: usize = 100;
-/// Reasons of 400 that refuse a proof of who somebody is: what set-up and a change of the password ask for.
-const WRONG_PROOFS: [&str; 2] = ["invalidToken", "wrong"];
+/// Reasons of 400 that refuse a proof of who somebody is: what set-up, a change of the password and a hook ask for.
+const WRONG_PROOFS: [&str; 4] = ["invalidToken", "wrong", "signatureWrong", "signatureStale"];
 
 /// Things that an event is about, and what is told of them.
 #[derive(Debug, Default)]
@@ -176,8 +176,10 @@ fn is_refusal(spec: &OperationSpec, failure: &Failure) -> bool {
         | ErrorCode::FeatureNotLicensed
         | ErrorCode::PermissionRequired
         | ErrorCode::LicenceRemediationRequired => true,
-        // Who tries passwords is slowed down; any other rate is no matter of rights.
-        ErrorCode::RateLimited => !matches!(spec.security, Security::Permissions(_)),
+        // Who tries passwords is slowed down; any other rate, that of a hook too, is no matter of rights.
+        ErrorCode::RateLimited => {
+            !matches!(spec.security, Security::Permissions(_)) && spec.id != OperationId::ReceiveHook
+        }
         ErrorCode::InvalidRequestBody => {
             let proves = matches!(
                 spec.id,
@@ -185,6 +187,7 @@ fn is_refusal(spec: &OperationSpec, failure: &Failure) -> bool {
                     | OperationId::ChangePassword
                     | OperationId::EnrolTotp
                     | OperationId::RemoveTotp
+                    | OperationId::ReceiveHook
             );
             let wrong = |reason: &str| WRONG_PROOFS.contains(&reason);
             proves && failure.error.details.iter().any(|detail| wrong(&detail.reason))

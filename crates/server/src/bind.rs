@@ -12,10 +12,11 @@ use heddle_api::{ApiError, ErrorCode};
 use heddle_identity::Authenticated;
 use heddle_kernel::{RunId, TenantId, UserId};
 use heddle_policy::capability::Lists;
-use heddle_policy::resource::{DeadLetter, Job, Place as _, ResourceId as _, Run};
+use heddle_policy::resource::{Case, DeadLetter, Job, Place as _, ResourceId as _, Run};
 use heddle_policy::{
-    Access, AccessFilter, Capability, DenialError, Key, OnKind, OnList, OnListWithin, OnLoaded, OnNamed,
-    OnOne, OnSome, Ownership, PlaceOf, Public, Reason, RequestContext, Resource, ResourceType, SignedIn,
+    Access, AccessFilter, Authorized, AuthorizedEither, Capability, DenialError, InstanceKey, Key, OnEither,
+    OnKind, OnList, OnListWithin, OnLoaded, OnNamed, OnOne, OnSome, Ownership, PlaceOf, Public, Reason,
+    RequestContext, Resource, ResourceType, SignedIn,
 };
 use heddle_usecase::UseCaseError;
 
@@ -78,24 +79,12 @@ pub(crate) trait Locate: Operation {
     /// The kind of thing.
     type Thing: Resource;
 
-    /// Whether things of the operation may name callers, which is as good as an allow; any deny overrides it.
-    const NAMES: bool = false;
-
     /// The key of the thing; `NotFound` when there is none.
     fn locate(
         app: &App,
         tenant: TenantId,
         path: &Self::Path,
     ) -> impl Future<Output = Result<Key<Self::Thing>, UseCaseError>> + Send;
-
-    /// Whether the thing names the caller.
-    fn names(
-        _app: &App,
-        _caller: &Authenticated,
-        _path: &Self::Path,
-    ) -> impl Future<Output = Result<bool, UseCaseError>> + Send {
-        std::future::ready(Ok(false))
-    }
 
     /// Whether this user has done it already, which is why the thing is gone: the repeat is answered alike.
     fn done_before(
@@ -108,34 +97,59 @@ pub(crate) trait Locate: Operation {
     }
 }
 
-impl Locate for ops::GetHumanTask {
-    type Thing = Run;
-    const NAMES: bool = true;
+/// Finds the instance, a run or a case, that what a call names belongs to.
+pub(crate) trait LocateInstance: Operation {
+    /// Whether things of the operation may name callers, which is as good as an allow; any deny overrides it.
+    const NAMES: bool = false;
 
-    async fn locate(app: &App, tenant: TenantId, path: &Self::Path) -> Result<Key<Run>, UseCaseError> {
-        app.runs.task_run(tenant, path.task_id).await
-    }
+    /// The key of the instance; `NotFound` when there is none.
+    fn locate(
+        app: &App,
+        tenant: TenantId,
+        path: &Self::Path,
+    ) -> impl Future<Output = Result<InstanceKey, UseCaseError>> + Send;
 
-    async fn names(app: &App, caller: &Authenticated, path: &Self::Path) -> Result<bool, UseCaseError> {
-        app.runs.task_names(caller.snapshot.tenant(), path.task_id, &caller.principal).await
-    }
+    /// Whether the thing names the caller.
+    fn names(
+        app: &App,
+        caller: &Authenticated,
+        path: &Self::Path,
+    ) -> impl Future<Output = Result<bool, UseCaseError>> + Send;
 }
 
-impl Locate for ops::CompleteTaskById {
-    type Thing = Run;
+/// A human task is authorized by its run, or by its case.
+macro_rules! locate_tasks {
+    ($($operation:ident $names:literal)+) => {$(
+        impl LocateInstance for ops::$operation {
+            const NAMES: bool = $names;
 
-    async fn locate(app: &App, tenant: TenantId, path: &Self::Path) -> Result<Key<Run>, UseCaseError> {
-        app.runs.task_run(tenant, path.task_id).await
-    }
+            async fn locate(app: &App, tenant: TenantId, path: &Self::Path) -> Result<InstanceKey, UseCaseError> {
+                app.runs.task_instance(tenant, path.task_id).await
+            }
+
+            async fn names(app: &App, caller: &Authenticated, path: &Self::Path) -> Result<bool, UseCaseError> {
+                app.runs.task_names(caller.snapshot.tenant(), path.task_id, &caller.principal).await
+            }
+        }
+    )+};
 }
 
-impl Locate for ops::AssignHumanTask {
-    type Thing = Run;
+locate_tasks! { GetHumanTask true CompleteTaskById false AssignHumanTask false }
 
-    async fn locate(app: &App, tenant: TenantId, path: &Self::Path) -> Result<Key<Run>, UseCaseError> {
-        app.runs.task_run(tenant, path.task_id).await
-    }
+/// A case stands within its case type, which its path does not name.
+macro_rules! locate_cases {
+    ($($operation:ident)+) => {$(
+        impl Locate for ops::$operation {
+            type Thing = Case;
+
+            async fn locate(app: &App, tenant: TenantId, path: &Self::Path) -> Result<Key<Case>, UseCaseError> {
+                app.cases.key_of(tenant, path.case_id).await
+            }
+        }
+    )+};
 }
+
+locate_cases! { GetCase ListCaseEvents ChangePlanItem ChangeCase PutCaseFileItem }
 
 impl Locate for ops::RetryDeadLetter {
     type Thing = DeadLetter;
@@ -313,6 +327,8 @@ impl<O: Operation<Access = Self>> Admit<O> for Public {
             query: decode_query::<O>(&incoming.query)?,
             meta: gate::meta(spec, &incoming)?,
             body: gate::body::<O>(spec, &incoming)?,
+            headers: incoming.headers.all,
+            raw_query: incoming.query,
             facts: incoming.facts,
             app: request.app,
         };
@@ -426,17 +442,11 @@ where
     type Call = Call<O>;
 
     async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> HandlerResult {
-        let some = request.caller()?.snapshot.authorize_some::<C>();
-        let unnamed = |denial: &DenialError| O::NAMES && denial.reason == Reason::ResourceActionNotGranted;
-        let access = match some {
-            Err(denial) if unnamed(&denial) => AccessFilter::default(),
-            other => other.map_err(|denial| request.refused(&denial))?,
-        };
+        let access = reach::<C>(request.caller()?, false).map_err(|denial| request.refused(&denial))?;
         let tenant = request.caller()?.snapshot.tenant();
-        let path = request.path().ok();
-        let found = match &path {
-            Some(path) => O::locate(&request.app, tenant, path).await,
-            None => Err(UseCaseError::NotFound),
+        let found = match request.path() {
+            Ok(path) => O::locate(&request.app, tenant, &path).await,
+            Err(_) => Err(UseCaseError::NotFound),
         };
         if matches!(found, Err(UseCaseError::NotFound))
             && let Ok(path) = request.path()
@@ -445,31 +455,110 @@ where
             request.sent()?;
             return Ok(Response::none());
         }
-        // Who may not do it to everything does not learn whether there is such a thing.
-        let denied = || DenialError { reason: Reason::ResourceActionNotGranted, via: Vec::new() };
         let may = match found {
             Ok(key) => {
-                let ownership = ownership::<C>(&request.app, request.caller()?, &key).await?;
-                let decided = request.caller()?.snapshot.authorize_owned::<C>(key.clone(), ownership);
-                let is_named = match &path {
-                    Some(path) if decided.as_ref().is_err_and(unnamed) => {
-                        O::names(&request.app, request.caller()?, path).await?
-                    }
-                    Some(_) | None => false,
-                };
-                match is_named {
-                    true => request.caller()?.snapshot.authorize_named::<C>(key, ownership),
-                    false => decided,
-                }
+                let unnamed = std::future::ready(Ok(false));
+                proven::<C>(&request.app, request.caller()?, key, unnamed).await?
             }
+            // Who may not do it to everything does not learn whether there is such a thing.
             Err(UseCaseError::NotFound) if access.is_everything() => return Err(request.absent()),
-            Err(UseCaseError::NotFound) => Err(denied()),
+            Err(UseCaseError::NotFound) => Err(unlearned()),
             Err(error) => return Err(error.into()),
         };
         // A deny and a thing that is not there are told alike.
-        let Ok(proof) = may else { return Err(request.refused(&denied())) };
+        let Ok(proof) = may else { return Err(request.refused(&unlearned())) };
         request.run(handler, proof).await
     }
+}
+
+/// Refusal by which nobody learns whether there is such a thing.
+fn unlearned() -> DenialError {
+    DenialError { reason: Reason::ResourceActionNotGranted, via: Vec::new() }
+}
+
+/// Things that a caller may do `C` to; nothing where they may do it to none and what names them may still be as good.
+fn reach<C: Capability>(caller: &Authenticated, names: bool) -> Result<AccessFilter<C::On>, DenialError> {
+    match caller.snapshot.authorize_some::<C>() {
+        Err(denial) if names && denial.reason == Reason::ResourceActionNotGranted => {
+            Ok(AccessFilter::default())
+        }
+        other => other,
+    }
+}
+
+/// Proof that the caller may do `C` to a thing that was found, or that names them.
+async fn proven<C: Capability>(
+    app: &App,
+    caller: &Authenticated,
+    key: Key<C::On>,
+    is_named: impl Future<Output = Result<bool, UseCaseError>> + Send,
+) -> Result<Result<Authorized<C>, DenialError>, Failure> {
+    let ownership = ownership::<C>(app, caller, &key).await?;
+    let decided = caller.snapshot.authorize_owned::<C>(key.clone(), ownership);
+    let open = matches!(&decided, Err(denial) if denial.reason == Reason::ResourceActionNotGranted);
+    Ok(match open && is_named.await? {
+        true => caller.snapshot.authorize_named::<C>(key, ownership),
+        false => decided,
+    })
+}
+
+impl<C, D, O> Admit<O> for OnEither<C, D>
+where
+    C: Capability<On = Run>,
+    D: Capability<On = Case>,
+    O: Operation<Access = Self> + LocateInstance,
+{
+    type Call = Call<O>;
+
+    async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> HandlerResult {
+        let proof = either::<C, D, O>(&request).await?;
+        request.run(handler, proof).await
+    }
+}
+
+/// Proof that the caller may do `C` to the run, or `D` to the case, that what the path names belongs to.
+async fn either<C, D, O>(request: &Request<O>) -> Result<AuthorizedEither<C, D>, Failure>
+where
+    C: Capability<On = Run>,
+    D: Capability<On = Case>,
+    O: LocateInstance,
+{
+    let caller = request.caller()?;
+    let (runs, cases) = (reach::<C>(caller, O::NAMES), reach::<D>(caller, O::NAMES));
+    if let (Err(denial), Err(_)) = (&runs, &cases) {
+        return Err(request.refused(denial));
+    }
+    let everything = runs.as_ref().is_ok_and(AccessFilter::is_everything)
+        && cases.as_ref().is_ok_and(AccessFilter::is_everything);
+    let path = request.path().ok();
+    let found = match &path {
+        Some(path) => O::locate(&request.app, caller.snapshot.tenant(), path).await,
+        None => Err(UseCaseError::NotFound),
+    };
+    let key = match found {
+        Ok(key) => key,
+        // Who may not do it to everything does not learn whether there is such a thing.
+        Err(UseCaseError::NotFound) if everything => return Err(request.absent()),
+        Err(UseCaseError::NotFound) => return Err(request.refused(&unlearned())),
+        Err(error) => return Err(error.into()),
+    };
+    let is_named = async {
+        match &path {
+            Some(path) if O::NAMES => O::names(&request.app, caller, path).await,
+            Some(_) | None => Ok(false),
+        }
+    };
+    let may = match (key.run(), key.case(), runs, cases) {
+        (Some(key), _, Ok(_), _) => {
+            proven::<C>(&request.app, caller, key, is_named).await?.map(AuthorizedEither::One)
+        }
+        (_, Some(key), _, Ok(_)) => {
+            proven::<D>(&request.app, caller, key, is_named).await?.map(AuthorizedEither::Other)
+        }
+        (_, _, _, _) => Err(unlearned()),
+    };
+    // A deny and a thing that is not there are told alike.
+    may.map_err(|_| request.refused(&unlearned()))
 }
 
 impl<C, O> Admit<O> for OnNamed<C>

@@ -275,4 +275,8 @@ pub(crate) struct PublicCall<O: Operation> {
     pub body: O::Body,
     /// The rest.
     pub meta: Meta,
+    /// All headers, of a call at a hook.
+    pub headers: Vec<(String, String)>,
+    /// The query as it came.
+    pub raw_query: String,
 }

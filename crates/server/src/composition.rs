@@ -4,6 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use heddle_cases::Cases;
+use heddle_cases::definitions::{CaseTypes, Meaning};
+use heddle_cases::versions::CompiledCaseTypes;
 use heddle_identity::audit_chain::AuditChain;
 use heddle_identity::ports::InstallationStore;
 use heddle_identity::{Identity, InstallationKey};
@@ -16,9 +19,9 @@ use heddle_store::Db;
 use heddle_store_workflows::{SqlErrandStore, SqlRunStore, SqlWorkStore, SqlWorkflowStore};
 use heddle_usecase::Compute;
 use heddle_workflows::background::Background;
-use heddle_workflows::definitions::Definitions;
+use heddle_workflows::definitions::{Definitions, TimerBell};
 use heddle_workflows::models::CompiledVersions;
-use heddle_workflows::ports::{RunStore, SourceQuota, WorkflowStore};
+use heddle_workflows::ports::{Kinds, RunStore, SourceQuota, WorkflowStore};
 use heddle_workflows::quotas::QuotaSource;
 use heddle_workflows::runs::{RunPorts, Runs};
 use tokio::sync::watch;
@@ -204,33 +207,38 @@ struct Parts {
     stop: watch::Receiver<bool>,
 }
 
-/// The ports of runs.
+/// The store of definitions: workflows and case types.
+fn definition_store(parts: &Parts, quotas: &Arc<dyn QuotaSource>) -> Arc<SqlWorkflowStore> {
+    let store = SqlWorkflowStore::new(parts.db.clone()).with_quotas(Arc::clone(quotas));
+    Arc::new(store.with_compute(parts.compute.clone()))
+}
+
+/// The ports of runs, with the compiled versions of workflows.
 fn run_ports(
     config: &Config,
     parts: &Parts,
     quotas: &Arc<dyn QuotaSource>,
     hub: &Arc<EventNotifier>,
-) -> RunPorts {
+    definitions: &Arc<SqlWorkflowStore>,
+) -> (RunPorts, Arc<CompiledVersions>) {
     let (db, threads): (&Db, Arc<dyn Compute>) = (&parts.db, parts.compute.clone());
-    let workflows =
-        SqlWorkflowStore::new(db.clone()).with_quotas(Arc::clone(quotas)).with_compute(Arc::clone(&threads));
-    let workflows: Arc<dyn WorkflowStore> = Arc::new(workflows);
+    let workflows: Arc<dyn WorkflowStore> = definitions.clone();
     let runs_and_jobs = Arc::new(
         SqlRunStore::new(db.clone()).with_quotas(Arc::clone(quotas)).with_compute(Arc::clone(&threads)),
     );
     let runs: Arc<dyn RunStore> = runs_and_jobs.clone();
-    let models = CompiledVersions::new(Arc::clone(&workflows)).with_compute(Arc::clone(&threads));
+    let models = Arc::new(CompiledVersions::new(Arc::clone(&workflows)).with_compute(Arc::clone(&threads)));
+    let case_types = CompiledCaseTypes::new(definitions.clone()).with_compute(Arc::clone(&threads));
     let writers = if db.postgres().is_some() { 2 } else { 1 };
     let options = CommitOptions { writers, ..CommitOptions::default() };
-    RunPorts {
+    let ports = RunPorts {
         committer: Arc::new(GroupCommitter::start(Arc::clone(&runs), options)),
         runs,
         jobs: runs_and_jobs,
         work: Arc::new(SqlWorkStore::new(db.clone()).with_quotas(Arc::clone(quotas))),
         limits: licensed::rates(config, &parts.identity),
         hub: hub.clone(),
-        workflows,
-        models: Arc::new(models),
+        versions: Kinds::workflows(models.clone()).with_cases(Arc::new(case_types)),
         ids: Arc::new(RandomIds),
         compute: threads,
         clock: parts.clock.clone(),
@@ -238,18 +246,24 @@ fn run_ports(
             identity: Arc::new(stores::identity(db.clone())),
             clock: parts.clock.clone(),
         }),
-    }
+    };
+    (ports, models)
+}
+
+/// The quota of previewed files.
+fn previews(config: &Config) -> SourceQuota {
+    SourceQuota { files: config.preview_files as usize, bytes: u64::from(config.preview_megabytes) << 20 }
 }
 
 fn compose(config: Config, parts: Parts) -> Arc<App> {
     let quotas = licensed::quotas(&config, &parts.identity);
     let hub = Arc::new(EventNotifier::default());
-    let ports = run_ports(&config, &parts, &quotas, &hub);
+    let drafts = definition_store(&parts, &quotas);
+    let (ports, models) = run_ports(&config, &parts, &quotas, &hub, &drafts);
     let Parts { db, denials, identity, audit, sign_ins, clock, compute, outside, stop } = parts;
     let shared = db.postgres().is_some();
-    let (workflows, store) = (Arc::clone(&ports.workflows), Arc::clone(&ports.runs));
-    let (ids, models, directory) =
-        (Arc::clone(&ports.ids), Arc::clone(&ports.models), Arc::clone(&ports.directory));
+    let store = Arc::clone(&ports.runs);
+    let (ids, directory) = (Arc::clone(&ports.ids), Arc::clone(&ports.directory));
     let permit: Arc<dyn Permit> = Arc::new(LicencePermit(Arc::clone(&identity)));
     let runs = Runs::new(ports.clone()).with_budget(config.budget).with_recent(RECENT_BYTES);
     let runs = runs.with_permit(Arc::clone(&permit));
@@ -273,11 +287,12 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
     let deliveries = Deliveries::new(webhooks, outside.receivers, errands, node, poll);
     let worker = Worker::new(background, store, hub.clone(), clock.clone(), permit, options);
     let worker = Arc::new(worker.with_runner(deliveries.runner));
-    let previews = SourceQuota {
-        files: config.preview_files as usize,
-        bytes: u64::from(config.preview_megabytes) << 20,
-    };
-    let definitions = Definitions::new(workflows, ids, models, hub.clone(), directory)
+    let previews = previews(&config);
+    let bell = Arc::new(TimerBell::new(hub.clone()));
+    let case_types = CaseTypes::new(drafts.clone(), Arc::clone(&directory), Arc::clone(&ids), bell)
+        .with_meaning(Meaning { manual_by_default: config.manual_activation_default })
+        .with_compute(compute.clone());
+    let definitions = Definitions::new(drafts, ids, &models, hub.clone(), directory)
         .with_previews(previews)
         .with_budget(config.budget);
     let edge = Edge::new(config.edge, config.trusted_proxies.clone(), descriptors::raise());
@@ -287,12 +302,15 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
         identity,
         sign_ins,
         definitions,
+        case_types,
         connections: outside.connections,
         webhooks: outside.webhooks,
+        hooks: outside.hooks,
         webhook_changes: deliveries.changes,
         egress: outside.egress,
         keyring: outside.keyring,
         keys: outside.keys,
+        cases: Cases::new(Arc::clone(&runs)),
         runs,
         hub,
         compute,

@@ -121,6 +121,8 @@ pub struct Config {
     pub preview_files: u32,
     /// Most megabytes of these files.
     pub preview_megabytes: u32,
+    /// Whether a task or stage of a case without a manual activation rule waits to be started by hand.
+    pub manual_activation_default: bool,
     /// Budgets of steps and of runs.
     pub budget: Budget,
     /// Quotas of what one organisation has stored.
@@ -166,6 +168,7 @@ impl Default for Config {
             edge: EdgeLimits::default(),
             preview_files: 1_000,
             preview_megabytes: 256,
+            manual_activation_default: false,
             budget: Budget::DEFAULT,
             quotas: Quotas::DEFAULT,
             step_limit: heddle_workflows::runs::PATIENCE,

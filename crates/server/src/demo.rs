@@ -99,14 +99,13 @@ pub async fn import(app: &App, acting: &Acting, source: &Source<'_>) -> Result<S
         description: source.description.to_owned(),
         folder_id: Patch::Absent,
         draft: Draft::Value(json),
-        definition: Some(definition),
     };
     let create = context.snapshot().authorize_kind::<WorkflowCreate>().map_err(denied)?;
     let record = |view: &heddle_workflows::records::WorkflowView| {
-        journal(app, &context, "workflow.created", "workflow", view.workflow.id.to_string())
+        journal(app, &context, "workflow.created", "workflow", view.definition.id.to_string())
     };
     let view = app.definitions.create(&create, &context, new, &record).await?;
-    let id = view.workflow.id;
+    let id = view.definition.id;
     if source.publish {
         let publish = context.snapshot().authorize_one::<WorkflowPublish>(id, ()).map_err(denied)?;
         let record = |_: &heddle_workflows::definitions::Published| {

@@ -362,8 +362,23 @@ fn headers(request: &HttpRequest) -> Result<Headers, Failure> {
         user_agent: text("user-agent").map(|agent| agent.chars().take(300).collect()),
         device: request.cookie(DEVICE_COOKIE).map(|cookie| cookie.value().to_owned()),
         sign_in: request.cookie(SIGN_IN_COOKIE).map(|cookie| cookie.value().to_owned()),
+        all: headers_of_hook(request),
         local: LocalCall::of(request)?,
     })
+}
+
+/// Most headers of a call at a hook that are looked at.
+const HOOK_HEADERS: usize = 100;
+
+/// All headers that are text, of a call at a hook; none of any other.
+fn headers_of_hook(request: &HttpRequest) -> Vec<(String, String)> {
+    if !request.path().starts_with("/api/hooks/") {
+        return Vec::new();
+    }
+    let text = |(name, value): (&header::HeaderName, &HeaderValue)| {
+        Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
+    };
+    request.headers().iter().filter_map(text).take(HOOK_HEADERS).collect()
 }
 
 /// The password of basic authentication (RFC 7617, 2), whatever the name before it.

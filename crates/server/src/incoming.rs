@@ -44,6 +44,8 @@ pub(crate) struct Headers {
     pub device: Option<String>,
     /// The cookie with a sign-in by a provider that was begun in this browser.
     pub sign_in: Option<String>,
+    /// All headers, by their names in small letters, of a call at a hook: its signature and its expressions are over them.
+    pub all: Vec<(String, String)>,
     /// Words of a call over the socket of the machine's own commands.
     pub local: Option<LocalCall>,
 }

@@ -69,8 +69,8 @@ pub async fn find_workflow(app: &App, acting: &Acting, name: &str) -> Result<Wor
     loop {
         let found = app.definitions.list(&authorized, &context, &filter, &page).await?;
         let fits = |one: &heddle_workflows::records::Workflow| Some(one.id.0) == id || one.slug == name;
-        if let Some(view) = found.items.iter().find(|view| fits(&view.workflow)) {
-            return Ok(view.workflow.id);
+        if let Some(view) = found.items.iter().find(|view| fits(&view.definition)) {
+            return Ok(view.definition.id);
         }
         page.cursor = found.next;
         if page.cursor.is_none() {

@@ -1,4 +1,5 @@
-//! The event stream over all runs of an organisation that the caller may list and read: `text/event-stream`.
+//! The event stream over all runs of an organisation that the caller may list and read, and over its cases as far as they
+//! may list and read those: `text/event-stream`.
 //!
 //! It reads what was committed from the database behind the reader's place, in the order of commits, and waits to be told
 //! of more. The place is the id of each event, so that a reader comes back with it and misses nothing. The reader's rights
@@ -14,9 +15,8 @@ use bytes::Bytes;
 use heddle_api::ErrorCode;
 use heddle_api::operations::{Operation as _, ops};
 use heddle_kernel::{Clock as _, Timestamp};
-use heddle_policy::capability::{RunList, RunRead};
-use heddle_policy::resource::Run;
-use heddle_policy::{AccessFilter, RequestContext, SessionKind};
+use heddle_policy::capability::{CaseList, CaseRead, RunList, RunRead};
+use heddle_policy::{DenialError, InstanceFilter, RequestContext, SessionKind, Snapshot};
 use heddle_runtime::OrganizationWatch;
 use heddle_workflows::ports::{FeedPosition, FeedRest};
 use heddle_workflows::runs::{FeedEvent, FeedFilter};
@@ -58,9 +58,8 @@ pub(crate) async fn stream(call: Call<ops::StreamEvents>) -> HandlerResult {
         workflow: id_of(call.query.workflow_id.as_deref(), "workflowId")?,
         types: call.query.types.into_iter().flatten().map(|one| one.as_str().to_owned()).collect(),
     };
-    // The stream tells whole events: who may list a run and not read it is told none of it.
-    let reads = call.context.snapshot().authorize_some::<RunRead>();
-    let reads = reads.map_err(|denial| gate::denied(ops::StreamEvents::ID.spec(), &denial))?;
+    let reach = Reach::of(call.context.snapshot());
+    let reach = reach.map_err(|denial| gate::denied(ops::StreamEvents::ID.spec(), &denial))?;
     let places = call.app.edge.stream(call.context.principal().session, tenant)?;
     let mut reader = Reader {
         watch,
@@ -70,8 +69,7 @@ pub(crate) async fn stream(call: Call<ops::StreamEvents>) -> HandlerResult {
         seen: seen.into_iter().collect(),
         handed: after,
         token: call.meta.token.clone().unwrap_or_default(),
-        access: call.authorized.filter().clone(),
-        reads,
+        reach,
         rights_until: call.context.snapshot().valid_until(),
         context: call.context,
         next_check: Instant::now() + call.app.edge.limits().stream_check,
@@ -96,14 +94,38 @@ struct Frame {
     is_begun: bool,
 }
 
+/// Reach of the reader: what they are told of. The stream tells whole events: who may list a run or a case and not read
+/// it is told none of it.
+#[derive(PartialEq)]
+struct Reach {
+    /// Runs, and cases, that the reader may list.
+    lists: Vec<InstanceFilter>,
+    /// Runs, and cases, that the reader may read.
+    reads: Vec<InstanceFilter>,
+}
+
+impl Reach {
+    /// Reach by the rights of now: on runs, without which there is no stream, and on cases where there are any.
+    fn of(snapshot: &Snapshot) -> Result<Self, DenialError> {
+        let runs = snapshot.authorize_list::<RunList>()?;
+        let mut reach = Self {
+            lists: vec![runs.filter().into()],
+            reads: vec![(&snapshot.authorize_some::<RunRead>()?).into()],
+        };
+        let cases = (snapshot.authorize_list::<CaseList>(), snapshot.authorize_some::<CaseRead>());
+        if let (Ok(list), Ok(reads)) = cases {
+            reach.lists.push(list.filter().into());
+            reach.reads.push((&reads).into());
+        }
+        Ok(reach)
+    }
+}
+
 struct Reader {
     app: Arc<App>,
     context: RequestContext,
     token: String,
-    /// Runs that the reader may list.
-    access: AccessFilter<Run>,
-    /// Runs that the reader may read.
-    reads: AccessFilter<Run>,
+    reach: Reach,
     filter: FeedFilter,
     watch: OrganizationWatch,
     stop: watch::Receiver<bool>,
@@ -168,7 +190,8 @@ impl Reader {
     /// Takes what is there, as far as it is read ahead.
     async fn read(&mut self) -> Result<(), Failure> {
         let (tenant, runs) = (self.context.tenant(), &self.app.runs);
-        let look = runs.feed(tenant, &self.access, &self.reads, &self.filter, self.after, READ_AHEAD).await?;
+        let Reach { lists, reads } = &self.reach;
+        let look = runs.feed(tenant, lists, reads, &self.filter, self.after, READ_AHEAD).await?;
         (self.after, self.rest) = (look.reached, look.rest);
         let is_new = |event: &&FeedEvent| !self.seen.contains(&event.position.commit);
         let frames = look.events.iter().filter(is_new).map(|event| Frame {
@@ -228,11 +251,8 @@ impl Reader {
         match known {
             Ok(Some(caller)) => {
                 self.rights_until = caller.snapshot.valid_until();
-                let list = caller.snapshot.authorize_list::<RunList>();
-                let (Ok(list), Ok(reads)) = (list, caller.snapshot.authorize_some::<RunRead>()) else {
-                    return false;
-                };
-                self.turn_to(list.filter(), reads);
+                let Ok(reach) = Reach::of(&caller.snapshot) else { return false };
+                self.turn_to(reach);
                 true
             }
             Ok(None) => false,
@@ -242,11 +262,11 @@ impl Reader {
     }
 
     /// Goes on with these rights. What was read with others and is not begun is read anew.
-    fn turn_to(&mut self, access: &AccessFilter<Run>, reads: AccessFilter<Run>) {
-        if self.access == *access && self.reads == reads {
+    fn turn_to(&mut self, reach: Reach) {
+        if self.reach == reach {
             return;
         }
-        (self.access, self.reads) = (access.clone(), reads);
+        self.reach = reach;
         self.waiting.retain(|frame| frame.is_begun);
         self.after = self.waiting.back().map_or(self.handed, |frame| frame.place);
         self.rest = FeedRest::More;

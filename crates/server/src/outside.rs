@@ -1,21 +1,23 @@
 //! Composition of what goes outside: the way out with its rules, the keyring, connections and webhooks.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use heddle_connections::ports::{ConnectionStore, Tester, WebhookStore, Workflows};
 use heddle_connections::rotation::Keys;
-use heddle_connections::{Connections, WebhookPorts, Webhooks};
+use heddle_connections::{Connections, Hooks, WebhookPorts, Webhooks};
+use heddle_definitions::DefinitionKey;
+use heddle_definitions::ports::DefinitionStore as _;
 use heddle_egress::{Egress, EgressRules, Roots, SystemResolver};
-use heddle_kernel::{Clock as _, IdSource, TenantId, WorkflowId};
+use heddle_kernel::{Clock as _, DefinitionKind, IdSource, TenantId, WorkflowId};
 use heddle_outbound::Outbound;
 use heddle_runtime::{RandomIds, ServerClock};
 use heddle_store::{Db, outage};
-use heddle_store_connections::{SqlConnectionStore, SqlWebhookStore};
+use heddle_store_connections::{SqlConnectionStore, SqlHookStore, SqlWebhookStore};
 use heddle_store_workflows::SqlWorkflowStore;
 use heddle_usecase::StoreError;
-use heddle_workflows::ports::WorkflowStore as _;
 
 use crate::config::Config;
 use crate::data_dir::DataDir;
@@ -37,6 +39,8 @@ pub(crate) struct Outside {
     pub connections: Connections,
     /// Webhooks.
     pub webhooks: Arc<Webhooks>,
+    /// Hooks.
+    pub hooks: Hooks,
     /// Webhooks as deliveries need them.
     pub receivers: Receivers,
 }
@@ -66,31 +70,42 @@ impl Outside {
         let tester: Arc<dyn Tester> = Arc::new(outbound.clone());
         let ids: Arc<dyn IdSource> = Arc::new(RandomIds);
         let store: Arc<dyn ConnectionStore> = store;
-        let connections = Connections::new(store.clone(), keyring.clone(), tester.clone(), ids.clone());
+        let workflows: Arc<dyn Workflows> = Arc::new(KnownWorkflows(SqlWorkflowStore::new(db.clone())));
+        let connections =
+            Connections::new(store.clone(), keyring.clone(), tester.clone(), workflows.clone(), ids.clone());
+        let hooks = Hooks::new(Arc::new(SqlHookStore::new(db.clone())), keyring.clone(), ids.clone());
         let webhooks: Arc<dyn WebhookStore> = Arc::new(SqlWebhookStore::new(db.clone()));
         let receivers = Receivers::new(Arc::clone(&webhooks), connections.opening(), outbound);
-        let workflows = Arc::new(KnownWorkflows(SqlWorkflowStore::new(db.clone())));
         let ports = WebhookPorts { webhooks, connections: store, workflows, tester };
         let webhooks = Arc::new(Webhooks::new(ports, connections.opening(), ids, event_types()));
-        Ok(Self { egress, keyring, keys, connections, webhooks, receivers })
+        Ok(Self { egress, keyring, keys, connections, webhooks, hooks, receivers })
     }
 }
 
-/// The workflows, as webhooks ask for them.
+/// The workflows and case types, as webhooks ask for them.
 struct KnownWorkflows(SqlWorkflowStore);
 
 #[async_trait]
 impl Workflows for KnownWorkflows {
-    async fn missing(&self, tenant: TenantId, ids: &[WorkflowId]) -> Result<Vec<WorkflowId>, StoreError> {
-        let mut missing = Vec::new();
+    async fn kinds(
+        &self,
+        tenant: TenantId,
+        ids: &[WorkflowId],
+    ) -> Result<BTreeMap<WorkflowId, DefinitionKind>, StoreError> {
+        let mut kinds = BTreeMap::new();
         for id in ids {
-            match self.0.standing(tenant, *id).await {
-                Ok(_) => {}
-                Err(StoreError::NotFound) => missing.push(*id),
-                Err(error) => return Err(error),
+            for kind in [DefinitionKind::Workflow, DefinitionKind::Case] {
+                match self.0.standing(DefinitionKey::of_stored(tenant, kind, *id)).await {
+                    Ok(_) => {
+                        kinds.insert(*id, kind);
+                        break;
+                    }
+                    Err(StoreError::NotFound) => {}
+                    Err(error) => return Err(error),
+                }
             }
         }
-        Ok(missing)
+        Ok(kinds)
     }
 }
 

@@ -5,9 +5,9 @@ use heddle_api::operations::{OperationId, ops};
 
 use crate::bind::{Handler, bind};
 use crate::handlers::{
-    accounts, audit, authorization, camunda7, camunda8, case_events, conformance, connections, dead_letters,
-    decisions, directory, groups, jobs, licence, platform, roles, runs, sessions, sign_ins, tasks, transform,
-    webhooks, workflows,
+    accounts, audit, authorization, camunda7, camunda8, case_events, case_types, cases, conformance,
+    connections, dead_letters, decisions, directory, groups, hooks, jobs, licence, platform, roles, runs,
+    sessions, sign_ins, tasks, transform, webhooks, workflows,
 };
 use crate::{organization_stream, stream};
 
@@ -50,6 +50,20 @@ pub(crate) fn handler(id: OperationId) -> Handler {
         Id::ExportDmn => bind::<ops::ExportDmn>(transform::export_dmn),
         Id::GetImportSource => bind::<ops::GetImportSource>(transform::import_source),
 
+        Id::ListCaseTypes => bind::<ops::ListCaseTypes>(case_types::list),
+        Id::CreateCaseType => bind::<ops::CreateCaseType>(case_types::create),
+        Id::GetCmmnConformance => bind::<ops::GetCmmnConformance>(conformance::cmmn),
+        Id::ImportCaseType => bind::<ops::ImportCaseType>(case_types::import),
+        Id::PreviewCaseTypeImport => bind::<ops::PreviewCaseTypeImport>(case_types::preview),
+        Id::DeleteCaseType => bind::<ops::DeleteCaseType>(case_types::delete),
+        Id::GetCaseType => bind::<ops::GetCaseType>(case_types::get),
+        Id::UpdateCaseType => bind::<ops::UpdateCaseType>(case_types::patch),
+        Id::SaveCaseTypeDraft => bind::<ops::SaveCaseTypeDraft>(case_types::save_draft),
+        Id::ExportCmmn => bind::<ops::ExportCmmn>(case_types::export),
+        Id::PublishCaseType => bind::<ops::PublishCaseType>(case_types::publish),
+        Id::ValidateCaseType => bind::<ops::ValidateCaseType>(case_types::validate),
+        Id::ListCaseTypeVersions => bind::<ops::ListCaseTypeVersions>(case_types::versions),
+
         Id::ListRuns => bind::<ops::ListRuns>(runs::list),
         Id::StartRun => bind::<ops::StartRun>(runs::start),
         Id::GetRun => bind::<ops::GetRun>(runs::get),
@@ -67,6 +81,14 @@ pub(crate) fn handler(id: OperationId) -> Handler {
         Id::AssignHumanTask => bind::<ops::AssignHumanTask>(tasks::assign),
         Id::SubmitCaseEvent => bind::<ops::SubmitCaseEvent>(case_events::submit),
         Id::GetCaseEvent => bind::<ops::GetCaseEvent>(case_events::get),
+        Id::ListCases => bind::<ops::ListCases>(cases::list),
+        Id::StartCase => bind::<ops::StartCase>(cases::start),
+        Id::GetCase => bind::<ops::GetCase>(cases::get),
+        Id::ListCaseEvents => bind::<ops::ListCaseEvents>(cases::events),
+        Id::ChangePlanItem => bind::<ops::ChangePlanItem>(cases::change_item),
+        Id::ChangeCase => bind::<ops::ChangeCase>(cases::change),
+        Id::PutCaseFileItem => bind::<ops::PutCaseFileItem>(cases::put_file_item),
+        Id::ReceiveHook => bind::<ops::ReceiveHook>(hooks::receive),
         Id::SendSignal => bind::<ops::SendSignal>(case_events::signal),
 
         Id::ListJobs => bind::<ops::ListJobs>(jobs::list),
@@ -93,6 +115,12 @@ pub(crate) fn handler(id: OperationId) -> Handler {
         Id::UpdateWebhook => bind::<ops::UpdateWebhook>(webhooks::patch),
         Id::DeleteWebhook => bind::<ops::DeleteWebhook>(webhooks::delete),
         Id::TestWebhook => bind::<ops::TestWebhook>(webhooks::test),
+
+        Id::ListHooks => bind::<ops::ListHooks>(hooks::list),
+        Id::CreateHook => bind::<ops::CreateHook>(hooks::create),
+        Id::GetHook => bind::<ops::GetHook>(hooks::get),
+        Id::UpdateHook => bind::<ops::UpdateHook>(hooks::patch),
+        Id::DeleteHook => bind::<ops::DeleteHook>(hooks::delete),
 
         Id::SetUpInstallation => bind::<ops::SetUpInstallation>(sessions::set_up),
         Id::SignIn => bind::<ops::SignIn>(sessions::sign_in),

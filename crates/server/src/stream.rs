@@ -119,7 +119,7 @@ impl Reader {
 
     /// Takes what is there, as far as it is read ahead; whether there was anything.
     async fn read(&mut self) -> Result<bool, Failure> {
-        let events = self.app.runs.events_behind(&self.key, self.after, READ_AHEAD).await?;
+        let events = self.app.runs.events_behind(&(&self.key).into(), self.after, READ_AHEAD).await?;
         for event in &events {
             self.after = event.sequence;
             self.waiting.push_back(frame(event));

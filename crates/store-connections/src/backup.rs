@@ -1,5 +1,6 @@
 //! Keys of a backup.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use heddle_connections::ports::KeyCheck;
@@ -13,12 +14,17 @@ use heddle_store::backup::{self, BackupError};
 /// `Foreign` for a file that is no database, `Database`.
 pub fn keys_of(file: &Path) -> Result<StoredKeys, BackupError> {
     let checks = "SELECT key_id AS one, check_value AS other FROM connection_keys";
-    let in_use =
-        "SELECT key_id AS one, CAST(count(*) AS TEXT) AS other FROM connection_secrets GROUP BY key_id";
     let checks = backup::texts(file, "connection_keys", checks)?;
-    let in_use = backup::texts(file, "connection_secrets", in_use)?;
+    let mut in_use: BTreeMap<String, u64> = BTreeMap::new();
+    for table in ["connection_secrets", "hook_secrets"] {
+        let counts =
+            format!("SELECT key_id AS one, CAST(count(*) AS TEXT) AS other FROM {table} GROUP BY key_id");
+        for row in backup::texts(file, table, &counts)? {
+            *in_use.entry(row.one).or_default() += row.other.parse::<u64>().unwrap_or(0);
+        }
+    }
     Ok(StoredKeys {
         checks: checks.into_iter().map(|row| KeyCheck { key: row.one, value: row.other }).collect(),
-        in_use: in_use.into_iter().map(|row| (row.one, row.other.parse().unwrap_or_default())).collect(),
+        in_use,
     })
 }

@@ -13,7 +13,7 @@ use heddle_store::{At, Id, StoreError, lock, read, write_tx};
 
 use crate::SqlConnectionStore;
 use crate::known;
-use crate::schema::{KeyRow, SecretRow, connection_keys, connection_secrets};
+use crate::schema::{HookSecretRow, KeyRow, SecretRow, connection_keys, connection_secrets, hook_secrets};
 
 fn of_check(check: &KeyCheck, at: Timestamp) -> KeyRow {
     KeyRow {
@@ -22,6 +22,41 @@ fn of_check(check: &KeyCheck, at: Timestamp) -> KeyRow {
         created_at: at.into(),
         forgotten_at: None,
     }
+}
+
+/// Secrets of a table that are sealed under another key than the current one, behind a place, in the order of their places.
+macro_rules! under_others {
+    ($conn:expr, $table:ident, $record:ident, $row:ident, $current:expr, $after:expr, $limit:expr) => {{
+        let mut query = $table::table.filter($table::key_id.ne($current)).into_boxed();
+        if let Some(after) = $after {
+            let (tenant, record) = (Id::from(after.tenant), Id::from(after.connection));
+            let behind = $table::$record
+                .gt(record)
+                .or($table::$record.eq(record).and($table::field.gt(after.field.as_str())));
+            // The bound by itself says the same once more: behind an `OR` alone SQLite reads all from the beginning.
+            query = query.filter($table::organization_id.ge(tenant)).filter(
+                $table::organization_id.gt(tenant).or($table::organization_id.eq(tenant).and(behind)),
+            );
+        }
+        let rows: Vec<$row> = query
+            .order(($table::organization_id, $table::$record, $table::field))
+            .limit(i64::from($limit))
+            .select($row::as_select())
+            .load($conn)
+            .await?;
+        rows.into_iter().map(SealedRow::from)
+    }};
+}
+
+/// Writes a sealed form over the one that was read; the number of rows that were met.
+macro_rules! rewrap {
+    ($conn:expr, $table:ident, $key:expr, $before:expr, $sealed:expr) => {{
+        let row = $table::table.find($key).filter($table::sealed.eq($before.text.as_str()));
+        diesel::update(row)
+            .set(($table::key_id.eq($sealed.key.as_str()), $table::sealed.eq($sealed.text.as_str())))
+            .execute($conn)
+            .await?
+    }};
 }
 
 #[async_trait]
@@ -77,6 +112,9 @@ impl KeyStore for SqlConnectionStore {
                 .count()
                 .get_result(conn)
                 .await?;
+            let of_hooks: i64 =
+                hook_secrets::table.filter(hook_secrets::key_id.eq(key)).count().get_result(conn).await?;
+            let sealed = sealed + of_hooks;
             if sealed == 0 {
                 diesel::update(connection_keys::table.find(key))
                     .set(connection_keys::forgotten_at.eq(Some(At::from(at))))
@@ -107,7 +145,15 @@ impl KeyStore for SqlConnectionStore {
                 .select(SecretRow::as_select())
                 .load(conn)
                 .await?;
-            Ok(rows.into_iter().map(|row| SealedRow::from(row).place).collect())
+            let left = i64::from(limit).saturating_sub(i64::try_from(rows.len()).unwrap_or(i64::MAX));
+            let of_hooks: Vec<HookSecretRow> = hook_secrets::table
+                .filter(hook_secrets::key_id.eq(key))
+                .limit(left)
+                .select(HookSecretRow::as_select())
+                .load(conn)
+                .await?;
+            let all = rows.into_iter().map(SealedRow::from).chain(of_hooks.into_iter().map(SealedRow::from));
+            Ok(all.map(|row| row.place).collect())
         })
     }
 
@@ -118,7 +164,16 @@ impl KeyStore for SqlConnectionStore {
                 .select((connection_secrets::key_id, count_star()))
                 .load(conn)
                 .await?;
-            Ok(counts.into_iter().map(|(key, count)| (key, count.unsigned_abs())).collect())
+            let of_hooks: Vec<(String, i64)> = hook_secrets::table
+                .group_by(hook_secrets::key_id)
+                .select((hook_secrets::key_id, count_star()))
+                .load(conn)
+                .await?;
+            let mut all: BTreeMap<String, u64> = BTreeMap::new();
+            for (key, count) in counts.into_iter().chain(of_hooks) {
+                *all.entry(key).or_default() += count.unsigned_abs();
+            }
+            Ok(all)
         })
     }
 
@@ -128,26 +183,14 @@ impl KeyStore for SqlConnectionStore {
         after: Option<&'a SecretPlace>,
         limit: u32,
     ) -> Result<Vec<SealedRow>, StoreError> {
-        use connection_secrets::dsl::{connection_id, field, key_id, organization_id};
         read!(&self.db, |conn| {
-            let mut query = connection_secrets::table.filter(key_id.ne(current)).into_boxed();
-            if let Some(after) = after {
-                let (tenant, connection) = (Id::from(after.tenant), Id::from(after.connection));
-                let behind = connection_id
-                    .gt(connection)
-                    .or(connection_id.eq(connection).and(field.gt(after.field.as_str())));
-                // The bound by itself says the same once more: behind an `OR` alone SQLite reads all from the beginning.
-                query = query
-                    .filter(organization_id.ge(tenant))
-                    .filter(organization_id.gt(tenant).or(organization_id.eq(tenant).and(behind)));
-            }
-            let rows: Vec<SecretRow> = query
-                .order((organization_id, connection_id, field))
-                .limit(i64::from(limit))
-                .select(SecretRow::as_select())
-                .load(conn)
-                .await?;
-            Ok(rows.into_iter().map(SealedRow::from).collect())
+            let connections =
+                under_others!(conn, connection_secrets, connection_id, SecretRow, current, after, limit);
+            let hooks = under_others!(conn, hook_secrets, hook_id, HookSecretRow, current, after, limit);
+            let mut all: Vec<SealedRow> = connections.chain(hooks).collect();
+            all.sort_by(|one, other| one.place.cmp(&other.place));
+            all.truncate(limit as usize);
+            Ok(all)
         })
     }
 
@@ -160,16 +203,10 @@ impl KeyStore for SqlConnectionStore {
             let mut written = 0;
             for Rewrap { row: SealedRow { place, sealed: before }, sealed } in rows {
                 let key = (Id::from(place.tenant), Id::from(place.connection), place.field.as_str());
-                let row = connection_secrets::table
-                    .find(key)
-                    .filter(connection_secrets::sealed.eq(before.text.as_str()));
-                let met = diesel::update(row)
-                    .set((
-                        connection_secrets::key_id.eq(sealed.key.as_str()),
-                        connection_secrets::sealed.eq(sealed.text.as_str()),
-                    ))
-                    .execute(conn)
-                    .await?;
+                let met = match rewrap!(conn, connection_secrets, key, before, sealed) {
+                    0 => rewrap!(conn, hook_secrets, key, before, sealed),
+                    met => met,
+                };
                 written += met as u64;
             }
             Ok(written)

@@ -1,10 +1,11 @@
-//! Rows and queries of connections, their sealed secrets, the checks of keys and webhooks, on SQLite and PostgreSQL.
+//! Rows and queries of connections, their sealed secrets, the checks of keys, webhooks and hooks, on SQLite and PostgreSQL.
 //!
 //! The ports' docstrings say what each method owes. Whoever adds, points or deletes takes one lock of the organisation, so
 //! that a connection is neither deleted under a webhook that is made now, nor one too many made.
 
 mod backup;
 mod connections;
+mod hooks;
 mod keys;
 mod known;
 mod names;
@@ -15,6 +16,7 @@ mod words;
 
 pub use backup::keys_of;
 pub use connections::SqlConnectionStore;
+pub use hooks::SqlHookStore;
 pub use schema::MIGRATIONS;
 pub use webhooks::SqlWebhookStore;
 
@@ -25,6 +27,7 @@ use heddle_usecase::Journal;
 /// Kinds of tombstones.
 mod tomb {
     pub(crate) const CONNECTION: &str = "connection";
+    pub(crate) const HOOK: &str = "hook";
     pub(crate) const WEBHOOK: &str = "webhook";
 }
 

@@ -1,11 +1,12 @@
 //! Columns that name a thing, by which access filters narrow lists.
 
-use heddle_policy::resource::{Connection, Webhook};
+use heddle_policy::resource::{Connection, Hook, Webhook};
 use heddle_store::filter::Names;
 
-use crate::schema::{connections, webhooks};
+use crate::schema::{connections, hooks, webhooks};
 
 impl Names<Connection> for connections::id {}
+impl Names<Hook> for hooks::id {}
 impl Names<Webhook> for webhooks::id {}
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! Conversions of rows to and from records.
 
+use heddle_connections::Hook;
 use heddle_connections::ports::SealedRow;
 use heddle_connections::records::{Connection, Delivery, Webhook};
 use heddle_connections::secret::{SealedSecret, SecretPlace};
 use heddle_kernel::{Revision, TenantId, WebhookId};
 use heddle_store::{Error, document};
 
-use crate::schema::{ConnectionRow, DeliveryRow, SecretRow, WebhookRow};
+use crate::schema::{ConnectionRow, DeliveryRow, HookRow, HookSecretRow, SecretRow, WebhookRow};
 use crate::words::{KindWord, PauseWord};
 
 /// Between two texts that are searched together; no key of a keyboard, so that no search spans two texts.
@@ -81,6 +82,61 @@ impl From<SecretRow> for SealedRow {
             },
             sealed: SealedSecret { key: row.key_id, text: row.sealed },
         }
+    }
+}
+
+impl From<HookSecretRow> for SealedRow {
+    fn from(row: HookSecretRow) -> Self {
+        Self {
+            place: SecretPlace {
+                tenant: row.organization_id.into(),
+                // Ids are unique over all kinds of records, and a secret is sealed under that of its own.
+                connection: row.hook_id.into(),
+                field: row.field,
+            },
+            sealed: SealedSecret { key: row.key_id, text: row.sealed },
+        }
+    }
+}
+
+impl TryFrom<&Hook> for HookRow {
+    type Error = Error;
+
+    fn try_from(record: &Hook) -> Result<Self, Error> {
+        Ok(Self {
+            organization_id: record.tenant.into(),
+            id: record.id.into(),
+            name: record.name.clone(),
+            token_sha256: record.token_sha256.clone(),
+            event_type: record.event_type.clone(),
+            settings: document::encode(&record.settings)?,
+            revision: record.revision.0,
+            created_at: record.created_at.into(),
+            created_by: record.created_by.into(),
+            updated_at: record.updated_at.into(),
+            updated_by: record.updated_by.into(),
+            search: format!("{}{BETWEEN}{}", record.name, record.event_type).to_lowercase(),
+        })
+    }
+}
+
+impl TryFrom<HookRow> for Hook {
+    type Error = Error;
+
+    fn try_from(row: HookRow) -> Result<Self, Error> {
+        Ok(Self {
+            tenant: row.organization_id.into(),
+            id: row.id.into(),
+            name: row.name,
+            token_sha256: row.token_sha256,
+            event_type: row.event_type,
+            settings: document::decode(&row.settings)?,
+            revision: Revision(row.revision),
+            created_at: row.created_at.into(),
+            created_by: row.created_by.into(),
+            updated_at: row.updated_at.into(),
+            updated_by: row.updated_by.into(),
+        })
     }
 }
 

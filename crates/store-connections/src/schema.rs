@@ -6,8 +6,11 @@ use heddle_store::{At, Id, Migration, migrations, row};
 use crate::words::{KindWord, PauseWord};
 
 /// The migrations of the tables of connections.
-pub const MIGRATIONS: &[Migration] =
-    migrations!["20261123000100_connections", "20261124000200_connections_forgotten_keys"];
+pub const MIGRATIONS: &[Migration] = migrations![
+    "20261123000100_connections",
+    "20261124000200_connections_forgotten_keys",
+    "20261125000300_connections_hooks",
+];
 
 row! {
     /// A connection.
@@ -81,10 +84,41 @@ row! {
     }
 }
 
+row! {
+    /// A hook.
+    pub(crate) hooks (organization_id, id) => HookRow changes (HookChange) {
+        key  organization_id: [DbUuid] Id,
+        key  id: [DbUuid] Id,
+        each name: [Text] String,
+        once token_sha256: [Text] String,
+        each event_type: [Text] String,
+        each settings: [Binary] Vec<u8>,
+        each revision: [BigInt] i64,
+        once created_at: [DbInstant] At,
+        once created_by: [DbUuid] Id,
+        each updated_at: [DbInstant] At,
+        each updated_by: [DbUuid] Id,
+        each search: [Text] String,
+    }
+}
+
+row! {
+    /// A sealed secret of a hook.
+    pub(crate) hook_secrets (organization_id, hook_id, field) => HookSecretRow changes (HookSecretChange) {
+        key  organization_id: [DbUuid] Id,
+        key  hook_id: [DbUuid] Id,
+        key  field: [Text] String,
+        each key_id: [Text] String,
+        each sealed: [Text] String,
+    }
+}
+
 diesel::allow_tables_to_appear_in_same_query!(
     connections,
     connection_secrets,
     connection_keys,
     webhooks,
     webhook_deliveries,
+    hooks,
+    hook_secrets,
 );

@@ -1,4 +1,4 @@
-//! Filling of a database with copies of the runs that are in it, with their tasks: `fill ADDRESS ROWS NAME`, for
+//! Filling of a database with copies of the runs and cases that are in it, with their tasks: `fill ADDRESS ROWS NAME`, for
 //! `bench growth`. Nobody else may have the database open. The name is one of the users that tasks are for.
 //!
 //! Of ten copies six wait with an open task, three are completed and one has failed; one of fifty that wait has an
@@ -106,11 +106,11 @@ impl Dialect {
         let runs = self.insert(
             part,
             "runs",
-            "organization_id, id, workflow_id, version, process_id, state, has_incident, business_key, \
+            "organization_id, id, kind, workflow_id, version, process_id, state, has_incident, business_key, \
              correlation_key, trigger, input, snapshot, last_sequence, revision, created_at, created_by, updated_at, \
              ended_at, waiting_since, bytes",
             &format!(
-                "organization_id, {run}, workflow_id, version, process_id, {states}, {incident}, \
+                "organization_id, {run}, kind, workflow_id, version, process_id, {states}, {incident}, \
                  'order-' || CAST(i / {templates} / 10 AS text), 'key-' || CAST(i / {templates} / 10 AS text), \
                  trigger, input, snapshot, last_sequence, revision, {at}, created_by, {at}, {ended}, {waiting}, bytes"
             ),
@@ -139,11 +139,11 @@ impl Dialect {
         let tasks = self.insert(
             part,
             "human_tasks",
-            "organization_id, id, run_id, workflow_id, node_id, node_instance_id, name, state, assignee, \
+            "organization_id, id, instance_kind, run_id, workflow_id, node_id, node_instance_id, name, state, assignee, \
              candidate_users, candidate_groups, due_at, priority, form, outcomes, created_at, ended_at, completed_by, \
              due_order",
             &format!(
-                "organization_id, {task}, {run}, workflow_id, node_id, node_instance_id, name, {state}, {assignee}, \
+                "organization_id, {task}, instance_kind, {run}, workflow_id, node_id, node_instance_id, name, {state}, {assignee}, \
                  candidate_users, candidate_groups, {due}, priority, form, outcomes, {at}, \
                  CASE WHEN {turn} >= 6 THEN {at} END, NULL, coalesce({due}, {never})"
             ),
@@ -158,9 +158,9 @@ impl Dialect {
         let candidates = self.insert(
             part,
             "human_task_candidates",
-            "organization_id, task_id, kind, name, workflow_id, standing, due_order, created_at",
+            "organization_id, task_id, kind, name, instance_kind, workflow_id, standing, due_order, created_at",
             &format!(
-                "organization_id, {task}, {kind}, {name}, workflow_id, {standing}, coalesce({due}, {never}), {at}"
+                "organization_id, {task}, {kind}, {name}, instance_kind, workflow_id, {standing}, coalesce({due}, {never}), {at}"
             ),
         );
         [tasks, candidates]
@@ -179,10 +179,10 @@ impl Dialect {
         let jobs = self.insert(
             part,
             "jobs",
-            "organization_id, id, number, run_id, workflow_id, version, process_id, node_id, node_instance_id, kind, \
+            "organization_id, id, number, instance_kind, run_id, workflow_id, version, process_id, node_id, node_instance_id, kind, \
              job_type, headers, priority, state, retries, attempt, due_at, epoch, worker, message, place, created_at",
             &format!(
-                "organization_id, {job}, i, {run}, workflow_id, 1, 'p', node_id, node_instance_id, 'task', \
+                "organization_id, {job}, i, instance_kind, {run}, workflow_id, 1, 'p', node_id, node_instance_id, 'task', \
                  'type-' || CAST({mixed} % 50 AS text), {empty}, 0, {state}, 3, 1, {due}, {epoch}, {worker}, NULL, \
                  {at}, {at}"
             ),

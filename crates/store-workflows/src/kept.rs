@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use heddle_definitions::DefinitionKey;
 use heddle_kernel::{TenantId, UserId, WorkflowId};
 use heddle_store::{Db, SqliteDb, Writing};
 use heddle_workflows::records::{WorkflowState, WorkflowView};
@@ -39,8 +40,7 @@ pub(crate) fn writing_to(db: &Db, things: impl IntoIterator<Item = Written>) -> 
 /// Text of a definition: a draft by its own revision, or a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct TextKey {
-    pub tenant: TenantId,
-    pub workflow: WorkflowId,
+    pub definition: DefinitionKey,
     pub which: TextOf,
 }
 
@@ -60,14 +60,13 @@ pub(crate) struct Stamp {
     runs: u64,
 }
 
-type ViewKey = (TenantId, WorkflowId, UserId);
-type StandingKey = (TenantId, WorkflowId);
+type ViewKey = (DefinitionKey, UserId);
 type Standing = (WorkflowState, Option<i32>);
 
 /// Views, standings and texts, shared by all clones of a store.
 pub(crate) struct Kept {
     views: moka::sync::Cache<ViewKey, (Stamp, Arc<WorkflowView>)>,
-    standings: moka::sync::Cache<StandingKey, (u64, Standing)>,
+    standings: moka::sync::Cache<DefinitionKey, (u64, Standing)>,
     texts: moka::sync::Cache<TextKey, Option<Arc<RawValue>>>,
 }
 
@@ -77,7 +76,7 @@ impl Default for Kept {
             u32::try_from(128 + text.as_ref().map_or(0, |text| text.get().len())).unwrap_or(u32::MAX)
         };
         let view_weight = |_: &ViewKey, (_, view): &(Stamp, Arc<WorkflowView>)| {
-            let workflow = &view.workflow;
+            let workflow = &view.definition;
             let texts = workflow.slug.len() + workflow.display_name.len() + workflow.description.len();
             u32::try_from(1024 + texts).unwrap_or(u32::MAX)
         };
@@ -91,7 +90,8 @@ impl Default for Kept {
 
 impl Kept {
     /// The present generations of what a view shows.
-    pub(crate) fn stamp(db: &SqliteDb, tenant: TenantId, workflow: WorkflowId) -> Stamp {
+    pub(crate) fn stamp(db: &SqliteDb, key: DefinitionKey) -> Stamp {
+        let (tenant, workflow) = (key.tenant(), key.id());
         Stamp {
             workflow: db.generation(&Written::Workflow(tenant, workflow)),
             runs: db.generation(&Written::RunsOf(tenant, workflow)),
@@ -109,12 +109,12 @@ impl Kept {
     }
 
     /// The standing that was read at this generation of the workflow.
-    pub(crate) fn standing(&self, key: &StandingKey, generation: u64) -> Option<Standing> {
+    pub(crate) fn standing(&self, key: &DefinitionKey, generation: u64) -> Option<Standing> {
         self.standings.get(key).filter(|(at, _)| *at == generation).map(|(_, standing)| standing)
     }
 
     /// Keeps a standing that was read after the generation was looked at.
-    pub(crate) fn keep_standing(&self, key: StandingKey, generation: u64, standing: Standing) {
+    pub(crate) fn keep_standing(&self, key: DefinitionKey, generation: u64, standing: Standing) {
         self.standings.insert(key, (generation, standing));
     }
 

@@ -31,7 +31,7 @@ use heddle_usecase::StoreError;
 
 /// Kinds of tombstones.
 mod tomb {
-    use heddle_kernel::UserId;
+    use heddle_kernel::{DefinitionKind, UserId};
     use heddle_store::Id;
 
     /// Kind of the tombstones of dead letters that a user dropped: nobody else learns that they were there.
@@ -47,7 +47,13 @@ mod tomb {
         format!("run of {}", workflow.0)
     }
 
-    pub(crate) const WORKFLOW: &str = "workflow";
+    /// Kind of the tombstones of definitions of a kind.
+    pub(crate) const fn definition(kind: DefinitionKind) -> &'static str {
+        match kind {
+            DefinitionKind::Workflow => "workflow",
+            DefinitionKind::Case => "case-type",
+        }
+    }
 }
 
 /// The ports' names of what must be unique.

@@ -1,6 +1,6 @@
 //! Rows as the tables have them, and their conversions to and from records.
 
-use heddle_kernel::{Revision, RunId, TenantId, Timestamp};
+use heddle_kernel::{CaseId, Revision, RunId, TenantId, Timestamp};
 use heddle_store::document::{decode, decode_sized, encode};
 use heddle_store::{At, Error, Id};
 use heddle_workflows::records::{
@@ -16,8 +16,8 @@ use crate::schema::{
     SubscriptionDbRow, TaskDbRow, TimerDbRow,
 };
 use crate::words::{
-    InboxStateWord, JobKindWord, JobOutcomeWord, JobStateWord, KindWord, ReasonWord, RunStateWord,
-    TaskStateWord, ThrownWord, WorkKindWord,
+    DefinitionKindWord, InboxStateWord, JobKindWord, JobOutcomeWord, JobStateWord, KindWord, ReasonWord,
+    RunStateWord, TaskStateWord, ThrownWord, WorkKindWord,
 };
 
 /// The workflow of what belongs to none.
@@ -61,6 +61,7 @@ impl RunDbRow {
             bytes: sequence(stored.saturating_add(run.snapshot.event_bytes())),
             organization_id: run.tenant.into(),
             id: run.id.into(),
+            kind: DefinitionKindWord(run.kind),
             workflow_id: run.workflow.into(),
             version: run.version,
             process_id: run.process_id,
@@ -85,6 +86,7 @@ impl RunDbRow {
     pub(crate) fn record(self) -> Result<Run, Error> {
         Ok(Run {
             tenant: self.organization_id.into(),
+            kind: self.kind.0,
             id: self.id.into(),
             workflow: self.workflow_id.into(),
             version: self.version,
@@ -113,6 +115,7 @@ impl RunHead {
         let (snapshot, bytes) = decode_sized(snapshot)?;
         let run = Run {
             tenant: self.organization_id.into(),
+            kind: self.kind.0,
             id: self.id.into(),
             workflow: self.workflow_id.into(),
             version: self.version,
@@ -179,6 +182,7 @@ impl TaskDbRow {
         Ok(Self {
             organization_id: task.tenant.into(),
             id: task.id.into(),
+            instance_kind: DefinitionKindWord(task.instance_kind),
             run_id: task.run.into(),
             workflow_id: task.workflow.into(),
             node_id: task.node_id,
@@ -214,6 +218,7 @@ impl TaskDbRow {
         let task = HumanTask {
             tenant: self.organization_id.into(),
             id: self.id.into(),
+            instance_kind: self.instance_kind.0,
             run: self.run_id.into(),
             workflow: self.workflow_id.into(),
             node_id: self.node_id,
@@ -242,6 +247,7 @@ impl JobDbRow {
             number: job.number(),
             organization_id: job.tenant.into(),
             id: job.id.into(),
+            instance_kind: DefinitionKindWord(job.instance_kind),
             run_id: job.run.into(),
             workflow_id: job.workflow.into(),
             version: job.version,
@@ -269,6 +275,7 @@ impl JobDbRow {
         Ok(Job {
             tenant: self.organization_id.into(),
             id: self.id.into(),
+            instance_kind: self.instance_kind.0,
             run: self.run_id.into(),
             workflow: self.workflow_id.into(),
             version: self.version,
@@ -300,6 +307,7 @@ impl EndingDbRow {
             organization_id: ending.tenant.into(),
             id: ending.id.into(),
             job_type: ending.job_type,
+            instance_kind: DefinitionKindWord(ending.instance_kind),
             run_id: ending.run.into(),
             workflow_id: ending.workflow.into(),
             node_id: ending.node_id,
@@ -316,6 +324,7 @@ impl EndingDbRow {
             tenant: self.organization_id.into(),
             id: self.id.into(),
             job_type: self.job_type,
+            instance_kind: self.instance_kind.0,
             run: self.run_id.into(),
             workflow: self.workflow_id.into(),
             node_id: self.node_id,
@@ -335,6 +344,13 @@ pub(crate) fn run_ids(mut ids: Vec<RunId>) -> Result<Vec<u8>, Error> {
     encode(&ids)
 }
 
+/// The same of cases; none where there are none, as in rows of before.
+pub(crate) fn case_ids(mut ids: Vec<CaseId>) -> Result<Option<Vec<u8>>, Error> {
+    ids.sort_unstable();
+    ids.dedup();
+    (!ids.is_empty()).then(|| encode(&ids)).transpose()
+}
+
 impl InboxDbRow {
     pub(crate) fn of(event: InboxEvent) -> Result<Self, Error> {
         Ok(Self {
@@ -349,6 +365,7 @@ impl InboxDbRow {
             received_by: event.received_by.map(Id::from),
             state: InboxStateWord(event.state),
             run_ids: run_ids(event.run_ids)?,
+            case_ids: case_ids(event.case_ids)?,
             expires_at: event.expires_at.map(At),
             attempts: 0,
             crashes: 0,
@@ -371,6 +388,7 @@ impl InboxDbRow {
             received_by: self.received_by.map(Into::into),
             state: self.state.0,
             run_ids: decode(&self.run_ids)?,
+            case_ids: self.case_ids.as_deref().map(decode).transpose()?.unwrap_or_default(),
             expires_at: self.expires_at.map(Into::into),
             hops: u32::try_from(self.hops).unwrap_or(0),
         })
@@ -414,6 +432,7 @@ impl BindingDbRow {
     pub(crate) fn of(binding: &StartBinding) -> Result<Self, Error> {
         Ok(Self {
             organization_id: binding.tenant.into(),
+            instance_kind: DefinitionKindWord(binding.definition_kind),
             workflow_id: binding.workflow.into(),
             version: binding.version,
             process_id: binding.process_id.clone(),
@@ -430,6 +449,7 @@ impl BindingDbRow {
     pub(crate) fn record(self) -> Result<StartBinding, Error> {
         Ok(StartBinding {
             tenant: self.organization_id.into(),
+            definition_kind: self.instance_kind.0,
             workflow: self.workflow_id.into(),
             version: self.version,
             process_id: self.process_id,
@@ -452,6 +472,7 @@ impl LetterDbRow {
             message: letter.message,
             attempts: count(letter.tries.attempts),
             crashes: count(letter.tries.crashes),
+            instance_kind: DefinitionKindWord(letter.instance_kind),
             workflow_id: letter.workflow.map_or(NOWHERE, Id::from),
             run_id: letter.run.map(Id::from),
             work: encode(&letter.work)?,
@@ -467,6 +488,7 @@ impl LetterDbRow {
             reason: self.reason.0,
             message: self.message,
             tries: tries(self.attempts, self.crashes),
+            instance_kind: self.instance_kind.0,
             workflow: Some(self.workflow_id).filter(|id| *id != NOWHERE).map(Into::into),
             run: self.run_id.map(Into::into),
             created_at: self.created_at.into(),

@@ -4,8 +4,9 @@
 use heddle_store::{At, Id, Migration, change_many, migrations, remove_many, row};
 
 use crate::words::{
-    CandidateWord, InboxStateWord, JobKindWord, JobOutcomeWord, JobStateWord, KindWord, QueueWord,
-    ReasonWord, RunStateWord, StandingWord, TaskStateWord, ThrownWord, WorkKindWord, WorkflowStateWord,
+    CandidateWord, DefinitionKindWord, InboxStateWord, JobKindWord, JobOutcomeWord, JobStateWord, KindWord,
+    QueueWord, ReasonWord, RunStateWord, StandingWord, TaskStateWord, ThrownWord, WorkKindWord,
+    WorkflowStateWord,
 };
 
 /// The migrations of the tables of workflows and runs.
@@ -29,13 +30,16 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "20261124000100_workflows_editions",
     "20261124000110_workflows_data_stores",
     "20261124000300_workflows_own",
+    "20261125000100_workflows_kinds",
+    "20261125000200_workflows_instance_kinds",
 ];
 
 row! {
-    /// A workflow with its draft.
+    /// A definition with its draft: a workflow or a case type.
     pub(crate) workflows (organization_id, id) => WorkflowDbRow head (WorkflowHead) changes (WorkflowChange, DraftChange) {
         key  organization_id: [DbUuid] Id,
         key  id: [DbUuid] Id,
+        once kind: [Text] DefinitionKindWord,
         each slug: [Text] String,
         each display_name: [Text] String,
         each description: [Text] String,
@@ -107,6 +111,7 @@ row! {
     /// Binding that starts a run: a message, a signal or a timer of the published version.
     pub(crate) start_bindings (organization_id, workflow_id, process_id, node_id, kind, name) => BindingDbRow changes (BindingAdvanced) {
         key  organization_id: [DbUuid] Id,
+        once instance_kind: [Text] DefinitionKindWord,
         key  workflow_id: [DbUuid] Id,
         once version: [Integer] i32,
         key  process_id: [Text] String,
@@ -125,6 +130,7 @@ row! {
     pub(crate) runs (organization_id, id) => RunDbRow head (RunHead) changes (RunChange) many (NewRuns) {
         key  organization_id: [DbUuid] Id,
         key  id: [DbUuid] Id,
+        once kind: [Text] DefinitionKindWord,
         once workflow_id: [DbUuid] Id,
         once version: [Integer] i32,
         once process_id: [Text] String,
@@ -262,6 +268,7 @@ row! {
     pub(crate) human_tasks (organization_id, id) => TaskDbRow changes (TaskAssigned, TaskEnded) many (NewTasks) {
         key  organization_id: [DbUuid] Id,
         key  id: [DbUuid] Id,
+        once instance_kind: [Text] DefinitionKindWord,
         once run_id: [DbUuid] Id,
         once workflow_id: [DbUuid] Id,
         once node_id: [Text] String,
@@ -291,6 +298,7 @@ row! {
         key  task_id: [DbUuid] Id,
         key  kind: [Text] CandidateWord,
         key  name: [Text] String,
+        once instance_kind: [Text] DefinitionKindWord,
         once workflow_id: [DbUuid] Id,
         alone standing: [Text] StandingWord,
         once due_order: [DbInstant] At,
@@ -315,6 +323,7 @@ row! {
         key   organization_id: [DbUuid] Id,
         key   id: [DbUuid] Id,
         once  number: [BigInt] i64,
+        once  instance_kind: [Text] DefinitionKindWord,
         once  run_id: [DbUuid] Id,
         once  workflow_id: [DbUuid] Id,
         once  version: [Integer] i32,
@@ -345,6 +354,7 @@ row! {
         key  id: [DbUuid] Id,
         once number: [BigInt] i64,
         once job_type: [Text] String,
+        once instance_kind: [Text] DefinitionKindWord,
         once run_id: [DbUuid] Id,
         once workflow_id: [DbUuid] Id,
         once node_id: [Text] String,
@@ -370,6 +380,7 @@ row! {
         once received_by: [Nullable<DbUuid>] Option<Id>,
         each state: [Text] InboxStateWord,
         each run_ids: [Binary] Vec<u8>,
+        each case_ids: [Nullable<Binary>] Option<Vec<u8>>,
         alone expires_at: [Nullable<DbInstant>] Option<At>,
         alone attempts: [Integer] i32,
         alone crashes: [Integer] i32,
@@ -407,6 +418,7 @@ row! {
         once message: [Text] String,
         once attempts: [Integer] i32,
         once crashes: [Integer] i32,
+        once instance_kind: [Text] DefinitionKindWord,
         once workflow_id: [DbUuid] Id,
         once run_id: [Nullable<DbUuid>] Option<Id>,
         once work: [Binary] Vec<u8>,

@@ -1,6 +1,6 @@
 //! The literals of the tables: what a column of text may hold.
 
-use heddle_kernel::literals;
+use heddle_kernel::{DefinitionKind, literals};
 use heddle_store::word;
 use heddle_workflows::ports::Queue;
 use heddle_workflows::records::{
@@ -8,6 +8,7 @@ use heddle_workflows::records::{
     WorkKind, WorkflowState,
 };
 
+word!(DefinitionKindWord of DefinitionKind, "the kind of a definition");
 word!(WorkflowStateWord of WorkflowState, "the state of a workflow");
 word!(RunStateWord of RunState, "the state of a run");
 word!(TaskStateWord of TaskState, "the state of a task");

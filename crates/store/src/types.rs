@@ -9,8 +9,8 @@ use diesel::serialize::{self, IsNull, Output, ToSql};
 use diesel::sql_types::{BigInt, Binary, Jsonb, SqlType, Text, Uuid as PgUuid};
 use diesel::sqlite::Sqlite;
 use heddle_kernel::{
-    ConnectionId, EventId, GrantId, GroupId, JobId, LicenceId, RoleId, RunId, SessionId, TaskId, TenantId,
-    Timestamp, TokenId, UserId, WebhookId, WorkflowId,
+    CaseId, CaseTypeId, ConnectionId, EventId, GrantId, GroupId, HookId, JobId, LicenceId, RoleId, RunId,
+    SessionId, TaskId, TenantId, Timestamp, TokenId, UserId, WebhookId, WorkflowId,
 };
 use serde_json::Value;
 use uuid::Uuid;
@@ -78,7 +78,10 @@ ids!(
     JobId,
     EventId,
     ConnectionId,
-    WebhookId
+    WebhookId,
+    CaseId,
+    CaseTypeId,
+    HookId
 );
 
 impl From<Uuid> for Id {

@@ -5,8 +5,8 @@
 
 use std::ops::Deref;
 
-pub use heddle_harness::http::Base;
-use heddle_harness::http::{self, Caller};
+pub use heddle_harness_kit::http::Base;
+use heddle_harness_kit::http::{self, Caller};
 use reqwest::Method;
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! Databases for tests: a SQLite file or a PostgreSQL schema of its own for each test.
 #![expect(clippy::expect_used, clippy::panic, reason = "a test that can't have its database must fail")]
 
-pub use heddle_harness::postgres::Cluster;
+pub use heddle_harness_kit::postgres::Cluster;
 use heddle_kernel::Timestamp;
 use heddle_store::{Db, Durability, Migrations, Options};
 

@@ -33,7 +33,7 @@ macro_rules! with_both {
 /// When it is not there and `CI=true`.
 #[must_use]
 pub fn suites(path: &str) -> Option<std::path::PathBuf> {
-    let found = Some(heddle_harness::workspace::suites().join(path)).filter(|found| found.exists());
+    let found = Some(heddle_harness_kit::workspace::suites().join(path)).filter(|found| found.exists());
     if found.is_none() {
         let strict = std::env::var("CI").is_ok_and(|value| value == "true");
         assert!(!strict, "the suites have no {path}");

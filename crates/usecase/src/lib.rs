@@ -7,6 +7,7 @@ pub mod errand;
 
 mod change;
 mod compute;
+mod definition;
 mod digest;
 mod error;
 mod journal;
@@ -16,6 +17,7 @@ mod text;
 
 pub use change::{AuditView, Audited};
 pub use compute::{Admission, Compute, Done, InPlace, Work, computed};
+pub use definition::VersionChoice;
 pub use digest::{canonical_json, canonical_sha256, hex, sha256_hex};
 pub use error::{Problem, Problems, UseCaseError};
 pub use journal::{

@@ -192,6 +192,11 @@ pub(crate) fn callable(model: &Model) -> impl Iterator<Item = (&str, &str)> {
         .map(|(_, _, name, id)| (id.unwrap_or(name), name))
 }
 
+/// Ids and names of the decisions and decision services of a model.
+pub(crate) fn names(model: &Model) -> impl Iterator<Item = &str> {
+    callable(model).flat_map(|(id, name)| [id, name])
+}
+
 /// The definition as it is run: decisions without a process beside them become processes of their ids, which evaluate
 /// the decision and end.
 pub fn runnable<'d>(

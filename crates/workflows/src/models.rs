@@ -1,112 +1,39 @@
 //! Compiled models: each published version is compiled once and shared by all of its runs.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
+use async_trait::async_trait;
 use heddle_bpmn::diagnostic::Diagnostic;
 use heddle_bpmn::model::WorkflowDefinition;
-use heddle_bpmn_graph::{self as graph, Edition, Graph, Lanes, Meaning};
+use heddle_bpmn_graph::{self as graph, Edition, Lanes, Meaning};
 use heddle_dmn::Model;
-use heddle_engine::Trigger;
-use heddle_kernel::{Revision, TenantId, WorkflowId};
-use heddle_usecase::{Admission, Compute, InPlace, computed};
+use heddle_kernel::{Revision, TenantId, Timestamp, UserId, WorkflowId};
+use heddle_usecase::{Admission, Compute, InPlace, StoreError, computed};
 use serde_json::Value;
 
 use crate::decisions;
-use crate::ports::WorkflowStore;
-use crate::records::{HumanTask, Run};
+use crate::ports::{DefinitionNames, NamedDefinitions, Standing, Versions, WorkflowStore, decision_name};
+use crate::records::{Version, WorkflowState};
 use crate::schema::Checker;
 use crate::{Problem, UseCaseError};
+
+pub use heddle_execution::compiled::{CompiledVersion, Plan};
 
 /// The most versions kept compiled.
 const CAPACITY: u64 = 2_000;
 /// The most drafts of which the decisions are kept compiled.
 const DRAFTS: u64 = 200;
 
-/// The processes of one version.
-#[derive(Debug)]
-pub struct CompiledVersion {
-    /// The startable processes.
-    pub processes: Vec<Arc<Graph>>,
-    /// The global tasks, each as a process of one task, which only a call starts.
-    pub global_tasks: Vec<Arc<Graph>>,
-    /// The one that a start without a process id means.
-    pub primary: Option<String>,
-    /// The decisions that business rule tasks evaluate.
-    pub decisions: Option<Model>,
-    /// Schemas of the input by process id: start event and schema.
-    input_schemas: HashMap<String, Vec<(String, Checker)>>,
-    /// Whether a step of it was too large to be done where it was asked for.
-    large: AtomicBool,
-}
-
-impl CompiledVersion {
-    /// Compiles a definition by the version's meaning. What can't be executed is left out: publish has refused
-    /// it before.
-    #[must_use]
-    pub fn new(definition: &WorkflowDefinition, meaning: Meaning) -> Self {
-        let decisions = decisions::compile(definition).ok().flatten().map(|own| own.model);
-        let runnable = decisions::runnable(definition, decisions.as_ref());
-        let primary = runnable.bpmn.as_ref().and_then(|bpmn| bpmn.primary_process_id.clone());
-        let graph::Compiled { processes, global_tasks, .. } = graph::compile_with(&runnable, meaning);
-        let large = AtomicBool::new(false);
-        let input_schemas = input_schemas(definition);
-        Self { processes, global_tasks, primary, decisions, input_schemas, large }
-    }
-
-    /// Whether a step of it was found to be large.
-    pub(crate) fn is_large(&self) -> bool {
-        self.large.load(Ordering::Relaxed)
-    }
-
-    /// Remembers that a step of it was large.
-    pub(crate) fn found_large(&self) {
-        self.large.store(true, Ordering::Relaxed);
-    }
-
-    /// The process or global task with this id.
-    #[must_use]
-    pub fn process(&self, id: &str) -> Option<&Arc<Graph>> {
-        self.processes.iter().chain(&self.global_tasks).find(|process| &*process.id == id)
-    }
-
-    /// The schema of the input of a start: `configuration.inputSchema` of the start event at which it begins.
-    #[must_use]
-    pub fn input_schema(&self, process: &Graph, trigger: &Trigger) -> Option<&Checker> {
-        let schemas = self.input_schemas.get(&*process.id)?;
-        let of = |id: &str| schemas.iter().find(|(node, _)| node == id).map(|(_, schema)| schema);
-        match trigger {
-            Trigger::Manual { start_node: None } => {
-                process.scope(graph::ROOT).starts.iter().find_map(|start| of(&process.node(*start).id))
-            }
-            Trigger::Manual { start_node: Some(id) }
-            | Trigger::Message { node_id: id, .. }
-            | Trigger::Timer { node_id: id }
-            | Trigger::Signal { node_id: id, .. } => of(id),
-        }
-    }
-
-    /// The process that a start means: the named one, else the primary one, else the only one.
-    ///
-    /// # Errors
-    /// `Invalid` at `processId` when there is none such or the choice is open.
-    pub fn startable(&self, id: Option<&str>) -> Result<&Arc<Graph>, UseCaseError> {
-        let wanted = id.or(self.primary.as_deref());
-        match (wanted, self.processes.as_slice()) {
-            (Some(id), _) => self.processes.iter().find(|process| &*process.id == id).ok_or_else(|| {
-                let message = format!("The version has no executable process `{id}`.");
-                UseCaseError::invalid("processId", "unknownProcess", message)
-            }),
-            (None, [only]) => Ok(only),
-            (None, _) => {
-                let ids: Vec<_> =
-                    self.processes.iter().map(|process| format!("`{}`", &*process.id)).collect();
-                let message = format!("Name one of the version's processes: {}.", ids.join(", "));
-                Err(UseCaseError::invalid("processId", "required", message))
-            }
-        }
-    }
+/// Compiles a definition by the version's meaning. What can't be executed is left out: publish has refused it before.
+#[must_use]
+pub fn compiled(definition: &WorkflowDefinition, meaning: Meaning) -> CompiledVersion {
+    let decisions = decisions::compile(definition).ok().flatten().map(|own| own.model);
+    let runnable = decisions::runnable(definition, decisions.as_ref());
+    let primary = runnable.bpmn.as_ref().and_then(|bpmn| bpmn.primary_process_id.clone());
+    let graph::Compiled { processes, global_tasks, .. } = graph::compile_with(&runnable, meaning);
+    CompiledVersion::of_processes(processes, global_tasks, primary, decisions, input_schemas(definition))
 }
 
 fn input_schemas(definition: &WorkflowDefinition) -> HashMap<String, Vec<(String, Checker)>> {
@@ -130,20 +57,10 @@ type Key = (TenantId, WorkflowId, i32);
 /// A draft by the revision of its own.
 type DraftKey = (TenantId, WorkflowId, Revision);
 
-/// Node of a version whose tasks have a form.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct FormKey {
-    tenant: TenantId,
-    workflow: WorkflowId,
-    version: i32,
-    node: String,
-}
-
-/// The compiled versions, loaded on demand, and the forms of their tasks.
+/// The compiled versions, loaded on demand.
 pub struct CompiledVersions {
     store: Arc<dyn WorkflowStore>,
     cache: moka::sync::Cache<Key, Arc<CompiledVersion>>,
-    forms: moka::sync::Cache<FormKey, Arc<Checker>>,
     drafts: moka::sync::Cache<DraftKey, Option<Model>>,
     compute: Arc<dyn Compute>,
 }
@@ -158,9 +75,8 @@ impl CompiledVersions {
     /// Builds the cache on a store to load from.
     #[must_use]
     pub fn new(store: Arc<dyn WorkflowStore>) -> Self {
-        let (cache, forms) = (moka::sync::Cache::new(CAPACITY), moka::sync::Cache::new(CAPACITY));
-        let drafts = moka::sync::Cache::new(DRAFTS);
-        Self { store, cache, forms, drafts, compute: Arc::new(InPlace) }
+        let (cache, drafts) = (moka::sync::Cache::new(CAPACITY), moka::sync::Cache::new(DRAFTS));
+        Self { store, cache, drafts, compute: Arc::new(InPlace) }
     }
 
     /// The same with threads on which versions are compiled.
@@ -169,16 +85,9 @@ impl CompiledVersions {
         Self { compute, ..self }
     }
 
-    /// The form of a task of the run, ready to check values; a version is frozen, so that its node's form stays.
-    pub(crate) fn form(&self, run: &Run, task: &HumanTask) -> Option<Arc<Checker>> {
-        let form = task.form.as_ref()?;
-        let key = FormKey {
-            tenant: run.tenant,
-            workflow: run.workflow,
-            version: run.version,
-            node: task.node_id.clone(),
-        };
-        Some(self.forms.get_with(key, || Arc::new(Checker::new(form))))
+    /// The threads on which versions are compiled.
+    pub(crate) fn compute(&self) -> Arc<dyn Compute> {
+        Arc::clone(&self.compute)
     }
 
     /// A version's processes.
@@ -196,19 +105,18 @@ impl CompiledVersions {
             return Ok(found);
         }
         let (version, definition) = self.store.version(tenant, workflow, number).await?;
-        let lanes = if version.lane_groups { Lanes::Groups } else { Lanes::Drawn };
-        let meaning = Meaning { lanes, edition: Edition::of(version.edition) };
-        let compile = move || typed(&definition).map(|definition| CompiledVersion::new(&definition, meaning));
-        let compiled = Arc::new(computed(&*self.compute, tenant, Admission::Take, compile).await??);
-        self.cache.insert(key, Arc::clone(&compiled));
-        Ok(compiled)
+        let meaning = meaning_of(&version);
+        let compile = move || typed(&definition).map(|definition| compiled(&definition, meaning));
+        let found = Arc::new(computed(&*self.compute, tenant, Admission::Take, compile).await??);
+        self.cache.insert(key, Arc::clone(&found));
+        Ok(found)
     }
 
     /// The decisions of the draft at a revision; none when it has none.
     ///
     /// # Errors
     /// `Conflict` (`malformedDecisions`) with each finding when a document cannot be read; `NotFound`, `Unavailable`.
-    pub(crate) async fn draft_decisions(
+    async fn decisions_of_draft(
         &self,
         tenant: TenantId,
         workflow: WorkflowId,
@@ -231,38 +139,101 @@ impl CompiledVersions {
         self.drafts.insert(key, model.clone());
         Ok(model)
     }
+}
 
-    /// One process of a version, if the version was used lately.
-    #[must_use]
-    pub fn known(
+#[async_trait]
+impl Versions for CompiledVersions {
+    async fn plan(
         &self,
         tenant: TenantId,
-        workflow: WorkflowId,
+        definition: WorkflowId,
         number: i32,
-        process: &str,
-    ) -> Option<Arc<Graph>> {
-        self.cache.get(&(tenant, workflow, number))?.process(process).cloned()
+    ) -> Result<Arc<CompiledVersion>, UseCaseError> {
+        self.version(tenant, definition, number).await
     }
 
-    /// One process of a version.
-    ///
-    /// # Errors
-    /// `NotFound`, `Unavailable`; `Internal` when a stored version lacks the process.
-    pub async fn process(
+    fn known(&self, tenant: TenantId, definition: WorkflowId, number: i32) -> Option<Arc<CompiledVersion>> {
+        self.cache.get(&(tenant, definition, number))
+    }
+
+    async fn standing(&self, tenant: TenantId, definition: WorkflowId) -> Result<Standing, StoreError> {
+        let (state, latest) = self.store.standing(tenant, definition).await?;
+        Ok(Standing { is_archived: state == WorkflowState::Archived, latest })
+    }
+
+    async fn names(&self, tenant: TenantId, definition: WorkflowId) -> Result<DefinitionNames, StoreError> {
+        // What is the reader's own in it is not asked for.
+        let found = self.store.get(tenant, definition, UserId(uuid::Uuid::nil())).await?.definition;
+        Ok(DefinitionNames { id: found.id, slug: found.slug, display_name: found.display_name })
+    }
+
+    async fn callable<'a>(&self, tenant: TenantId, name: &'a str) -> Result<NamedDefinitions, StoreError> {
+        let found = self.store.callable(tenant, name).await?;
+        Ok(NamedDefinitions { processes: found.processes, slug: found.slug })
+    }
+
+    async fn numbered(&self, tenant: TenantId, number: i64) -> Result<Vec<WorkflowId>, StoreError> {
+        self.store.numbered(tenant, number).await
+    }
+
+    async fn tagged<'a>(
         &self,
         tenant: TenantId,
-        workflow: WorkflowId,
+        definition: WorkflowId,
+        versions: RangeInclusive<i32>,
+        tag: &'a str,
+    ) -> Result<Option<i32>, StoreError> {
+        self.store.tagged(tenant, definition, versions, tag).await
+    }
+
+    async fn published_at(
+        &self,
+        tenant: TenantId,
+        definition: WorkflowId,
         number: i32,
-        process: &str,
-    ) -> Result<Arc<Graph>, UseCaseError> {
-        let version = self.version(tenant, workflow, number).await?;
-        let missing = || UseCaseError::Internal(format!("version {number} of {workflow} lost `{process}`"));
-        version.process(process).cloned().ok_or_else(missing)
+    ) -> Result<Timestamp, StoreError> {
+        self.store.published_at(tenant, definition, number).await
+    }
+
+    async fn version_at(
+        &self,
+        tenant: TenantId,
+        definition: WorkflowId,
+        at: Timestamp,
+    ) -> Result<Option<i32>, StoreError> {
+        self.store.version_at(tenant, definition, at).await
+    }
+
+    async fn draft_decisions(
+        &self,
+        tenant: TenantId,
+        definition: WorkflowId,
+        user: UserId,
+    ) -> Result<Option<Model>, UseCaseError> {
+        let revision = self.store.get(tenant, definition, user).await?.definition.draft_revision;
+        self.decisions_of_draft(tenant, definition, revision).await
     }
 }
 
-/// Most processes of one definition by which it can be called from another.
+/// Most processes of one definition by which it can be called from another; and most decisions.
 const MOST_CALLABLE: usize = 1_000;
+
+/// Names by which a stored definition is found from others: the ids of its processes, and the ids and names of its
+/// decisions, each as [`decision_name`] says.
+#[must_use]
+pub fn callable_names(definition: &Value) -> Vec<String> {
+    let mut found = process_ids(definition);
+    let has_decisions = definition.get("dmn").is_some_and(|dmn| !dmn.is_null());
+    let typed = if has_decisions { typed(definition).ok() } else { None };
+    let decisions = typed.and_then(|definition| decisions::compile(&definition).ok().flatten());
+    let mut names: Vec<String> =
+        decisions.iter().flat_map(|own| decisions::names(&own.model)).map(decision_name).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.truncate(MOST_CALLABLE);
+    found.append(&mut names);
+    found
+}
 
 /// Ids of the processes of a stored definition, by which another one calls it.
 #[must_use]
@@ -290,6 +261,12 @@ pub fn version_tags(definition: &Value) -> Vec<String> {
     found.dedup();
     found.retain(|tag| !tag.is_empty());
     found
+}
+
+/// Meaning of what has not always had the same, as a version was published.
+pub(crate) const fn meaning_of(version: &Version) -> Meaning {
+    let lanes = if version.lane_groups { Lanes::Groups } else { Lanes::Drawn };
+    Meaning { lanes, edition: Edition::of(version.edition) }
 }
 
 /// The typed view of a stored definition.

@@ -26,6 +26,6 @@ pub struct XmlError {
     pub column: u32,
     /// Machine word: `empty`, `zipArchive`, `tooLarge`, `unknownEncoding`, `invalidEncoding`, `malformed`,
     /// `unclosed`, `dtdForbidden`, `undefinedEntity`, `unboundPrefix`, `tooDeep`, `tooManyElements`,
-    /// `tooManyAttributes`, `tooManyNamespaces`, `nestingTooDeep`, `notBpmn`, `notDmn`.
+    /// `tooManyAttributes`, `tooManyNamespaces`, `nestingTooDeep`, `notBpmn`, `notCmmn`, `notDmn`.
     pub reason: &'static str,
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use anyhow::{Context, Result, anyhow};
-use heddle_harness::out;
+use heddle_harness_kit::out;
 use heddle_kernel::Timestamp;
 use heddle_licence::{PublicKeys, Signed, read};
 use heddle_policy::licence::{

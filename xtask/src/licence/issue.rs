@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::ValueEnum;
-use heddle_harness::out;
+use heddle_harness_kit::out;
 use heddle_kernel::Timestamp;
 use heddle_licence::SecretKey;
 use heddle_policy::licence::{

@@ -4,7 +4,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
-use heddle_harness::out;
+use heddle_harness_kit::out;
 use heddle_licence::{KEY_LENGTH, PublicKeys, SecretKey};
 
 use super::{outside, write_new};

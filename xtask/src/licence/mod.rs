@@ -10,7 +10,7 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use heddle_harness::workspace;
+use heddle_harness_kit::workspace;
 
 /// `licence`.
 #[derive(clap::Args)]

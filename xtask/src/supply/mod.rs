@@ -10,7 +10,7 @@ mod sbom;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use heddle_harness::{out, workspace};
+use heddle_harness_kit::{out, workspace};
 
 use packages::Shipped;
 

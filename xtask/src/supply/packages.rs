@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
-use heddle_harness::workspace;
+use heddle_harness_kit::workspace;
 use serde_json::Value;
 use toml::Table;
 

@@ -20,7 +20,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use heddle_harness::{out, workspace};
+use heddle_harness_kit::{out, workspace};
 
 /// Checks the checkout; prints each finding with its place.
 pub(crate) fn run() -> Result<bool> {

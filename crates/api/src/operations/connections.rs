@@ -1,4 +1,4 @@
-//! Rows: connections, and the webhooks that go out by them.
+//! Rows: connections, the webhooks that go out by them, and the hooks at which calls come in.
 
 macro_rules! connection_rows {
     ($next:ident $($others:ident)* ; $($rows:tt)*) => {
@@ -107,6 +107,46 @@ macro_rules! connection_rows {
                 path(webhooks::WebhookPath) query(NoQuery) body(-)
                 output(Data connections::ConnectionTest)
                 success[200] errors[400 401 402 403 404 409 423 500 503];
+            ListHooks Get "/api/incoming-hooks"
+                Platform Connections Preview "List the hooks at which calls come in"
+                security(HookList list) entitlement(Workflow) role(Workflow)
+                audit(-)
+                idempotent(yes) remediation(no) ifmatch(no)
+                path(NoPath) query(envelope::SearchQuery) body(-)
+                output(List hooks::Hook)
+                success[200] errors[400 401 402 403 423 500 503];
+            CreateHook Post "/api/incoming-hooks"
+                Platform Connections Preview "Make an address at which calls become case events"
+                security(HookCreate all) entitlement(Workflow) role(Workflow)
+                audit("hook.created")
+                idempotent(no) remediation(no) ifmatch(no)
+                path(NoPath) query(NoQuery) body(Json JSON_LIMIT hooks::CreateHook)
+                output(Data hooks::Hook)
+                success[201] errors[400 401 402 403 409 413 415 423 500 503];
+            GetHook Get "/api/incoming-hooks/{hookId}"
+                Platform Connections Preview "Read a hook; its token and its secrets are not shown"
+                security(HookRead path "hookId") entitlement(Workflow) role(Workflow)
+                audit(-)
+                idempotent(yes) remediation(no) ifmatch(no)
+                path(hooks::HookPath) query(NoQuery) body(-)
+                output(Data hooks::Hook)
+                success[200] errors[401 402 403 404 423 500 503];
+            UpdateHook Patch "/api/incoming-hooks/{hookId}"
+                Platform Connections Preview "Change a hook"
+                security(HookUpdate path "hookId") entitlement(Workflow) role(Workflow)
+                audit("hook.updated")
+                idempotent(no) remediation(no) ifmatch(yes)
+                path(hooks::HookPath) query(NoQuery) body(Json JSON_LIMIT hooks::PatchHook)
+                output(Data hooks::Hook)
+                success[200] errors[400 401 402 403 404 409 413 415 423 500 503];
+            DeleteHook Delete "/api/incoming-hooks/{hookId}"
+                Platform Connections Preview "Delete a hook; its address is nobody's from then on"
+                security(HookDelete path "hookId") entitlement(Workflow) role(Workflow)
+                audit("hook.deleted")
+                idempotent(yes) remediation(no) ifmatch(yes)
+                path(hooks::HookPath) query(NoQuery) body(-)
+                output(-)
+                success[204] errors[401 402 403 404 409 423 500 503];
         }
     };
 }

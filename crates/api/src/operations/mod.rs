@@ -10,6 +10,10 @@ mod authentication;
 #[macro_use]
 mod authorization;
 #[macro_use]
+mod case_types;
+#[macro_use]
+mod cases;
+#[macro_use]
 mod compatibility;
 #[macro_use]
 mod connections;
@@ -58,6 +62,13 @@ const COMPUTING: &[OperationId] = &[
     OperationId::ExportDmn,
     OperationId::GetDecisionLogic,
     OperationId::SaveDecisionLogic,
+    OperationId::CreateCaseType,
+    OperationId::SaveCaseTypeDraft,
+    OperationId::ValidateCaseType,
+    OperationId::PublishCaseType,
+    OperationId::ImportCaseType,
+    OperationId::PreviewCaseTypeImport,
+    OperationId::ExportCmmn,
 ];
 
 /// Operations that end what a worker does, or change how long it holds it: carried out to their end whoever hangs up, since

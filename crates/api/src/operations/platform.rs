@@ -13,7 +13,7 @@ macro_rules! platform_rows {
                 success[200] errors[400 401 402 403 423 500 503];
             AssignHumanTask Post "/api/human-tasks/{taskId}/assign"
                 Platform Work Preview "Claim, delegate or release a human task"
-                security(HumanTaskAssign loaded "runId") entitlement(Workflow) role(Workflow)
+                security(HumanTaskAssign or CaseTaskAssign loaded "runId") entitlement(Workflow) role(Workflow)
                 audit("human_task.assigned")
                 idempotent(no) remediation(no) ifmatch(no)
                 path(tasks::TaskPath) query(NoQuery) body(Json JSON_LIMIT tasks::AssignTask)
@@ -21,7 +21,7 @@ macro_rules! platform_rows {
                 success[200] errors[400 401 402 403 404 409 423 500 503];
             GetHumanTask Get "/api/human-tasks/{taskId}"
                 Platform Work Preview "Read a human task with its form and the variables that it names"
-                security(HumanTaskRead loaded "runId") entitlement(Workflow) role(Workflow)
+                security(HumanTaskRead or CaseTaskRead loaded "runId") entitlement(Workflow) role(Workflow)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(tasks::TaskPath) query(NoQuery) body(-)
@@ -29,7 +29,7 @@ macro_rules! platform_rows {
                 success[200] errors[400 401 402 403 404 423 500 503];
             CompleteTaskById Post "/api/human-tasks/{taskId}/complete"
                 Platform Work Preview "Complete a human task by its own id"
-                security(RunCompleteTask loaded "runId") entitlement(Workflow) role(Workflow)
+                security(RunCompleteTask or CaseCompleteTask loaded "runId") entitlement(Workflow) role(Workflow)
                 audit("human_task.completed")
                 idempotent(no) remediation(no) ifmatch(no)
                 path(tasks::TaskPath) query(NoQuery) body(OptionalJson JSON_LIMIT tasks::CompleteOneTask)

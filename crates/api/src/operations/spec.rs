@@ -56,6 +56,8 @@ pub enum Area {
     Workflows,
     /// Events from outside.
     CaseEvents,
+    /// Case types.
+    CaseTypes,
     /// Set-up, sign-in, sessions, tokens.
     Authentication,
     /// The licence and its remediation.
@@ -92,6 +94,7 @@ impl Area {
             Self::Health => "health",
             Self::Workflows => "workflows",
             Self::CaseEvents => "case-events",
+            Self::CaseTypes => "case-types",
             Self::Authentication => "authentication",
             Self::Licence => "licence",
             Self::Administration => "administration",
@@ -117,6 +120,7 @@ impl Area {
             Self::Health
             | Self::Workflows
             | Self::CaseEvents
+            | Self::CaseTypes
             | Self::Authentication
             | Self::Licence
             | Self::Administration
@@ -138,6 +142,7 @@ impl Area {
             Self::Health => "Liveness and readiness.",
             Self::Workflows => "Workflow definitions, versions, runs, run events and human tasks.",
             Self::CaseEvents => "Events from outside, correlated to cases and workflow runs.",
+            Self::CaseTypes => "Case types: drafts, versions, and CMMN files in and out.",
             Self::Authentication => "Set-up, sign-in, sessions and API tokens.",
             Self::Licence => "The licence; open while the installation is restricted.",
             Self::Administration => "Organisations, users, members, roles and grants.",
@@ -145,11 +150,13 @@ impl Area {
             Self::Authorization => {
                 "Questions about rights: single decisions, batches, and all that somebody may do."
             }
-            Self::Work => "The work list over runs, and signals.",
+            Self::Work => "The work list over runs and cases, and signals.",
             Self::Jobs => "Jobs for external workers: taken, completed, failed.",
             Self::Operations => "Background work that was set aside.",
-            Self::Connections => "Connections to services outside, and webhooks to receivers there.",
-            Self::Cases => "Cases and the status of case events.",
+            Self::Connections => {
+                "Connections to services outside, webhooks to receivers there, and hooks for their calls."
+            }
+            Self::Cases => "Cases, their plan items and file, the status of case events, and calls at hooks.",
             Self::Platform => "The documents and the test clock.",
             Self::Camunda7 => "Workers written for the external tasks of Camunda 7.",
             Self::Camunda8 => "Workers and callers written for the REST interface of Camunda 8.",
@@ -418,13 +425,14 @@ impl OperationSpec {
     /// was shown.
     #[must_use]
     pub const fn answers_with_secret(&self) -> bool {
-        matches!(self.id, OperationId::CreateApiToken | OperationId::EnrolTotp)
+        matches!(self.id, OperationId::CreateApiToken | OperationId::CreateHook | OperationId::EnrolTotp)
     }
 
-    /// Whether parameters that are not known are ignored: a provider of sign-ins adds its own (RFC 6749, 4.1.2).
+    /// Whether parameters that are not known are ignored: a provider of sign-ins adds its own (RFC 6749, 4.1.2), and what
+    /// calls at a hook have the hook's expressions know.
     #[must_use]
     pub const fn ignores_unknown_parameters(&self) -> bool {
-        matches!(self.id, OperationId::FinishOidcSignIn)
+        matches!(self.id, OperationId::FinishOidcSignIn | OperationId::ReceiveHook)
     }
 
     /// Source of the id of the thing, if the row is about one.

@@ -36,6 +36,7 @@ macro_rules! security {
             }),
         )
     };
+    ($capability:ident or $other:ident $($selector:tt)+) => { security!($capability $($selector)+) };
     ($capability:ident $($selector:tt)+) => {
         (
             Security::Permissions(<capability::$capability as Capability>::PERMISSIONS),
@@ -72,6 +73,9 @@ macro_rules! access {
     };
     ($capability:ident path $($rest:tt)+) => { heddle_policy::OnOne<capability::$capability> };
     ($capability:ident tenant $($rest:tt)+) => { heddle_policy::OnOne<capability::$capability> };
+    ($capability:ident or $other:ident loaded $($rest:tt)+) => {
+        heddle_policy::OnEither<capability::$capability, capability::$other>
+    };
     ($capability:ident loaded $($rest:tt)+) => { heddle_policy::OnLoaded<capability::$capability> };
     ($capability:ident named $($rest:tt)+) => { heddle_policy::OnNamed<capability::$capability> };
 }
@@ -94,6 +98,7 @@ macro_rules! is_whole {
     ($capability:ident some) => { true };
     ($capability:ident list) => { true };
     ($capability:ident loaded $member:literal) => { true };
+    ($capability:ident or $other:ident loaded $member:literal) => { true };
     ($capability:ident named $member:literal) => { true };
 }
 
@@ -236,7 +241,7 @@ macro_rules! operations {
         /// Every operation as a type.
         pub mod ops {
             use super::{NoBody, NoPath, NoQuery, Nothing, Operation, OperationId, capability};
-            use crate::wire::{access, audit, authorization, camunda7, camunda8, case_events, conformance, connections, dead_letters, decisions, definition, directory, envelope, health, jobs, licence, runs, sessions, tasks, transform, webhooks, workflows};
+            use crate::wire::{access, audit, authorization, camunda7, camunda8, case_events, case_types, cases, conformance, connections, dead_letters, decisions, definition, directory, envelope, health, hooks, jobs, licence, runs, sessions, tasks, transform, webhooks, workflows};
             $(
                 #[doc = concat!("`", stringify!($method), " ", $path, "`: ", $summary)]
                 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -256,4 +261,4 @@ macro_rules! operations {
 }
 
 // Each file of rows adds its own to those it is given and hands them to the next.
-health_rows! { workflow_rows authentication_rows administration_rows job_rows dead_letter_rows connection_rows platform_rows authorization_rows compatibility_rows operations ; }
+health_rows! { workflow_rows case_type_rows authentication_rows administration_rows job_rows dead_letter_rows connection_rows platform_rows case_rows authorization_rows compatibility_rows operations ; }

@@ -38,7 +38,7 @@ pub struct AccessPlace {
     /// The type, such as `workflow` for a run.
     #[schema(min_length = 1, max_length = 100)]
     pub r#type: String,
-    /// The id.
+    /// The id; in an answer `*` stands for all of the type.
     #[schema(min_length = 1, max_length = 200)]
     pub id: String,
 }

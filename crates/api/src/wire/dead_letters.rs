@@ -65,6 +65,12 @@ response! {
         /// Run that it belongs to; null where there is none.
         #[schema(required = true)]
         run_id: Option<String>,
+        /// Case type that it belongs to; null where there is none.
+        #[schema(required = true)]
+        case_type_id: Option<String>,
+        /// Case that it belongs to; null where there is none.
+        #[schema(required = true)]
+        case_id: Option<String>,
         /// Element that waits or starts; null where the work names none.
         #[schema(required = true)]
         node_id: Option<String>,
@@ -94,5 +100,11 @@ request! {
         /// Only those of this run.
         #[schema(min_length = 1, max_length = 200)]
         run_id: Option<String>,
+        /// Only those of this case type.
+        #[schema(min_length = 1, max_length = 200)]
+        case_type_id: Option<String>,
+        /// Only those of this case.
+        #[schema(min_length = 1, max_length = 200)]
+        case_id: Option<String>,
     }
 }

@@ -69,10 +69,22 @@ response! {
         kind: JobKind,
         /// State of the job.
         state: JobState,
-        /// Run that the job belongs to.
-        run_id: String,
-        /// Workflow that the run is of.
-        workflow_id: String,
+        /// Run that the job belongs to; absent for a job of a case.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        run_id: Option<String>,
+        /// Workflow that the run is of; absent for a job of a case.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        workflow_id: Option<String>,
+        /// Case that the job belongs to; absent for a job of a run.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        case_id: Option<String>,
+        /// Case type that the case is of; absent for a job of a run.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        case_type_id: Option<String>,
         /// Version of the workflow.
         version: i32,
         /// The process within the definition.
@@ -117,10 +129,22 @@ response! {
         r#type: String,
         /// Part of the node that it stands for.
         kind: JobKind,
-        /// Run that the job belongs to.
-        run_id: String,
-        /// Workflow that the run is of.
-        workflow_id: String,
+        /// Run that the job belongs to; absent for a job of a case.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        run_id: Option<String>,
+        /// Workflow that the run is of; absent for a job of a case.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        workflow_id: Option<String>,
+        /// Case that the job belongs to; absent for a job of a run.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        case_id: Option<String>,
+        /// Case type that the case is of; absent for a job of a run.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        case_type_id: Option<String>,
         /// Version of the workflow.
         version: i32,
         /// The process within the definition.
@@ -170,10 +194,22 @@ response! {
         r#type: String,
         /// State of the job.
         state: SettledState,
-        /// Run that the job belongs to.
-        run_id: String,
-        /// Workflow that the run is of.
-        workflow_id: String,
+        /// Run that the job belongs to; absent for a job of a case.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        run_id: Option<String>,
+        /// Workflow that the run is of; absent for a job of a case.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        workflow_id: Option<String>,
+        /// Case that the job belongs to; absent for a job of a run.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        case_id: Option<String>,
+        /// Case type that the case is of; absent for a job of a run.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        case_type_id: Option<String>,
         /// The element's id.
         node_id: String,
         /// Attempts that are left; null when the job is over.
@@ -290,6 +326,12 @@ request! {
         /// Only those of this workflow.
         #[schema(min_length = 1, max_length = 200)]
         workflow_id: Option<String>,
+        /// Only those of this case.
+        #[schema(min_length = 1, max_length = 200)]
+        case_id: Option<String>,
+        /// Only those of this case type.
+        #[schema(min_length = 1, max_length = 200)]
+        case_type_id: Option<String>,
         /// Only those that a worker of this name holds.
         #[schema(min_length = 1, max_length = 200)]
         worker: Option<String>,

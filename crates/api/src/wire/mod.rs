@@ -5,12 +5,16 @@
 
 #[macro_use]
 mod shape;
+#[macro_use]
+mod drafted;
 pub mod access;
 pub mod audit;
 pub mod authorization;
 pub mod camunda7;
 pub mod camunda8;
 pub mod case_events;
+pub mod case_types;
+pub mod cases;
 pub mod conformance;
 pub mod connections;
 pub mod dead_letters;
@@ -21,6 +25,7 @@ pub mod directory;
 pub mod duration;
 pub mod envelope;
 pub mod health;
+pub mod hooks;
 pub mod jobs;
 pub mod licence;
 pub mod literal;

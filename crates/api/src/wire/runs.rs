@@ -9,7 +9,7 @@ use super::tasks::HumanTask;
 use crate::contract::{json_bodies, path_params};
 
 words! {
-    /// Type of an event of a run.
+    /// Type of an event of a run or of a case.
     enum RunEventType {
         /// Run: started.
         RunStarted = "run.started",
@@ -121,6 +121,28 @@ words! {
         IncidentRaised = "incident.raised",
         /// Incident: resolved.
         IncidentResolved = "incident.resolved",
+        /// Called run or case: goes on, and nobody waits for it.
+        CallDetached = "call.detached",
+        /// Case: opened.
+        CaseOpened = "case.opened",
+        /// Case that had ended: goes on.
+        CaseReactivated = "case.reactivated",
+        /// Case that had ended: closed for good.
+        CaseClosed = "case.closed",
+        /// Instance of a plan item: created.
+        ItemCreated = "item.created",
+        /// Instance of a plan item: came to another state.
+        ItemTransitioned = "item.transitioned",
+        /// On-part of a sentry: occurred.
+        OnPartOccurred = "onPart.occurred",
+        /// Sentry: satisfied.
+        SentrySatisfied = "sentry.satisfied",
+        /// Condition of a sentry: holds no longer.
+        SentryReset = "sentry.reset",
+        /// Round that a budget stopped: what of it is left to do.
+        RoundPending = "round.pending",
+        /// Case file item: changed.
+        CaseFileChanged = "caseFile.changed",
     }
 
     /// Lifecycle state of a run.
@@ -241,12 +263,12 @@ response! {
         /// Correlation key by which messages find it.
         #[schema(required = true)]
         correlation_key: Option<String>,
-        /// The run whose call activity started it.
+        /// The run whose call activity started it; null where a case did.
         #[schema(required = true)]
         parent_run_id: Option<String>,
-        /// The run at the top; its own id without a parent.
+        /// The run, or the case, at the top; its own id without a parent.
         root_run_id: String,
-        /// The case it belongs to.
+        /// The case it belongs to: the nearest one whose task started it, or a run on the way to it.
         #[schema(required = true)]
         case_id: Option<String>,
         /// Trigger that began it.
@@ -393,15 +415,21 @@ response! {
         options: Vec<String>,
     }
 
-    /// A run that another one started.
+    /// A run or a case that a run started.
     struct RunChild {
-        /// The run.
+        /// The run, or the case.
         id: String,
-        /// Workflow that the run is of.
-        workflow_id: String,
+        /// Workflow that the run is of; absent for a case.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        workflow_id: Option<String>,
+        /// Case type that the case is of; absent for a run.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        case_type_id: Option<String>,
         /// The call activity's id.
         node_id: String,
-        /// Lifecycle state of the run.
+        /// Lifecycle state, of a case in the words of runs.
         state: RunState,
     }
 
@@ -532,10 +560,11 @@ request! {
         waiting_before: Option<Timestamp>,
     }
 
-    /// Which events of all runs. The stream begins with what is committed from now on, or behind the event that
+    /// Which events of all runs, and of all cases that the caller may read: an event has `runId` and `workflowId`, or
+    /// `caseId` and `caseTypeId`. The stream begins with what is committed from now on, or behind the event that
     /// `Last-Event-ID` names.
     struct AllEventsQuery {
-        /// Only those of the runs of this workflow.
+        /// Only those of the runs of this workflow, or of the cases of this case type.
         #[schema(min_length = 1, max_length = 200)]
         workflow_id: Option<String>,
         /// Only those of these types, comma-separated.

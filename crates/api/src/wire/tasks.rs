@@ -3,6 +3,7 @@
 use heddle_kernel::{Patch, RunId, TaskId, Timestamp, WorkflowId};
 use serde_json::Value;
 
+use super::cases::{Case, CaseState};
 use super::envelope::{AnyJson, Instant, JsonObject};
 use super::runs::{Run, RunState};
 use crate::contract::{json_bodies, path_params};
@@ -32,11 +33,23 @@ response! {
     struct HumanTask {
         /// Stable identifier.
         id: String,
-        /// Run that the task belongs to.
-        run_id: String,
-        /// Workflow that the run is of.
-        workflow_id: String,
-        /// The user task's element id.
+        /// Run that the task belongs to; absent for a task of a case.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        run_id: Option<String>,
+        /// Workflow that the run is of; absent for a task of a case.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        workflow_id: Option<String>,
+        /// Case that the task belongs to; absent for a task of a run.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        case_id: Option<String>,
+        /// Case type that the case is of; absent for a task of a run.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        case_type_id: Option<String>,
+        /// The element id of the user task, or the plan item's of the human task.
         node_id: String,
         /// The instance of the user task.
         node_instance_id: String,
@@ -76,7 +89,23 @@ response! {
         completed_by: Option<String>,
     }
 
-    /// The workflow of a task.
+    /// The case of a task.
+    struct TaskCase {
+        /// Stable identifier.
+        id: String,
+        /// The case within the definition.
+        definition_id: String,
+        /// Lifecycle state of the case.
+        state: CaseState,
+        /// The caller's own name for it.
+        #[schema(required = true)]
+        business_key: Option<String>,
+        /// Correlation key by which case events find it.
+        #[schema(required = true)]
+        correlation_key: Option<String>,
+    }
+
+    /// The workflow or case type of a task.
     struct TaskWorkflow {
         /// Stable identifier.
         id: String,
@@ -84,7 +113,7 @@ response! {
         slug: String,
         /// Name for people.
         display_name: String,
-        /// The version that the run follows.
+        /// The version that the run or case follows.
         #[schema(minimum = 1)]
         version: i32,
     }
@@ -109,11 +138,23 @@ response! {
     struct HumanTaskDetail {
         /// Stable identifier.
         id: String,
-        /// Run that the task belongs to.
-        run_id: String,
-        /// Workflow that the run is of.
-        workflow_id: String,
-        /// The user task's element id.
+        /// Run that the task belongs to; absent for a task of a case.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        run_id: Option<String>,
+        /// Workflow that the run is of; absent for a task of a case.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        workflow_id: Option<String>,
+        /// Case that the task belongs to; absent for a task of a run.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        case_id: Option<String>,
+        /// Case type that the case is of; absent for a task of a run.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        case_type_id: Option<String>,
+        /// The element id of the user task, or the plan item's of the human task.
         node_id: String,
         /// The instance of the user task.
         node_instance_id: String,
@@ -151,22 +192,40 @@ response! {
         /// User who completed it; null while it is open or when it was withdrawn.
         #[schema(required = true)]
         completed_by: Option<String>,
-        /// Workflow of the task.
-        workflow: TaskWorkflow,
-        /// Run of the task.
-        run: TaskRun,
+        /// Workflow of the task; absent for a task of a case.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        workflow: Option<TaskWorkflow>,
+        /// Run of the task; absent for a task of a case.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        run: Option<TaskRun>,
+        /// Case type of the task; absent for a task of a run.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        case_type: Option<TaskWorkflow>,
+        /// Case of the task; absent for a task of a run.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        case: Option<TaskCase>,
         /// Variables that the form or the settings of the task name, with their present values; one that is not set is
         /// absent.
         #[schema(value_type = Object)]
         variables: JsonObject,
     }
 
-    /// A completed task with its run.
+    /// A completed task with its run or its case.
     struct CompletedTask {
         /// The task.
         task: HumanTask,
-        /// The run at its next wait state.
-        run: Run,
+        /// The run at its next wait state; absent for a task of a case.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        run: Option<Run>,
+        /// The case at its next wait state; absent for a task of a run.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        case: Option<Case>,
     }
 }
 
@@ -238,6 +297,12 @@ request! {
         /// Only those of this run.
         #[schema(min_length = 1, max_length = 200)]
         run_id: Option<String>,
+        /// Only those of cases of this case type.
+        #[schema(min_length = 1, max_length = 200)]
+        case_type_id: Option<String>,
+        /// Only those of this case.
+        #[schema(min_length = 1, max_length = 200)]
+        case_id: Option<String>,
     }
 }
 

@@ -52,7 +52,8 @@ response! {
         connection_id: String,
         /// Types of the events that it gets; `*` is all.
         event_types: Vec<String>,
-        /// Ids of the workflows of whose runs it gets events; null for all.
+        /// Ids of the workflows of whose runs it gets events, and of the case types of whose cases; null for all workflows,
+        /// and for no case type.
         #[schema(required = true)]
         workflows: Option<Vec<String>>,
         /// Whether it waits: nothing is sent meanwhile.
@@ -93,7 +94,8 @@ request! {
         /// Types of the events that it gets; `*` is all.
         #[schema(min_items = 1, max_items = 100)]
         event_types: Vec<String>,
-        /// Ids of the workflows of whose runs it gets events; all when absent or null.
+        /// Ids of the workflows of whose runs it gets events, and of the case types of whose cases; all workflows, and no case
+        /// type, when absent or null.
         #[serde(default)]
         #[schema(value_type = Option<Vec<String>>, required = false, min_items = 1, max_items = 200)]
         workflows: Patch<Vec<String>>,
@@ -114,7 +116,8 @@ request! {
         /// Types of the events that it gets, all of them.
         #[schema(nullable = false, min_items = 1, max_items = 100)]
         event_types: Option<Vec<String>>,
-        /// Ids of the workflows of whose runs it gets events, all of them; null for every workflow.
+        /// Ids of the workflows of whose runs it gets events, and of the case types of whose cases, all of them; null for
+        /// every workflow, and for no case type.
         #[serde(default)]
         #[schema(value_type = Option<Vec<String>>, min_items = 1, max_items = 200)]
         workflows: Patch<Vec<String>>,

@@ -9,7 +9,9 @@ use crate::support::{BODIES, ReadBody, body_schema, document_of, example, one, r
 fn every_row_with_a_body_is_tried() {
     let known: Vec<_> = BODIES.iter().map(|(id, _)| *id).collect();
     for id in OperationId::ALL {
-        assert_eq!(known.contains(id), id.spec().body != BodyMedia::None, "{id:?}");
+        // What a service outside sends to a hook has no rules of ours.
+        let has_rules = id.spec().body != BodyMedia::None && *id != OperationId::ReceiveHook;
+        assert_eq!(known.contains(id), has_rules, "{id:?}");
     }
 }
 

@@ -84,7 +84,9 @@ fn an_operation_says_which_bodies_it_takes() {
         let content: BTreeSet<_> = told["content"].as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(content, spec.body.media_types().iter().copied().collect(), "{id:?}");
         let schema = resolved(document_of(spec), &told["content"]["application/json"]["schema"]);
-        assert_eq!(schema["additionalProperties"], false, "{id:?}: unknown members are refused");
+        // What a service outside sends is its own.
+        let closed = if *id == OperationId::ReceiveHook { Value::Null } else { false.into() };
+        assert_eq!(schema["additionalProperties"], closed, "{id:?}: unknown members are refused");
     }
 }
 

@@ -52,8 +52,10 @@ fn workflow() -> Workflow {
 fn task() -> HumanTask {
     HumanTask {
         id: "t".to_owned(),
-        run_id: "r".to_owned(),
-        workflow_id: "w".to_owned(),
+        run_id: Some("r".to_owned()),
+        workflow_id: Some("w".to_owned()),
+        case_id: None,
+        case_type_id: None,
         node_id: "review".to_owned(),
         node_instance_id: "n1".to_owned(),
         name: "Review".to_owned(),

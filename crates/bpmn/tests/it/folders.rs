@@ -1,4 +1,4 @@
-//! Where the suites' models are; the test programs of the BPMN crates share this file.
+//! Where the suites' models are; the test programs of the crates of BPMN and CMMN share this file.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,10 @@ pub(crate) fn models(folder: &Path) -> Vec<PathBuf> {
         let path = entry.unwrap().path();
         if path.is_dir() {
             found.extend(models(&path));
-        } else if path.extension().is_some_and(|extension| extension == "bpmn" || extension == "xml") {
+        } else if path
+            .extension()
+            .is_some_and(|extension| extension == "bpmn" || extension == "cmmn" || extension == "xml")
+        {
             found.push(path);
         }
     }

@@ -7,6 +7,8 @@ mod folders;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod lines;
+#[cfg(test)]
 mod roundtrip;
 #[cfg(test)]
 mod suites;

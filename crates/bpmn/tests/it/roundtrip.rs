@@ -1,10 +1,7 @@
 //! Read, JSON, write: the document says the same afterwards, element by element.
 
+use crate::lines::lines;
 use heddle_bpmn::xml::{self, MODEL_NS, element_rows};
-use quick_xml::NsReader;
-use quick_xml::escape::unescape;
-use quick_xml::events::Event;
-use quick_xml::name::{Namespace, ResolveResult};
 
 /// A document with every element and every attribute of the schema in at least one place, in the schema's order.
 const EVERYTHING: &str = include_str!("../../../conformance/src/bpmn/everything.bpmn");
@@ -18,53 +15,6 @@ fn exported(source: &[u8]) -> String {
     let again = xml::read(written.xml.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{}", written.xml));
     assert_eq!(again.definition, imported.definition, "{}", written.xml);
     written.xml
-}
-
-/// A document as one line for each tag, text, comment and instruction, indentation left out.
-fn lines(source: &str) -> Vec<String> {
-    let mut reader = NsReader::from_str(source);
-    reader.config_mut().expand_empty_elements = true;
-    let mut found = Vec::new();
-    let mut text = String::new();
-    loop {
-        let event = reader.read_event().unwrap();
-        match &event {
-            Event::Text(part) => text.push_str(&part.xml10_content()),
-            Event::CData(part) => text.push_str(&part.xml10_content()),
-            Event::GeneralRef(part) => text.push_str(&unescape(&format!("&{};", &**part)).unwrap()),
-            _ if !text.trim().is_empty() => found.push(format!("text {:?}", text.trim())),
-            _ => {}
-        }
-        match event {
-            Event::Text(_) | Event::CData(_) | Event::GeneralRef(_) => continue,
-            Event::Start(tag) => {
-                let name = expanded(reader.resolver().resolve_element(tag.name()));
-                let mut attributes: Vec<String> = Vec::new();
-                for attribute in tag.attributes().map(Result::unwrap) {
-                    if attribute.key.as_namespace_binding().is_none() {
-                        let key = expanded(reader.resolver().resolve_attribute(attribute.key));
-                        let spaced = attribute.value.replace(['\n', '\t'], " ");
-                        attributes.push(format!("{key}={:?}", unescape(&spaced).unwrap()));
-                    }
-                }
-                attributes.sort();
-                found.push(format!("<{name} {}", attributes.join(" ")));
-            }
-            Event::End(_) => found.push("end".to_owned()),
-            Event::Comment(part) => found.push(format!("comment {:?}", &*part)),
-            Event::PI(part) => found.push(format!("instruction {:?}", &*part)),
-            Event::Eof => return found,
-            Event::Decl(_) | Event::DocType(_) | Event::Empty(_) => {}
-        }
-        text.clear();
-    }
-}
-
-fn expanded((ns, local): (ResolveResult<'_>, quick_xml::name::LocalName<'_>)) -> String {
-    match ns {
-        ResolveResult::Bound(Namespace(ns)) => format!("{{{ns}}}{}", local.into_inner()),
-        _ => local.into_inner().to_owned(),
-    }
 }
 
 /// The same document comes out, in the same order.

@@ -9,12 +9,12 @@ mod stores;
 
 pub use outside::{Ping, SealError, Sealer, Tested, Tester, Workflows};
 pub use stores::{
-    ConnectionFilter, ConnectionStore, ConnectionWrite, Deleted, KeyCheck, KeyStore, Rewrap, SealedRow, Use,
-    WebhookFilter, WebhookStore,
+    ConnectionFilter, ConnectionStore, ConnectionWrite, Deleted, HookFilter, HookStore, HookWrite, KeyCheck,
+    KeyStore, Rewrap, SealedRow, StoredHook, Use, WebhookFilter, WebhookStore,
 };
 
 #[cfg(any(test, feature = "mock"))]
 pub use self::{
     outside::{MockSealer, MockTester, MockWorkflows},
-    stores::{MockConnectionStore, MockKeyStore, MockWebhookStore},
+    stores::{MockConnectionStore, MockHookStore, MockKeyStore, MockWebhookStore},
 };

@@ -1,7 +1,9 @@
 //! Ports to what is not storage: the sealer, the services themselves, the workflows.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
-use heddle_kernel::{TenantId, Timestamp, WebhookId, WorkflowId};
+use heddle_kernel::{DefinitionKind, TenantId, Timestamp, WebhookId, WorkflowId};
 use heddle_usecase::StoreError;
 
 use super::KeyCheck;
@@ -98,13 +100,17 @@ pub trait Tester: Send + Sync {
     async fn test(&self, connection: &OpenConnection, ping: &Ping) -> Tested;
 }
 
-/// The workflows, as webhooks must know them.
+/// The workflows and case types, as webhooks must know them.
 #[cfg_attr(any(test, feature = "mock"), mockall::automock)]
 #[async_trait]
 pub trait Workflows: Send + Sync {
-    /// Those of the given workflows that the organisation does not have.
+    /// Kinds of those among the given workflows and case types that the organisation has.
     ///
     /// # Errors
     /// `Unavailable`.
-    async fn missing(&self, tenant: TenantId, ids: &[WorkflowId]) -> Result<Vec<WorkflowId>, StoreError>;
+    async fn kinds(
+        &self,
+        tenant: TenantId,
+        ids: &[WorkflowId],
+    ) -> Result<BTreeMap<WorkflowId, DefinitionKind>, StoreError>;
 }

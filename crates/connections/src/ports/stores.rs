@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use heddle_kernel::{ConnectionId, Page, PageRequest, Revision, TenantId, Timestamp, WebhookId};
+use heddle_kernel::{ConnectionId, HookId, Page, PageRequest, Revision, TenantId, Timestamp, WebhookId};
 use heddle_policy::{AccessFilter, resource};
 use heddle_usecase::{Journal, StoreError};
 
 use crate::records::{
-    Connection, Delivery, PauseReason, StoredConnection, Subscription, TestResult, Webhook,
+    Connection, Delivery, Hook, PauseReason, StoredConnection, Subscription, TestResult, Webhook,
 };
 use crate::secret::{SealedSecret, SecretPlace};
 use crate::types::ConnectionKind;
@@ -252,4 +252,70 @@ pub trait WebhookStore: Send + Sync {
         at: Timestamp,
         journal: &Journal,
     ) -> Result<bool, StoreError>;
+}
+
+/// Filter for hooks.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct HookFilter {
+    /// A part of the name or of the type of events, in any case.
+    pub q: Option<String>,
+}
+
+/// Hook with its sealed secrets, by their names, to be written: a secret with none is taken away.
+#[derive(Debug, Clone, Copy)]
+pub struct HookWrite<'a> {
+    /// The hook.
+    pub hook: &'a Hook,
+    /// Secrets to write or to take away.
+    pub sealed: &'a BTreeMap<String, Option<SealedSecret>>,
+}
+
+/// A hook with its sealed secrets, both of one revision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredHook {
+    /// The hook.
+    pub hook: Hook,
+    /// Secrets by name.
+    pub sealed: BTreeMap<String, SealedSecret>,
+}
+
+/// Keeps hooks and their sealed secrets.
+#[cfg_attr(any(test, feature = "mock"), mockall::automock)]
+#[async_trait]
+pub trait HookStore: Send + Sync {
+    /// A page of the hooks within reach, by name.
+    async fn list(
+        &self,
+        tenant: TenantId,
+        filter: &HookFilter,
+        access: &AccessFilter<resource::Hook>,
+        page: &PageRequest,
+    ) -> Result<Page<Hook>, StoreError>;
+
+    /// A hook.
+    async fn get(&self, tenant: TenantId, id: HookId) -> Result<Hook, StoreError>;
+
+    /// The hook whose token has this digest, with its sealed secrets, whatever its organisation.
+    async fn by_token(&self, token_sha256: &str) -> Result<StoredHook, StoreError>;
+
+    /// Adds a hook. `QuotaExceeded` when the organisation has `most`, `Duplicate` for a name that is taken, `NotFound` when
+    /// the organisation was deleted.
+    async fn insert<'a>(&self, write: HookWrite<'a>, most: u64, journal: &Journal) -> Result<(), StoreError>;
+
+    /// Writes a hook over the expected revision. `Duplicate` for a name that is taken.
+    async fn update<'a>(
+        &self,
+        write: HookWrite<'a>,
+        expected: Revision,
+        journal: &Journal,
+    ) -> Result<(), StoreError>;
+
+    /// Deletes a hook with its secrets; leaves a tombstone. `Stale` when `expected` is another revision. Never `InUse`.
+    async fn delete(
+        &self,
+        tenant: TenantId,
+        id: HookId,
+        expected: Option<Revision>,
+        journal: &Journal,
+    ) -> Result<Deleted, StoreError>;
 }

@@ -3,18 +3,27 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use heddle_kernel::{Patch, Revision, WebhookId};
+use heddle_kernel::{DefinitionKind, Patch, Revision, WebhookId};
 use heddle_policy::capability::{ConnectionCreate, ConnectionDelete, ConnectionTest, ConnectionUpdate};
 use heddle_usecase::StoreError;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::ports::{Deleted, MockConnectionStore, MockTester, SealError, Tested, Use};
+use crate::ports::{Deleted, MockConnectionStore, MockTester, MockWorkflows, SealError, Tested, Use};
 use crate::records::{Phase, StoredConnection, Subscription, TestResult};
 use crate::{ConnectionPatch, Connections, NewConnection};
 
+/// Every id is a workflow's.
+fn workflows() -> Arc<MockWorkflows> {
+    let mut workflows = MockWorkflows::new();
+    workflows
+        .expect_kinds()
+        .returning(|_, ids| Ok(ids.iter().map(|id| (*id, DefinitionKind::Workflow)).collect()));
+    Arc::new(workflows)
+}
+
 fn connections(store: MockConnectionStore, tester: MockTester) -> Connections {
-    Connections::new(Arc::new(store), sealer(), Arc::new(tester), ids())
+    Connections::new(Arc::new(store), sealer(), Arc::new(tester), workflows(), ids())
 }
 
 fn new(of: ConnectionKind, config: Value, secrets: &[(&str, &str)]) -> NewConnection {
@@ -275,7 +284,8 @@ async fn a_secret_that_does_not_open_is_sent_nowhere() {
     store.expect_stored().returning(|_, _| Ok(stored()));
     let mut sealer = MockSealer::new();
     sealer.expect_open().returning(|_, _| Err(SealError::DoesNotOpen));
-    let connections = Connections::new(Arc::new(store), Arc::new(sealer), Arc::new(MockTester::new()), ids());
+    let tester = Arc::new(MockTester::new());
+    let connections = Connections::new(Arc::new(store), Arc::new(sealer), tester, workflows(), ids());
     let context = context();
     let proof = one::<ConnectionTest>(&context, connection_id(1));
     let error = connections.test(&proof, &context, &nothing::<TestResult>).await.unwrap_err();

@@ -1,5 +1,6 @@
 //! The use cases over mocked ports.
 
+mod hooks;
 mod manage;
 mod rotation;
 mod types;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use heddle_kernel::{Patch, WebhookId};
+use heddle_kernel::{DefinitionKind, Patch, WebhookId};
 use heddle_policy::capability::{WebhookCreate, WebhookTest, WebhookUpdate};
 use heddle_usecase::StoreError;
 use serde_json::json;
@@ -15,7 +15,8 @@ use crate::{NewWebhook, WebhookPatch, WebhookPorts, Webhooks};
 
 const TYPES: &[&str] = &["run.started", "run.completed", "task.created"];
 
-/// Connection 1 is of type webhook, 2 a mail server; the workflows below 10 are there.
+/// Connection 1 is of type webhook, 2 a mail server; the workflows below 10 are there, of which those from 5 on are case
+/// types.
 fn webhooks(store: MockWebhookStore, tester: MockTester) -> Webhooks {
     let mut connections = MockConnectionStore::new();
     connections.expect_get().returning(|_, id| match id {
@@ -30,9 +31,13 @@ fn webhooks(store: MockWebhookStore, tester: MockTester) -> Webhooks {
         Ok(StoredConnection { connection, sealed: BTreeMap::new() })
     });
     let mut workflows = MockWorkflows::new();
-    workflows
-        .expect_missing()
-        .returning(|_, ids| Ok(ids.iter().filter(|id| **id >= workflow_id(10)).copied().collect::<Vec<_>>()));
+    workflows.expect_kinds().returning(|_, ids| {
+        let kind = |id: &WorkflowId| match *id < workflow_id(5) {
+            true => DefinitionKind::Workflow,
+            false => DefinitionKind::Case,
+        };
+        Ok(ids.iter().filter(|id| **id < workflow_id(10)).map(|id| (*id, kind(id))).collect())
+    });
     let connections = Arc::new(connections);
     let ports = WebhookPorts {
         webhooks: Arc::new(store),
@@ -107,6 +112,8 @@ async fn nobody_sends_what_they_may_not_read() {
     let one = workflow_id(1).to_string();
     let (one, connection, run) = (one.as_str(), connection_id(1).to_string(), workflow_id(7).to_string());
     let (only_two, both) = (Some(&[2_u128][..]), Some(&[2_u128, 1][..]));
+    let (case, case_type) = (workflow_id(8).to_string(), workflow_id(6).to_string());
+    let (type_five, with_six) = (Some(&[5_u128][..]), Some(&[2_u128, 5, 6][..]));
     for (resource, action, selector, workflows, expected) in [
         ("workflow", "*", one, None, Some("workflows: exceedsOwnRights")),
         ("workflow", "*", one, both, Some("workflows[1]: exceedsOwnRights")),
@@ -114,6 +121,14 @@ async fn nobody_sends_what_they_may_not_read() {
         ("run", "*", "*", None, Some("eventTypes: exceedsOwnRights")),
         ("run", "read", run.as_str(), only_two, Some("workflows[0]: exceedsOwnRights")),
         ("connection", "*", connection.as_str(), only_two, Some("connectionId: exceedsOwnRights")),
+        ("case-type", "*", case_type.as_str(), type_five, None),
+        ("case-type", "*", case_type.as_str(), with_six, Some("workflows[2]: exceedsOwnRights")),
+        ("case", "read", case.as_str(), type_five, Some("workflows[0]: exceedsOwnRights")),
+        ("case", "*", "*", with_six, Some("workflows[1]: exceedsOwnRights")),
+        // Who may not read cases sends none of them, and who may not read runs may send cases alone.
+        ("case", "*", "*", None, None),
+        ("run", "*", "*", type_five, None),
+        ("run", "*", "*", with_six, Some("eventTypes: exceedsOwnRights")),
     ] {
         let context = context_denied(resource, action, selector);
         let found = created(&context, new(&["*"], workflows)).await;

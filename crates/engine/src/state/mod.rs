@@ -1,6 +1,7 @@
 //! The state of a run: the fold of its events.
 
 mod calls;
+mod case;
 mod compensation;
 mod flow;
 mod incidents;
@@ -11,6 +12,7 @@ mod waits;
 
 pub(crate) use crate::stage::Stage;
 pub(crate) use calls::CallState;
+pub(crate) use case::{CaseState, ItemInstance, at_path};
 pub(crate) use compensation::{Cancelling, CompensationState, Record};
 pub(crate) use flow::{BodyState, Flow, NodeInstance, Token};
 pub(crate) use incidents::IncidentState;
@@ -32,7 +34,8 @@ use std::sync::Arc;
 pub const STATE_VERSION: u32 = 1;
 
 /// Everything that a run is. What every kind of instance has, scopes with variables, timers, subscriptions, human tasks,
-/// jobs, calls and incidents, stands by itself; what BPMN adds, tokens and node instances, is the [`Flow`].
+/// jobs, calls and incidents, stands by itself; what BPMN adds, tokens and node instances, is the [`Flow`],
+/// and what CMMN adds, items and the case file, the [`CaseState`].
 ///
 /// Its JSON is a snapshot; names are short because every waiting run stores one, and later members have defaults so that
 /// older snapshots stay readable.
@@ -89,6 +92,9 @@ pub struct State {
     pub(crate) started_at: Option<Timestamp>,
     #[serde(rename = "x", default, skip_serializing_if = "Option::is_none")]
     pub(crate) ended_at: Option<Timestamp>,
+    /// State that CMMN adds; none for a process.
+    #[serde(rename = "cm", default, skip_serializing_if = "Option::is_none")]
+    pub(crate) case: Option<Box<CaseState>>,
     /// Tokens of a snapshot of before, when they stood beside the rest.
     #[serde(rename = "t", default, skip_serializing)]
     earlier_tokens: Vec<Token>,
@@ -147,6 +153,9 @@ pub(crate) enum Life {
     Failed,
     #[serde(rename = "x")]
     Cancelled,
+    /// A case that ended and is closed.
+    #[serde(rename = "z")]
+    Closed,
 }
 
 /// A run's state as the API shows it.
@@ -165,6 +174,8 @@ pub enum Status {
     Cancelled,
     /// Suspension: the run stands still until it is resumed.
     Suspended,
+    /// End of a case for good: it cannot be reactivated any more.
+    Closed,
 }
 
 impl Status {
@@ -178,13 +189,14 @@ impl Status {
             Self::Failed => "failed",
             Self::Cancelled => "cancelled",
             Self::Suspended => "suspended",
+            Self::Closed => "closed",
         }
     }
 
-    /// Whether nothing can happen any more.
+    /// Whether nothing can happen any more, but for a case that is reactivated.
     #[must_use]
     pub const fn is_terminal(self) -> bool {
-        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
+        matches!(self, Self::Completed | Self::Failed | Self::Cancelled | Self::Closed)
     }
 }
 
@@ -212,6 +224,7 @@ impl Default for State {
             error: None,
             started_at: None,
             ended_at: None,
+            case: None,
             earlier_tokens: Vec::new(),
             earlier_active: Vec::new(),
         }

@@ -129,7 +129,8 @@ impl Machine<'_> {
     fn charge_records(&self) -> Result<(), StepFault> {
         let records = self.state.flow.records.len() as u64;
         let charged = self.steps.charge(records / 8);
-        charged.map_err(|limit| super::budgets::reached(limit, |own| super::expression(own.to_string())))
+        charged
+            .map_err(|limit| crate::core::budgets::reached(limit, |own| super::expression(own.to_string())))
     }
 
     /// The steps that compensate what was recorded, in the same order: what is in a sub-process before the sub-process.

@@ -1,8 +1,8 @@
 //! Complex gateways (clause 13.4.5): activated when their condition holds, and reset when the other tokens have come.
 
-use super::eval::{Variables, brief, prefixed};
 use super::leave::Completion;
 use super::{At, Machine, StepFault, expression};
+use crate::core::eval::{Variables, brief, prefixed};
 use crate::event::{EventKind, IncidentCode, Phase, Resolution};
 use crate::{LocalId, Rejection};
 use heddle_bpmn_graph::{Element, FlowIx, JoinRule, NodeIx};

@@ -1,10 +1,10 @@
 //! Conditional events (clause 10.5.5.2): evaluated when they begin to listen and after every change of data.
 
-use super::budgets::reached;
-use super::eval::{brief, prefixed};
 use super::fire::{Arrival, Came};
 use super::wait::{Wait, What};
 use super::{At, Machine, StepFault, expression};
+use crate::core::budgets::reached;
+use crate::core::eval::{brief, prefixed};
 use crate::event::{EventKind, IncidentCode, Phase, Resolution, SubscriptionKind};
 use crate::state::{Life, SubscriptionState};
 use crate::{LocalId, Rejection};
@@ -13,7 +13,7 @@ use heddle_feel::{EvalContext, Scope, to_json};
 use serde_json::{Map, Value};
 
 /// Whether an event changes what conditions can see, or begins to listen to one.
-pub(super) const fn unsettles(kind: &EventKind) -> bool {
+pub(crate) const fn unsettles(kind: &EventKind) -> bool {
     matches!(
         kind,
         EventKind::VariablesSet { .. }

@@ -1,8 +1,8 @@
 //! Correlation keys of messages that are sent and waited for (clause 8.4.2).
 
-use super::eval::prefixed;
 use super::{Machine, StepFault, expression};
 use crate::LocalId;
+use crate::core::eval::prefixed;
 use heddle_bpmn_graph::{MessageKey, MessageSettings};
 use heddle_feel::{Expression, Scope, to_json};
 use serde_json::{Map, Value};

@@ -1,7 +1,7 @@
 //! Data of activities and events: objects, inputs and outputs, sets and associations (clauses 10.4 and 13.3.2).
 
-use super::budgets::Leaving;
 use super::{At, Machine, StepFault};
+use crate::core::budgets::Leaving;
 use crate::event::{EventKind, Trigger};
 use crate::state::Stage;
 use crate::{LocalId, Rejection};

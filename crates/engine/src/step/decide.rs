@@ -22,12 +22,7 @@ impl Machine<'_> {
         values: Map<String, Value>,
     ) -> Result<(), Rejection> {
         let (id, at) = self.open_task(task_id)?;
-        let allowed = self.state.task(task_id).map(|task| &task.outcomes);
-        let allowed = allowed.map(Vec::as_slice).unwrap_or_default();
-        if !allowed.is_empty() && !allowed.iter().any(|own| outcome.as_deref() == Some(own)) {
-            let allowed = allowed.iter().map(|own| own.to_string()).collect();
-            return Err(Rejection::UnknownOutcome { allowed });
-        }
+        self.admit_outcome(task_id, outcome.as_deref())?;
         let by = self.actor();
         self.feedback = Some(serde_json::json!({ "comment": &comment, "values": &values }));
         self.emit(at, EventKind::TaskCompleted { task_id, outcome, values: values.clone(), comment, by });

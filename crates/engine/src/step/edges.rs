@@ -239,6 +239,7 @@ impl Machine<'_> {
             | IncidentCode::CallFailed => true,
             // The node itself has not failed.
             IncidentCode::LoopLimit
+            | IncidentCode::SentryLoop
             | IncidentCode::NoMatchingFlow
             | IncidentCode::ActivationLimit
             | IncidentCode::Limit

@@ -2,16 +2,15 @@
 
 use super::correlation::SentKey;
 use super::edges::NodeFailure;
-use super::wait::{Wait, timer_fault};
-use super::{At, Machine, StepFault, expression};
-use crate::event::{CancelReason, EventKind, IncidentCode, Phase, TaskCreated};
+use super::wait::Wait;
+use super::{At, Machine, StepFault};
+use crate::core::Trouble;
+use crate::core::tasks::Named;
+use crate::event::{CancelReason, EventKind, IncidentCode, Phase};
 use crate::{LocalId, Rejection};
 use heddle_bpmn_graph::choreography::Direction;
-use heddle_bpmn_graph::{
-    ListenerPlace, MessageSettings, NodeIx, ScopeIx, Throw, TimerDefinition, Trigger, UserTask, Work,
-};
+use heddle_bpmn_graph::{ListenerPlace, MessageSettings, NodeIx, ScopeIx, Throw, Trigger, Work};
 use heddle_feel::size_of_json;
-use heddle_kernel::shortened;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -60,15 +59,10 @@ impl Machine<'_> {
         phase: Phase,
         failure: Option<Value>,
     ) {
-        let mut message = shortened(message).into_owned();
-        if code == IncidentCode::Limit {
-            self.halted = true;
-            if let Some(node) = at.node {
-                message = format!("{message}, at `{}`", shortened(&self.graph.node(node).id));
-            }
-        }
-        let incident_id = self.next_id();
-        self.emit(at, EventKind::IncidentRaised { incident_id, code, message, phase, failure });
+        let graph = self.graph;
+        let node = at.node.map(|node| &*graph.node(node).id);
+        let raised = self.incident_event(node, Trouble { code, message, phase, failure });
+        self.emit(at, raised);
     }
 
     fn try_enter(&mut self, ix: NodeIx, id: LocalId) -> Result<(), StepFault> {
@@ -135,7 +129,9 @@ impl Machine<'_> {
             }
             Work::User(task) => {
                 let mut waits = self.boundary(ix, id)?;
-                let created = self.task(ix, id, task)?;
+                let own = &self.graph.node(ix);
+                let named = Named { id: &own.id, name: own.name.clone() };
+                let created = self.planned_task(named, task, id, self.inner(id)?)?;
                 waits.extend(self.timeouts(ix, id)?);
                 self.admit_told(created.form.as_ref().map_or(0, |form| size_of_json(form)))?;
                 self.open(waits, id);
@@ -293,65 +289,6 @@ impl Machine<'_> {
             Some(payload) => self.setting(payload, scope),
             None => self.data_payload(ix, id),
         }
-    }
-
-    fn task(&self, ix: NodeIx, id: LocalId, task: &UserTask) -> Result<TaskCreated, StepFault> {
-        let scope = self.inner(id)?;
-        let mut reasons = Vec::new();
-        let assignee = self.name("assignee", task.assignee.as_ref(), scope, &mut reasons)?;
-        let candidate_users =
-            self.names("candidateUsers", task.candidate_users.as_ref(), scope, &mut reasons)?;
-        let candidate_groups =
-            self.names("candidateGroups", task.candidate_groups.as_ref(), scope, &mut reasons)?;
-        // A restriction that names nobody is none that everybody meets: only a model that names nobody is for all.
-        if !reasons.is_empty()
-            && assignee.is_none()
-            && candidate_users.is_empty()
-            && candidate_groups.is_empty()
-        {
-            let node = &self.graph.node(ix).id;
-            let message = format!("nobody may do the task `{node}`: {}", reasons.join("; "));
-            return Err(expression(message));
-        }
-        let instant = |setting: Option<&Arc<TimerDefinition>>, place: &'static str| {
-            let Some(own) = setting else { return Ok(None) };
-            match own.schedule_on(self.now, &self.variables(scope), &self.steps) {
-                Ok(schedule) => Ok(Some(schedule.due_at)),
-                Err(fault) => Err(timer_fault(fault, place)),
-            }
-        };
-        let due_at = instant(task.due.as_ref(), "dueDate: ")?;
-        let follow_up_at = instant(task.follow_up.as_ref(), "followUpDate: ")?;
-        Ok(TaskCreated {
-            task_id: id.task(self.cx.run_id),
-            name: self.graph.node(ix).name.clone(),
-            assignee,
-            candidate_users,
-            candidate_groups,
-            due_at,
-            follow_up_at,
-            priority: match &task.priority {
-                None => None,
-                Some(priority) => Some(self.priority(priority, scope)?),
-            },
-            form: task.form.clone(),
-            outcomes: task.outcomes.clone(),
-            outcome_values: task.outcome_values.clone(),
-            reasons,
-        })
-    }
-
-    fn priority(&self, setting: &heddle_bpmn_graph::Setting, scope: LocalId) -> Result<u8, StepFault> {
-        let value = self.setting(setting, scope)?;
-        let number = value.as_f64().filter(|number| (0.0..=100.0).contains(number) && number.fract() == 0.0);
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "it is a whole number up to 100"
-        )]
-        number
-            .map(|number| number as u8)
-            .ok_or_else(|| expression(format!("priority: {value} is not a whole number from 0 to 100")))
     }
 
     /// Whether an event at the border of a node waits for a condition.

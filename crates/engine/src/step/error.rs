@@ -339,10 +339,13 @@ mod tests {
             correlation_key: None,
             actor: None,
             decisions: None,
+            elsewhere: None,
             hops: 0,
             budget: Budget::DEFAULT,
             remark: None,
             stores: std::collections::BTreeMap::new(),
+            roles: Vec::new(),
+            people: std::collections::BTreeMap::new(),
         };
         let trigger = crate::Trigger::Manual { start_node: None };
         let done = step(&graph, &State::new(), Command::Start { trigger, input: Map::new() }, &cx).unwrap();
@@ -360,7 +363,7 @@ mod tests {
         ] {
             let (graph, state, cx) = waiting(on_task, around);
             let id = state.tasks()[0].node_instance_id;
-            let mut machine = Machine::new(&graph, state.clone(), &cx);
+            let mut machine = Machine::new(&graph, crate::core::Core::new(state.clone(), &cx));
             let values = Map::from_iter([("amount".to_owned(), json!(5))]);
             let thrown = Thrown { code: "one".into(), message: Some("no".to_owned()), values };
             assert_eq!(machine.error_at(id, thrown).ok(), Some(caught.is_some()));

@@ -73,6 +73,11 @@ impl Index {
         }
         let host = event.node_instance_id.unwrap_or(scope);
         let node = event.node_id.as_deref().and_then(|id| graph.find(id));
+        self.content(event, scope, host, node);
+    }
+
+    /// Content of scopes and hosts, and incidents, as an event of a node changes them.
+    fn content(&mut self, event: &Event, scope: LocalId, host: LocalId, node: Option<NodeIx>) {
         match &event.kind {
             EventKind::NodeActivated { .. } | EventKind::NodeRestored { .. } => {
                 self.scopes.entry(scope).or_default().nodes.extend(event.node_instance_id);
@@ -120,7 +125,18 @@ impl Index {
             EventKind::RunCompleted { .. } | EventKind::RunFailed { .. } | EventKind::RunCancelled { .. } => {
                 *self = Self::default()
             }
-            EventKind::ChoreographyAdvanced { .. }
+            EventKind::CaseOpened { .. }
+            | EventKind::CaseFileChanged { .. }
+            | EventKind::CaseReactivated { .. }
+            | EventKind::CaseClosed { .. }
+            | EventKind::ItemCreated(_)
+            | EventKind::ItemTransitioned { .. }
+            | EventKind::SentrySatisfied { .. }
+            | EventKind::SentryReset { .. }
+            | EventKind::OnPartOccurred { .. }
+            | EventKind::CallDetached { .. }
+            | EventKind::RoundPending { .. }
+            | EventKind::ChoreographyAdvanced { .. }
             | EventKind::ChoreographyViolated(_)
             | EventKind::RunStarted(_)
             | EventKind::RunCancelling { .. }

@@ -3,35 +3,20 @@
 
 use super::error::Thrown;
 use super::leave::Completion;
-use super::{At, Machine, StepFault, expression};
+use super::{At, Machine, StepFault};
+pub(super) use crate::core::jobs::Failure;
 use crate::event::{EventKind, IncidentCode, JobCreated, JobKind, Phase, Resolution};
 use crate::state::{JobState, Stage};
 use crate::{LocalId, Rejection};
-use heddle_bpmn_graph::{JobTask, ListenerPlace, ListenerWork, NodeIx, Setting, Throw, Work};
-use heddle_feel::size_of_json;
-use heddle_kernel::{JobId, shortened};
+use heddle_bpmn_graph::{JobTask, ListenerPlace, ListenerWork, NodeIx, Throw, Work};
+use heddle_kernel::JobId;
 use serde_json::{Map, Value};
 use std::sync::Arc;
-
-/// Attempts of a job of which the model does not say how many it has.
-const ATTEMPTS: u32 = 3;
-/// The longest type of a job, in bytes: rules about jobs name them by it.
-const TYPE_MAX: usize = 200;
-/// The longest wait for the next attempt, in milliseconds: a year.
-const LONGEST_WAIT: u64 = 366 * 86_400_000;
-
-/// Failure of a worker at a job.
-pub(super) struct Failure {
-    pub message: String,
-    pub details: Option<String>,
-    pub retries: Option<u32>,
-    pub retry_after_ms: Option<u64>,
-}
 
 impl Machine<'_> {
     /// Opens the job that is the work of a node, once what its boundary events wait for is open.
     pub(super) fn open_work(&mut self, ix: NodeIx, id: LocalId, task: &JobTask) -> Result<(), StepFault> {
-        let created = self.job(id, JobKind::Task, task)?;
+        let created = self.planned_job(JobKind::Task, task, self.inner(id)?)?;
         let waits = self.boundary(ix, id)?;
         self.open(waits, id);
         self.create_job(id, created)
@@ -39,67 +24,16 @@ impl Machine<'_> {
 
     /// Opens a job for a node instance.
     pub(super) fn open_job(&mut self, id: LocalId, kind: JobKind, task: &JobTask) -> Result<(), StepFault> {
-        let created = self.job(id, kind, task)?;
+        let created = self.planned_job(kind, task, self.inner(id)?)?;
         self.create_job(id, created)
     }
 
     fn create_job(&mut self, id: LocalId, mut created: JobCreated) -> Result<(), StepFault> {
         // What was opened before it has counted since.
-        created.number = self.next_id();
-        created.job_id = created.number.job(self.cx.run_id);
+        self.number_job(&mut created);
         let (_, at) = self.at(id)?;
         self.emit(at, EventKind::JobCreated(Box::new(created)));
         Ok(())
-    }
-
-    /// Data of a job that is to be opened.
-    pub(super) fn job(&self, id: LocalId, kind: JobKind, task: &JobTask) -> Result<JobCreated, StepFault> {
-        let scope = self.inner(id)?;
-        let job_type = self.text(Some(&task.job_type), scope)?.unwrap_or_default();
-        let named = !job_type.is_empty() && job_type.trim() == job_type && job_type.len() <= TYPE_MAX;
-        if !named || job_type.chars().any(char::is_control) {
-            let found = shortened(&job_type).into_owned();
-            return Err(expression(format!(
-                "the job type `{found}` is no name of 1 to {TYPE_MAX} bytes without control characters and \
-                 without spaces around it"
-            )));
-        }
-        let retries = match &task.retries {
-            None => ATTEMPTS,
-            Some(setting) => {
-                let number = self.whole("retries", setting, scope)?;
-                let least = u32::try_from(number).ok().filter(|number| *number >= 1);
-                least.ok_or_else(|| expression(format!("retries: {number} is no number from 1 on")))?
-            }
-        };
-        let priority = match &task.priority {
-            None => None,
-            Some(setting) => Some(self.whole("priority", setting, scope)?),
-        };
-        let headers = task.headers.clone();
-        let bytes: u64 = headers.values().map(size_of_json).sum();
-        self.admit_told(bytes + job_type.len() as u64)?;
-        let number = self.next_id();
-        let job_id = number.job(self.cx.run_id);
-        Ok(JobCreated { job_id, kind, job_type: job_type.into(), retries, priority, headers, number })
-    }
-
-    /// A whole number that a setting gives; vendors write numbers as texts, too.
-    fn whole(&self, member: &str, setting: &Setting, scope: LocalId) -> Result<i64, StepFault> {
-        let value = self.setting(setting, scope)?;
-        #[expect(clippy::cast_possible_truncation, reason = "it is a whole number of at most 53 bits")]
-        let number = match &value {
-            Value::Number(number) => number.as_i64().or_else(|| {
-                let float = number.as_f64()?;
-                (float.fract() == 0.0 && float.abs() < 9e15).then_some(float as i64)
-            }),
-            Value::String(text) => text.trim().parse().ok(),
-            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
-        };
-        number.ok_or_else(|| {
-            let found = shortened(&value.to_string()).into_owned();
-            expression(format!("{member}: {found} is not a whole number"))
-        })
     }
 
     /// An open job that has an attempt left, with its place.
@@ -178,20 +112,10 @@ impl Machine<'_> {
     /// Ends an attempt: the next one comes behind a wait, or an incident says that there is none.
     pub(super) fn fail_job(&mut self, job: JobId, failure: Failure) -> Result<(), Rejection> {
         let (own, ix, at) = self.ready_job(job)?;
-        let Failure { message, details, retries, retry_after_ms } = failure;
-        let retries = retries.unwrap_or(own.retries - 1);
-        let wait = retry_after_ms.unwrap_or_else(|| {
-            let steps = self.task_of(ix, &own).map(|task| task.back_off.clone()).unwrap_or_default();
-            let place = own.attempt.saturating_sub(1) as usize;
-            steps.get(place).or(steps.last()).copied().unwrap_or(0)
-        });
-        let wait = i64::try_from(wait.min(LONGEST_WAIT)).unwrap_or(0);
-        let not_before = (retries > 0 && wait > 0).then(|| self.now.plus_millis(wait));
-        let said = if message.trim().is_empty() { "the worker gave no reason".to_owned() } else { message };
-        let reason = format!("the job `{}` failed: {said}", own.job_type);
-        let failed = EventKind::JobFailed { job_id: job, message: said, details, retries, not_before };
+        let steps = self.task_of(ix, &own).map(|task| task.back_off.clone()).unwrap_or_default();
+        let (failed, reason) = self.failed_job(&own, failure, &steps);
         self.emit(at, failed);
-        if retries == 0 {
+        if let Some(reason) = reason {
             self.raise(at, IncidentCode::JobFailed, &reason, Phase::Enter);
         }
         Ok(())
@@ -259,10 +183,8 @@ impl Machine<'_> {
         let (ix, at) = self.at(id)?;
         let scope = self.inner(id)?;
         let said = self.task_of(ix, &own).and_then(|task| task.retries.clone());
-        // It was read when the job came; what it says now may be no number any more.
-        let number = said.and_then(|setting| self.whole("retries", &setting, scope).ok());
-        let retries = number.and_then(|number| u32::try_from(number).ok()).filter(|number| *number >= 1);
-        self.emit(at, EventKind::JobRetriesSet { job_id: own.id, retries: retries.unwrap_or(ATTEMPTS) });
+        let retries = self.attempts(said.as_ref(), scope);
+        self.emit(at, EventKind::JobRetriesSet { job_id: own.id, retries });
         Ok(true)
     }
 }

@@ -182,14 +182,8 @@ impl Machine<'_> {
 
     /// Withdraws the human task, the job or the called run for which a node instance waits.
     pub(super) fn withdraw_work(&mut self, id: LocalId, at: At) {
-        if let Some(task_id) = self.state.task_of(id).map(|task| task.id) {
-            self.emit(at, EventKind::TaskCancelled { task_id });
-        }
-        while let Some(job_id) = self.state.job_of(id).map(|job| job.id) {
-            self.emit(at, EventKind::JobCancelled { job_id });
-        }
-        if let Some(run_id) = self.state.call_of(id).map(|call| call.run) {
-            self.emit(at, EventKind::CallCancelled { run_id });
+        for withdrawn in self.works_of(id) {
+            self.emit(at, withdrawn);
         }
     }
 
@@ -293,34 +287,9 @@ impl Machine<'_> {
     }
 
     /// Sets variables as seen from a scope: each where it is, new ones at the process.
-    pub(super) fn set_values(&mut self, scope: LocalId, mut values: Map<String, Value>) {
-        if values.is_empty() {
-            return;
-        }
-        if scope != LocalId::ROOT {
-            let variables = self.variables(scope);
-            let mut inner: Vec<(LocalId, Map<String, Value>)> = Vec::new();
-            let mut outer = Map::new();
-            for (name, value) in values {
-                match variables.owner(&name) {
-                    LocalId::ROOT => {
-                        outer.insert(name, value);
-                    }
-                    owner => match inner.iter_mut().find(|(own, _)| *own == owner) {
-                        Some((_, own)) => {
-                            own.insert(name, value);
-                        }
-                        None => inner.push((owner, Map::from_iter([(name, value)]))),
-                    },
-                }
-            }
-            for (owner, values) in inner {
-                self.emit(At::scope(owner), EventKind::VariablesSet { values });
-            }
-            values = outer;
-        }
-        if !values.is_empty() {
-            self.emit(At::scope(LocalId::ROOT), EventKind::VariablesSet { values });
+    pub(super) fn set_values(&mut self, scope: LocalId, values: Map<String, Value>) {
+        for (owner, values) in self.spread(scope, values) {
+            self.emit(At::scope(owner), EventKind::VariablesSet { values });
         }
     }
 }

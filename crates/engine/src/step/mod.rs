@@ -1,7 +1,6 @@
-//! One command, run to quiescence.
+//! The machine of a process: one command, run to quiescence.
 
 mod adhoc;
-mod budgets;
 mod calls;
 mod cancel;
 mod choreography;
@@ -30,131 +29,19 @@ mod starts;
 mod stores;
 mod wait;
 
-use crate::event::{Event, EventKind, IncidentCode, Phase, RunStarted, Trigger};
-use crate::size::Held;
-use crate::state::{Life, NodeInstance, State};
-use crate::{Command, Inline, LocalId, Rejection, RunContext, SkipTarget, apply, size};
+use crate::core::{Core, Spot, StepFault, expression};
+use crate::event::{EventKind, Phase, RunStarted, Trigger};
+use crate::state::{Life, NodeInstance};
+use crate::{Command, LocalId, Rejection, SkipTarget};
+pub(crate) use conditions::unsettles;
 use heddle_bpmn_graph::choreography::Direction;
 use heddle_bpmn_graph::{FlowIx, Graph, NodeIx, ROOT, ScopeIx};
-use heddle_feel::StepBudget;
-use heddle_kernel::{Timestamp, UserId};
 use index::Index;
 use serde_json::{Map, Value};
 use std::collections::VecDeque;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 pub use stores::store_signal;
-
-/// Result of a command.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Step {
-    /// Events in order; appended to the run's history.
-    pub events: Vec<Event>,
-    /// The state after the events.
-    pub state: State,
-}
-
-/// Runs a command until no token can move.
-///
-/// # Errors
-/// A rejection: nothing happened.
-pub fn step(graph: &Graph, state: &State, command: Command, cx: &RunContext) -> Result<Step, Rejection> {
-    admit(state, &command)?;
-    let state = if state.life == Life::New { State::new() } else { state.clone() };
-    let mut machine = Machine::new(graph, state, cx);
-    machine.run(command)?;
-    Ok(Step { events: machine.events, state: machine.state })
-}
-
-/// Runs a command as [`step`] does on a state that nobody needs any more, until another thread sets the flag: then it is
-/// given up, and nothing happened.
-///
-/// # Errors
-/// A rejection: nothing happened.
-pub fn step_until(
-    graph: &Graph,
-    state: State,
-    command: Command,
-    cx: &RunContext,
-    stop: &Arc<AtomicBool>,
-) -> Result<Option<Step>, Rejection> {
-    admit(&state, &command)?;
-    let state = if state.life == Life::New { State::new() } else { state };
-    let mut machine = Machine::new(graph, state, cx);
-    machine.steps = StepBudget::new(cx.budget.steps).until(Arc::clone(stop));
-    machine.run(command)?;
-    // What was met on the way may be of the flag's making.
-    Ok((!machine.steps.is_stopped()).then_some(Step { events: machine.events, state: machine.state }))
-}
-
-/// Result of a step that was expected to be small.
-#[derive(Debug, Clone, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "nearly every attempt is done, and the step moves on at once")]
-pub enum Attempt {
-    /// A small step: it is whole, and the same as [`step`] gives.
-    Done(Step),
-    /// A larger step: nothing happened, and [`step`] does it with the whole budget, elsewhere.
-    Overrun,
-}
-
-/// Runs a command as [`step`] does, as long as it stays as small as `inline` says; otherwise gives it up undone.
-/// Whether it does depends on the model and the data alone.
-///
-/// # Errors
-/// A rejection: nothing happened.
-pub fn step_inline(
-    graph: &Graph,
-    state: &State,
-    command: &Command,
-    cx: &RunContext,
-    inline: Inline,
-) -> Result<Attempt, Rejection> {
-    admit(state, command)?;
-    let stores: u64 = cx.stores.values().map(heddle_feel::size_of_json).sum();
-    if size::of_command(command) > inline.bytes
-        || size::of_state(state) > inline.bytes
-        || stores > inline.bytes
-    {
-        return Ok(Attempt::Overrun);
-    }
-    let within = RunContext { budget: cx.budget.at_most(inline), ..cx.clone() };
-    let mut machine = Machine::new(graph, state.clone(), &within);
-    machine.run(command.clone())?;
-    if machine.halted {
-        return Ok(Attempt::Overrun);
-    }
-    Ok(Attempt::Done(Step { events: machine.events, state: machine.state }))
-}
-
-/// Whether the run's life allows the command.
-const fn admit(state: &State, command: &Command) -> Result<(), Rejection> {
-    match (state.life, command) {
-        (Life::New, Command::Start { .. }) => Ok(()),
-        (Life::New, _) => Err(Rejection::NotStarted),
-        (Life::Completed | Life::Failed | Life::Cancelled, _) => Err(Rejection::AlreadyEnded),
-        (_, Command::Start { .. }) => Err(Rejection::AlreadyStarted),
-        (Life::Suspended, Command::Resume | Command::Cancel { .. }) => Ok(()),
-        (Life::Suspended, _) => Err(Rejection::Suspended),
-        (Life::Active, Command::Resume) => Err(Rejection::NotSuspended),
-        (Life::Active, _) => Ok(()),
-    }
-}
-
-/// Fault that stops a node: an incident of the run, or a rejection of the whole command.
-enum StepFault {
-    Rejected(Rejection),
-    Incident(IncidentCode, String),
-}
-
-impl From<Rejection> for StepFault {
-    fn from(rejection: Rejection) -> Self {
-        Self::Rejected(rejection)
-    }
-}
-
-fn expression(message: impl Into<String>) -> StepFault {
-    StepFault::Incident(IncidentCode::ExpressionError, message.into())
-}
 
 /// Place of an event in the run.
 #[derive(Clone, Copy)]
@@ -174,27 +61,16 @@ impl At {
     }
 }
 
-struct Machine<'g> {
+/// The machine of a process.
+pub(crate) struct Machine<'g> {
     graph: &'g Graph,
-    state: State,
-    events: Vec<Event>,
-    cx: &'g RunContext,
-    now: Timestamp,
+    core: Core<'g>,
     /// Tokens that may move; each is in the state, too, unless it was withdrawn.
     ready: VecDeque<(FlowIx, LocalId)>,
     /// Such tokens before events that throw signals: what can be armed for a signal beside them is armed before.
     late: VecDeque<(FlowIx, LocalId)>,
     /// Scopes in which something ended, and which may be over.
     touched: Vec<LocalId>,
-    activations: u32,
-    /// Evaluation steps that are left.
-    steps: StepBudget,
-    /// Bytes of the run's events before the step.
-    stored_before: u64,
-    /// Bytes of the variables and outputs, counted once the step changes any.
-    held: Option<Held>,
-    /// A budget was exceeded: no token moves any more in this step.
-    halted: bool,
     /// Whether tokens stood still behind such an incident when the step began.
     was_stopped: bool,
     /// Bodies of loops and of several instances that may go on.
@@ -215,23 +91,28 @@ struct Machine<'g> {
     data_waits: data::DataWaits,
 }
 
+impl<'g> Deref for Machine<'g> {
+    type Target = Core<'g>;
+
+    fn deref(&self) -> &Core<'g> {
+        &self.core
+    }
+}
+
+impl<'g> DerefMut for Machine<'g> {
+    fn deref_mut(&mut self) -> &mut Core<'g> {
+        &mut self.core
+    }
+}
+
 impl<'g> Machine<'g> {
-    fn new(graph: &'g Graph, state: State, cx: &'g RunContext) -> Self {
-        let now = Timestamp::from_micros(cx.now.micros().div_euclid(1000) * 1000);
+    pub(crate) fn new(graph: &'g Graph, core: Core<'g>) -> Self {
         let mut machine = Self {
             graph,
-            stored_before: state.stored,
-            state,
-            events: Vec::with_capacity(16),
-            cx,
-            now,
+            core,
             ready: VecDeque::new(),
             late: VecDeque::new(),
             touched: Vec::new(),
-            activations: 0,
-            steps: StepBudget::new(cx.budget.steps),
-            held: None,
-            halted: false,
             was_stopped: false,
             bodies: VecDeque::new(),
             failures: VecDeque::new(),
@@ -244,6 +125,12 @@ impl<'g> Machine<'g> {
         };
         machine.was_stopped = machine.is_stopped();
         machine
+    }
+
+    /// Carries out a command, until no token can move.
+    pub(crate) fn finished(mut self, command: Command) -> Result<Core<'g>, Rejection> {
+        self.run(command)?;
+        Ok(self.core)
     }
 
     fn run(&mut self, command: Command) -> Result<(), Rejection> {
@@ -292,6 +179,13 @@ impl<'g> Machine<'g> {
             | Command::CancelCompensating { .. }
             | Command::Suspend
             | Command::Resume
+            | Command::Transition { .. }
+            | Command::PlanItem { .. }
+            | Command::SetFile { .. }
+            | Command::RaiseEvent { .. }
+            | Command::CompleteCase
+            | Command::CloseCase
+            | Command::ReactivateCase
             | Command::SetVariables { .. } => None,
         };
         let at = instance.and_then(|id| self.at(id).ok()).map_or(At::RUN, |(_, at)| at);
@@ -300,54 +194,38 @@ impl<'g> Machine<'g> {
         self.emit(at, EventKind::DecisionTaken { decision, feedback, by });
     }
 
-    fn actor(&self) -> Option<UserId> {
-        self.cx.actor.as_ref().map(|actor| actor.user_id)
-    }
-
     fn emit(&mut self, at: At, kind: EventKind) {
-        let event = Event {
-            sequence: self.state.sequence + 1,
-            kind,
-            at: self.now,
-            node_id: at.node.map(|ix| self.graph.node(ix).id.clone()),
-            node_instance_id: at.instance,
-            scope_id: at.scope,
+        let spot = Spot {
+            node: at.node.map(|ix| self.graph.node(ix).id.clone()),
+            instance: at.instance,
+            scope: at.scope,
             attempt: at.attempt,
         };
-        if let Some(held) = &mut self.held {
-            let scope = at.scope.unwrap_or(LocalId::ROOT);
-            let place = size::Place { scope, node: event.node_id.as_deref(), instance: at.instance };
-            held.follow(&self.state, &event.kind, place);
-        }
-        let records = self.state.flow.records.len();
-        let before = self.state.flow.tokens.len();
-        self.unsettled |= conditions::unsettles(&event.kind);
-        self.data_waits.follow(&event.kind);
-        apply(&mut self.state, &event);
-        if let Some(index) = &mut self.index {
-            index.follow(&event, self.graph, [before, self.state.flow.tokens.len()]);
-        }
-        if matches!(event.kind, EventKind::RunStarted(_)) {
-            // The input is among the variables from now on.
-            self.held = None;
-        }
         let ends = matches!(
-            event.kind,
+            kind,
             EventKind::NodeCompleted { .. }
                 | EventKind::NodeCancelled { .. }
                 | EventKind::NodeCompensated { .. }
         );
+        let records = self.state.flow.records.len();
+        let before = self.state.flow.tokens.len();
+        self.unsettled |= conditions::unsettles(&kind);
+        self.data_waits.follow(&kind);
+        self.core.record(spot, kind);
+        let after = self.core.state.flow.tokens.len();
+        if let (Some(index), Some(event)) = (&mut self.index, self.core.events.last()) {
+            index.follow(event, self.graph, [before, after]);
+        }
         if ends && self.state.flow.records.len() < records {
             // What was kept in vain is gone, with its variables: they are counted anew.
             self.held = None;
         }
-        self.events.push(event);
     }
 
     /// The index of the state, once that is large enough to need one.
     fn index(&mut self) -> Option<&Index> {
         if self.index.is_none() {
-            self.index = Index::of(&self.state, self.graph);
+            self.index = Index::of(&self.core.state, self.graph);
         }
         self.index.as_ref()
     }
@@ -361,11 +239,6 @@ impl<'g> Machine<'g> {
             Some(index) => due || index.is_busy(scope),
             None => self.state.is_busy(scope),
         }
-    }
-
-    /// The next id of the run; the event that carries it counts it.
-    const fn next_id(&self) -> LocalId {
-        LocalId(self.state.counter + 1)
     }
 
     fn node(&self, id: &str) -> Result<NodeIx, Rejection> {
@@ -455,6 +328,13 @@ impl<'g> Machine<'g> {
             Command::SetVariables { scope, values } => {
                 self.set_variables(scope.unwrap_or(LocalId::ROOT), values)
             }
+            Command::Transition { .. }
+            | Command::PlanItem { .. }
+            | Command::SetFile { .. }
+            | Command::RaiseEvent { .. }
+            | Command::CompleteCase
+            | Command::CloseCase
+            | Command::ReactivateCase => Err(Rejection::OtherKind("a run of a process")),
         }
     }
 

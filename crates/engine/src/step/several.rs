@@ -184,7 +184,8 @@ impl Machine<'_> {
                 self.thrown(id, reference)?;
             }
             Throw::Job(task) => {
-                self.job(id, JobKind::Task, task)?;
+                let scope = self.inner(id)?;
+                self.planned_job(JobKind::Task, task, scope)?;
             }
             Throw::None
             | Throw::Terminate

@@ -1,15 +1,15 @@
 //! Stages of a node instance's life around its work: continuations, inputs, listeners and outputs.
 
-use super::compute::Scopes;
 use super::leave::Completion;
 use super::wait::{Wait, What, timer_fault};
-use super::{Machine, StepFault, expression};
+use super::{Machine, StepFault};
+use crate::core::compute::{Scopes, json_of};
 use crate::event::{EventKind, JobKind, Phase};
 use crate::state::Stage;
 use crate::{LocalId, Rejection};
 use heddle_bpmn_graph::{Listener, ListenerPlace, ListenerWork, NodeIx, Schedule};
-use heddle_feel::{Context, Expression, to_json};
-use serde_json::{Map, Value};
+use heddle_feel::{Context, Expression};
+use serde_json::Map;
 use std::sync::Arc;
 
 impl Machine<'_> {
@@ -297,26 +297,6 @@ impl Machine<'_> {
         }
     }
 
-    /// The variables that the expression of a listener gives.
-    fn heard(
-        &self,
-        source: &Expression,
-        variable: Option<&Arc<str>>,
-        scope: LocalId,
-    ) -> Result<Map<String, Value>, StepFault> {
-        let (value, _) = self.evaluate(source, &self.variables(scope))?;
-        match (variable, to_json(&value)) {
-            (Some(name), value) => Ok(Map::from_iter([(name.to_string(), value)])),
-            (None, Value::Object(members)) => Ok(members),
-            (None, Value::Null) => Ok(Map::new()),
-            (None, other) => {
-                let found = heddle_kernel::shortened(&other.to_string()).into_owned();
-                let source = source.source();
-                Err(expression(format!("the listener `{source}` gives {found}, no context of variables")))
-            }
-        }
-    }
-
     /// Gives an activity its own variables.
     pub(super) fn inputs_of(&mut self, ix: NodeIx, id: LocalId) -> Result<(), StepFault> {
         if let Some(mappings) = self.graph.node(ix).mappings.clone() {
@@ -351,8 +331,4 @@ impl Machine<'_> {
         self.set_values(around, values);
         Ok(())
     }
-}
-
-fn json_of(own: &Context) -> Map<String, Value> {
-    own.iter().map(|(name, value)| (name.to_string(), to_json(value))).collect()
 }

@@ -1,11 +1,11 @@
 //! Timers and subscriptions: what is waited for.
 
-use super::budgets::reached;
 use super::index::Hosted;
-use super::{At, Machine, StepFault, expression};
+use super::{At, Machine, StepFault};
 use crate::LocalId;
+pub(super) use crate::core::tasks::timer_fault;
 use crate::event::{EventKind, SubscriptionKind};
-use heddle_bpmn_graph::{MessageSettings, NodeIx, Schedule, ScheduleFault, ScopeIx, Start, Trigger, Work};
+use heddle_bpmn_graph::{MessageSettings, NodeIx, Schedule, ScopeIx, Start, Trigger, Work};
 use std::sync::Arc;
 
 /// A wait that is ready to be opened.
@@ -20,14 +20,6 @@ pub(super) struct Wait {
 pub(super) enum What {
     Timer(Schedule),
     Subscription { kind: SubscriptionKind, name: Arc<str>, key: Option<String> },
-}
-
-/// The incident of a timer that gives no time.
-pub(super) fn timer_fault(fault: ScheduleFault, before: &str) -> StepFault {
-    match fault {
-        ScheduleFault::Timer(error) => expression(format!("{before}{error}")),
-        ScheduleFault::Limit(limit) => reached(limit, |limit| expression(format!("{before}{limit}"))),
-    }
 }
 
 impl Machine<'_> {

@@ -252,10 +252,13 @@ fn a_small_step_is_done_inline_and_a_larger_one_is_left_undone() {
         correlation_key: None,
         actor: None,
         decisions: None,
+        elsewhere: None,
         hops: 0,
         budget: Budget::DEFAULT,
         remark: None,
         stores: std::collections::BTreeMap::new(),
+        roles: Vec::new(),
+        people: std::collections::BTreeMap::new(),
     };
     let start =
         |input: Value| Command::Start { trigger: Trigger::Manual { start_node: None }, input: map(input) };

@@ -8,7 +8,9 @@
 
 mod budgets;
 mod calls;
+mod cases;
 mod choreography;
+mod cmmn_suite;
 mod compensation;
 mod computing;
 mod data;

@@ -21,7 +21,8 @@ const CALLING: &[&str] = &["betsy/CallActivity_GlobalTask", "betsy/Escalation_En
 /// Models whose expectation nothing can meet, since it counts a node that they do not have; `docs/deviations.md` tells more.
 const UNMEETABLE: &[&str] = &["betsy/AdHocSubProcess_Sequential", "betsy/AdHocSubProcess_Parallel"];
 
-fn suites(folder: &str) -> Option<PathBuf> {
+/// A folder of the shared suites; none, and a line, where they are not at hand.
+pub(crate) fn suites(folder: &str) -> Option<PathBuf> {
     let given = std::env::var_os("HEDDLE_SUITES").map(PathBuf::from);
     let near = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/suites");
     let found = given.unwrap_or(near).join(folder);
@@ -184,7 +185,8 @@ impl World {
     }
 }
 
-fn seconds(duration: &str) -> i64 {
+/// Seconds of an ISO 8601 duration.
+pub(crate) fn seconds(duration: &str) -> i64 {
     let timer =
         heddle_bpmn_graph::TimerDefinition::parse(heddle_bpmn_graph::TimerKind::Duration, duration).unwrap();
     let zero = Timestamp::from_micros(0);

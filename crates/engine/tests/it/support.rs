@@ -196,10 +196,13 @@ impl Run {
             correlation_key: self.key.clone(),
             actor: None,
             decisions: self.decisions.clone(),
+            elsewhere: None,
             hops: self.hops,
             budget: self.budget,
             remark: self.remark.clone(),
             stores: self.stores.clone(),
+            roles: Vec::new(),
+            people: std::collections::BTreeMap::new(),
         }
     }
 

@@ -215,7 +215,7 @@ async fn large_model(scene: &Scene, judge: &mut Judge) -> Result<()> {
 
 /// Exclusive gateways that lead here and there, the same each time.
 fn tangle(size: usize) -> Value {
-    let mut random = crate::random::Random::new(7);
+    let mut random = heddle_harness_kit::random::Random::new(7);
     let mut nodes = vec![json!({"id": "n0", "type": "startEvent"})];
     nodes.extend((1..size).map(|number| json!({"id": format!("n{number}"), "type": "exclusiveGateway"})));
     nodes.push(json!({"id": format!("n{size}"), "type": "endEvent"}));

@@ -11,6 +11,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result};
+use heddle_harness_kit::prepare;
 use reqwest::Method;
 
 use super::Attack;
@@ -86,9 +87,9 @@ async fn previews(scene: &Scene, judge: &mut Judge) -> Result<()> {
     let folder = scene.data_dir().await;
     let before = size(&folder)?;
     // Random letters do not become smaller.
-    let mut random = crate::random::Random::new(11);
+    let mut random = heddle_harness_kit::random::Random::new(11);
     let count = if scene.quick { 6 } else { 40 };
-    let letters: String = (0..940_000).map(|_| format!("{:016x}", random.next())).collect();
+    let letters: String = (0..940_000).map(|_| format!("{:016x}", random.number())).collect();
     let began = Instant::now();
     for number in 0..count {
         // An unoptimised build reads few of them in this time.
@@ -97,7 +98,7 @@ async fn previews(scene: &Scene, judge: &mut Judge) -> Result<()> {
         }
         // No two files are the same.
         let comment = format!("<!--{number} {letters}-->");
-        let file = crate::prepare::document("filling", &format!("{}{comment}", crate::prepare::ONE_TASK));
+        let file = prepare::document("filling", &format!("{}{comment}", prepare::ONE_TASK));
         let asked = scene.owner.request(Method::POST, "/api/workflows/transform/preview");
         let answer = asked.body("application/xml", file.into_bytes()).send().await?;
         judge.status("a preview", answer.status, &[200, 409, 429, 503]);

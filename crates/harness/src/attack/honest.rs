@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
-use heddle_harness::http::Base;
+use heddle_harness_kit::http::Base;
 use serde_json::json;
 
 use super::measure::{Sample, resident_mb};

@@ -4,6 +4,7 @@
 mod audit;
 mod authorization;
 mod background;
+mod cases;
 mod clock;
 mod edge;
 mod engine;
@@ -35,8 +36,8 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use clap::Args;
 
-use heddle_harness::out;
-use heddle_harness::server::{self, Backend, Build};
+use heddle_harness_kit::out;
+use heddle_harness_kit::server::{self, Backend, Build};
 
 use judge::Judge;
 use place::Place;
@@ -99,6 +100,7 @@ fn all() -> impl Iterator<Item = &'static Attack> {
         streams::ATTACKS,
         background::ATTACKS,
         engine::ATTACKS,
+        cases::ATTACKS,
         files::ATTACKS,
         outside::ATTACKS,
         receivers::ATTACKS,

@@ -8,7 +8,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use anyhow::{Context as _, Result};
-use heddle_harness::http::{Answer, Base, Caller, Request};
+use heddle_harness_kit::http::{Answer, Base, Caller, Request};
 use reqwest::Method;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! The servers that attacks need: those that a common one does for share it.
 
-use heddle_harness::server::{Mode, Surroundings};
+use heddle_harness_kit::server::{Mode, Surroundings};
 
 /// Address space that a server may take: what eats memory must end it, and not the machine.
 const ADDRESS_SPACE: &str = "--as=6442450944";

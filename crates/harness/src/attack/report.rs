@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use heddle_harness::out;
-use heddle_harness::server::Backend;
+use heddle_harness_kit::out;
+use heddle_harness_kit::server::Backend;
 
 use super::Attack;
 use super::judge::Judge;

@@ -11,8 +11,8 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
-use heddle_harness::client::{Client, encode};
-use heddle_harness::http::{Answer, Base, Caller};
+use heddle_harness_kit::client::{Client, encode};
+use heddle_harness_kit::http::{Answer, Base, Caller};
 use reqwest::Method;
 use serde_json::{Value, json};
 

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
-use heddle_harness::out;
-use heddle_harness::postgres::Postgres;
-use heddle_harness::server::Server;
+use heddle_harness_kit::out;
+use heddle_harness_kit::postgres::Postgres;
+use heddle_harness_kit::server::Server;
 
 use super::Attack;
 use super::honest::{Honest, KINDS};

@@ -11,8 +11,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
-use heddle_harness::http::{Answer, Base};
-use heddle_harness::server::Server;
+use heddle_harness_kit::http::{Answer, Base};
+use heddle_harness_kit::server::Server;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 

@@ -3,8 +3,8 @@
 use anyhow::Result;
 
 use super::{example, output};
-use crate::npm::Package;
-use heddle_harness::{out, workspace};
+use heddle_harness_kit::npm::Package;
+use heddle_harness_kit::{out, workspace};
 
 const SCRIPT: &str = include_str!("feelin.mjs");
 

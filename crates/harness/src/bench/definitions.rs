@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use super::{example, output};
-use heddle_harness::{out, workspace};
-
-use crate::npm;
+use heddle_harness_kit::npm;
+use heddle_harness_kit::{out, workspace};
 
 const SCRIPT: &str = include_str!("moddle.mjs");
 /// The least that a core is to do, by figure, for the reference model B.2.0 with its 99 shapes.

@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result};
 use serde::Deserialize;
 
 use super::example;
-use heddle_harness::out;
+use heddle_harness_kit::out;
 
 /// Most CPU microseconds that a guarded request may cost beyond a bare one.
 const ADDED: f64 = 50.0;

@@ -1,4 +1,4 @@
-//! Growth: what a read costs with few runs and tasks stored, and with many.
+//! Growth: what a read costs with few runs, cases and tasks stored, and with many.
 
 #![expect(
     clippy::indexing_slicing,
@@ -10,20 +10,21 @@ use std::ffi::OsStr;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use heddle_harness::client::{Client, encode};
-use heddle_harness::out;
-use heddle_harness::postgres::Postgres;
-use heddle_harness::server::{self, Backend, Build, Mode, Server};
+use heddle_harness_kit::client::{Client, encode};
+use heddle_harness_kit::out;
+use heddle_harness_kit::postgres::Postgres;
+use heddle_harness_kit::prepare;
+use heddle_harness_kit::server::{self, Backend, Build, Mode, Server};
 use serde_json::{Value, json};
 
 use super::figures::{Figure, Latencies};
 use super::http1::{self, Connection};
-use crate::prepare;
 
-/// Runs and tasks of the small database.
+/// Runs and cases, and as many tasks, of the small database.
 const FEW: u64 = 20_000;
-/// Workflows among which they are shared.
+/// Workflows and case types among which they are shared.
 const WORKFLOWS: usize = 20;
+const CASE_TYPES: usize = 4;
 /// Calls before a figure, and calls that are measured.
 const WARM: usize = 10;
 const CALLS: usize = 60;
@@ -33,7 +34,7 @@ const DEEP: usize = 100;
 /// Read that is measured.
 struct Read {
     name: &'static str,
-    /// The path; `{workflow}`, `{run}`, `{task}`, `{key}` and `{business}` are put in.
+    /// The path; `{workflow}`, `{run}`, `{caseType}`, `{case}`, `{task}`, `{key}` and `{business}` are put in.
     path: &'static str,
     /// Rows of a page; none for a single thing.
     page: Option<u32>,
@@ -93,6 +94,23 @@ const READS: &[Read] = &[
     list("all-runs?workflowId+state", "/api/runs?workflowId={workflow}&state=waiting", 5),
     list("all-runs?startedBy=me+state", "/api/runs?startedBy=me&state=failed", 50),
     list("events", "/api/workflows/{workflow}/runs/{run}/events", 1),
+    list("case-types", "/api/case-types", 1),
+    one("case", "/api/cases/{case}"),
+    list("case-history", "/api/cases/{case}/events", 1),
+    list("cases", "/api/cases", 10),
+    list("cases?sort=incidents", "/api/cases?sort=incidents", 10),
+    list("cases?caseTypeId", "/api/cases?caseTypeId={caseType}", 5),
+    list("cases?state=active", "/api/cases?state=active", 10),
+    list("cases?state=failed", "/api/cases?state=failed", 5),
+    list("cases?hasIncident=true", "/api/cases?hasIncident=true", 1),
+    list("cases?hasIncident=false", "/api/cases?hasIncident=false", 10),
+    list("cases?businessKey", "/api/cases?businessKey={business}", 2),
+    list("cases?correlationKey", "/api/cases?correlationKey={key}", 2),
+    list("cases?startedBy=me", "/api/cases?startedBy=me", 10),
+    list("cases?from", "/api/cases?from=2024-06-01T00:00:01Z", 10),
+    list("cases?to", "/api/cases?to=2024-06-01T00:00:10Z", 10),
+    list("cases?caseTypeId+state", "/api/cases?caseTypeId={caseType}&state=active", 5),
+    list("cases?state+hasIncident", "/api/cases?state=active&hasIncident=true", 1),
     list("tasks", "/api/human-tasks", 50),
     list("tasks?state=open", "/api/human-tasks?state=open", 50),
     list("tasks?state=completed", "/api/human-tasks?state=completed", 50),
@@ -138,7 +156,7 @@ pub(crate) struct Options {
     /// Database of the started server; both by default.
     #[arg(long, value_enum)]
     backend: Vec<Backend>,
-    /// Runs, and as many tasks, of the large database.
+    /// Runs and cases, and as many tasks, of the large database.
     #[arg(long, default_value_t = 1_000_000)]
     rows: u64,
     /// Measures a debug build; its figures say little.
@@ -195,6 +213,13 @@ async fn measure(
         prepare::start(starter, &workflow, &json!({})).await?;
         workflows.push(workflow);
     }
+    let mut case_types = Vec::new();
+    for number in 0..CASE_TYPES {
+        let case_type =
+            prepare::publish_case(&client, &format!("growth-case-{number}"), prepare::HUMAN_CASE).await?;
+        prepare::start_case(&client, &case_type, "growth").await?;
+        case_types.push(case_type);
+    }
     server.stop().await?;
     let began = Instant::now();
     let (database, many) = (server.database(), rows.to_string());
@@ -205,7 +230,7 @@ async fn measure(
     server.launch().await?;
     let client = sign_in(&server).await?;
     let workflow = workflows.first().context("no workflow")?;
-    let facts = facts(&client, workflow).await?;
+    let facts = facts(&client, workflow, case_types.first().context("no case type")?).await?;
     let host = server.facts().address.trim_start_matches("http://").to_owned();
     let mut connection = Connection::open(&host).await?;
     let mut figures = BTreeMap::new();
@@ -264,6 +289,8 @@ async fn sign_in(server: &Server) -> Result<Client> {
 struct Facts {
     workflow: String,
     run: String,
+    case_type: String,
+    case: String,
     task: String,
     key: String,
     business: String,
@@ -273,14 +300,16 @@ impl Facts {
     fn put_in(&self, path: &str) -> String {
         path.replace("{workflow}", &self.workflow)
             .replace("{run}", &self.run)
+            .replace("{caseType}", &self.case_type)
+            .replace("{case}", &self.case)
             .replace("{task}", &self.task)
             .replace("{key}", &encode(&self.key))
             .replace("{business}", &encode(&self.business))
     }
 }
 
-/// A run of the workflow that stands in the middle, with a correlation key that ten runs have.
-async fn facts(client: &Client, workflow: &str) -> Result<Facts> {
+/// A run of the workflow that stands in the middle, with a correlation key that ten runs have, and a case.
+async fn facts(client: &Client, workflow: &str, case_type: &str) -> Result<Facts> {
     let path = format!("/api/workflows/{workflow}/runs?state=waiting&limit=100");
     let runs = client.get(&path).await?.data()?;
     let filled = runs.as_array().into_iter().flatten().rev().find(|run| run["correlationKey"].is_string());
@@ -289,7 +318,12 @@ async fn facts(client: &Client, workflow: &str) -> Result<Facts> {
     let tasks = client.get(&format!("/api/human-tasks?workflowId={workflow}&limit=1")).await?.data()?;
     let task = tasks[0]["id"].as_str().context("the workflow has no open task")?.to_owned();
     let (id, key, business) = (text("id")?, text("correlationKey")?, text("businessKey")?);
-    Ok(Facts { workflow: workflow.to_owned(), run: id, task, key, business })
+    let cases =
+        client.get(&format!("/api/cases?caseTypeId={case_type}&state=active&limit=100")).await?.data()?;
+    let case = cases.as_array().into_iter().flatten().next_back().and_then(|case| case["id"].as_str());
+    let case = case.context("the case type has no open case")?.to_owned();
+    let case_type = case_type.to_owned();
+    Ok(Facts { workflow: workflow.to_owned(), run: id, case_type, case, task, key, business })
 }
 
 fn with(path: &str, parameter: &str) -> String {

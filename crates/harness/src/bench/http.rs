@@ -15,12 +15,11 @@ use serde_json::json;
 use super::figures::{Figure, Latencies, medians};
 use super::http1::{self, Connection};
 use super::{jobs, process};
-use heddle_harness::client::Client;
-use heddle_harness::out;
-use heddle_harness::postgres::Postgres;
-use heddle_harness::server::{self, Backend, Build, Mode, Server};
-
-use crate::prepare;
+use heddle_harness_kit::client::Client;
+use heddle_harness_kit::out;
+use heddle_harness_kit::postgres::Postgres;
+use heddle_harness_kit::prepare;
+use heddle_harness_kit::server::{self, Backend, Build, Mode, Server};
 
 /// Connections are opened and caches filled before anything counts.
 const WARM_UP: Duration = Duration::from_millis(500);
@@ -331,7 +330,7 @@ impl Bench {
 
 /// Publishes the workflow with the decision that is measured; none, with a note, where the suites are not at hand.
 async fn table(client: &Client) -> Result<Option<String>> {
-    let path = heddle_harness::workspace::suites().join(TABLE);
+    let path = heddle_harness_kit::workspace::suites().join(TABLE);
     let Ok(source) = std::fs::read_to_string(&path) else {
         out::note(format_args!("evaluate_decision is left out: the suites have no {TABLE}"));
         return Ok(None);

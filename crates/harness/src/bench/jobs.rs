@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use super::http1::{self, Connection};
-use heddle_harness::client::Client;
+use heddle_harness_kit::client::Client;
 
 /// Number of workers.
 pub(crate) const WORKERS: usize = 16;

@@ -1,5 +1,6 @@
 //! Measurements: of a started server, and of parts of it.
 
+mod cases;
 mod decisions;
 mod definitions;
 mod egress;
@@ -17,7 +18,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use clap::Subcommand;
 
-use heddle_harness::workspace;
+use heddle_harness_kit::workspace;
 
 /// Subject of a benchmark.
 #[derive(Subcommand)]
@@ -26,6 +27,8 @@ pub(crate) enum Subject {
     Http(http::Options),
     /// Reads, starts and completions with few runs and tasks stored, and with many.
     Growth(growth::Options),
+    /// Events that are correlated to one of many open cases, over HTTP and in memory.
+    Cases(cases::Options),
     /// Reading, writing, validating and compiling BPMN on one core, beside bpmn-moddle.
     Bpmn(definitions::Options),
     /// Expressions and decisions on one core, beside feelin.
@@ -41,6 +44,7 @@ pub(crate) async fn run(subject: Subject) -> Result<bool> {
     match subject {
         Subject::Http(options) => http::run(options).await,
         Subject::Growth(options) => growth::run(options).await,
+        Subject::Cases(options) => cases::run(options).await,
         Subject::Bpmn(options) => definitions::run(options),
         Subject::Dmn(options) => decisions::run(options),
         Subject::Egress => egress::run(),

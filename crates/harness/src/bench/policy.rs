@@ -8,9 +8,9 @@ use serde_json::json;
 use super::example;
 use super::http1::{self, Connection};
 use super::process::cpu_seconds;
-use heddle_harness::client::Client;
-use heddle_harness::out;
-use heddle_harness::server::{self, Backend, Build, Mode, Server, Surroundings};
+use heddle_harness_kit::client::Client;
+use heddle_harness_kit::out;
+use heddle_harness_kit::server::{self, Backend, Build, Mode, Server, Surroundings};
 
 /// Most CPU nanoseconds of a decision.
 const DECISION: f64 = 150.0;

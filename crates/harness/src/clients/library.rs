@@ -6,8 +6,8 @@ use anyhow::Result;
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
-use crate::npm::Package;
-use crate::pip::Environment;
+use heddle_harness_kit::npm::Package;
+use heddle_harness_kit::pip::Environment;
 
 /// A client of another product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

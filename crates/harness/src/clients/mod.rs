@@ -15,13 +15,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use heddle_harness::client::Client;
-use heddle_harness::out;
-use heddle_harness::server::{self, Backend, Build, Mode, Server};
+use heddle_harness_kit::client::Client;
+use heddle_harness_kit::out;
+use heddle_harness_kit::prepare;
+use heddle_harness_kit::server::{self, Backend, Build, Mode, Server};
 
 use self::library::Library;
 use self::worker::Worker;
-use crate::prepare;
 
 /// Options of `clients`.
 #[derive(clap::Args)]

@@ -16,8 +16,8 @@ use super::deployment;
 use super::report::{self, Outcome, Report};
 use super::roundtrip::{self, Source};
 use super::scene::Scene;
-use heddle_harness::out;
-use heddle_harness::server::Backend;
+use heddle_harness_kit::out;
+use heddle_harness_kit::server::Backend;
 
 /// Options of `conformance bpmn-constraints`.
 #[derive(clap::Args)]

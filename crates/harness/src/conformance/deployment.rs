@@ -1,4 +1,4 @@
-//! Files become published workflows for one case and disappear after it.
+//! Files become published workflows and case types for one case and disappear after it.
 
 #![expect(
     clippy::indexing_slicing,
@@ -14,13 +14,25 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::language::Model;
-use heddle_harness::client::{Answer, Client, Method};
+use heddle_harness_kit::client::{Answer, Client, Method};
+use heddle_harness_kit::prepare;
 
-/// The workflows of one case.
+/// The workflows and case types of one case.
 #[derive(Debug, Default)]
 pub(crate) struct Deployment {
-    /// One for each file.
+    /// One for each file of BPMN or DMN.
     pub workflows: Vec<Workflow>,
+    /// One for each file of CMMN.
+    pub case_types: Vec<CaseType>,
+}
+
+/// A file as a case type.
+#[derive(Debug)]
+pub(crate) struct CaseType {
+    /// Id of the case type.
+    pub id: String,
+    /// The ids of its cases.
+    pub cases: Vec<String>,
 }
 
 /// A file as a workflow.
@@ -40,7 +52,18 @@ pub(crate) struct Refused(pub String);
 
 /// Bytes of a file as the preview takes them.
 pub(crate) fn source(file_name: &str, bytes: &[u8]) -> Value {
-    json!({"source": {"format": "bpmn", "fileName": file_name, "contentBase64": STANDARD.encode(bytes)}})
+    let format = if has_ending(file_name, "dmn") { "dmn" } else { "bpmn" };
+    json!({"source": {"format": format, "fileName": file_name, "contentBase64": STANDARD.encode(bytes)}})
+}
+
+fn has_ending(file_name: &str, ending: &str) -> bool {
+    Path::new(file_name).extension().is_some_and(|own| own.eq_ignore_ascii_case(ending))
+}
+
+impl CaseType {
+    fn base(&self) -> String {
+        format!("/api/case-types/{}", self.id)
+    }
 }
 
 impl Deployment {
@@ -60,7 +83,12 @@ impl Deployment {
                 bytes = executable(bytes);
             }
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if let Err(refused) = self.add(client, &name, &bytes, key).await? {
+            let added = if has_ending(&name, "cmmn") {
+                self.add_case_type(client, &name, &bytes, key).await?
+            } else {
+                self.add(client, &name, &bytes, key).await?
+            };
+            if let Err(refused) = added {
                 return Ok(Err(refused));
             }
             let Some(decisions) = model.decisions.get(file) else { continue };
@@ -104,6 +132,38 @@ impl Deployment {
         Ok(Ok(()))
     }
 
+    /// Imports one file of CMMN.
+    async fn add_case_type(
+        &mut self,
+        client: &Client,
+        name: &str,
+        bytes: &[u8],
+        key: &str,
+    ) -> Result<Result<(), Refused>> {
+        let slug = format!("{key}-{}", self.case_types.len());
+        let body = json!({"fileName": name, "content": String::from_utf8_lossy(bytes), "slug": slug});
+        let answer = client.post("/api/case-types/import/cmmn", &body).await?;
+        if !answer.ok() {
+            return Ok(Err(Refused(format!("import of {name} {}", answer.refusal()))));
+        }
+        let data = answer.data()?;
+        let id = prepare::imported_id(&data).context("an imported case type has an id")?.to_owned();
+        self.case_types.push(CaseType { id, cases: case_ids(bytes) });
+        Ok(Ok(()))
+    }
+
+    /// The case type with a case of that id.
+    pub(crate) fn with_case(&self, case: &str) -> Option<&str> {
+        let own = self.case_types.iter().find(|own| own.cases.iter().any(|id| id == case));
+        own.map(|own| own.id.as_str())
+    }
+
+    /// Addresses of all that was made, case types behind what they call.
+    fn bases(&self) -> Vec<String> {
+        let workflows = self.workflows.iter().map(|own| format!("/api/workflows/{}", own.id));
+        workflows.chain(self.case_types.iter().map(CaseType::base)).collect()
+    }
+
     /// Puts decisions into the draft of the workflow that was made last.
     async fn put_decisions(&self, client: &Client, text: String) -> Result<Answer> {
         let workflow = self.workflows.last().context("decisions belong to a model")?;
@@ -112,16 +172,15 @@ impl Deployment {
 
     /// A caller may stand before what it calls, so what was refused is tried again after the others.
     pub(crate) async fn publish(&self, client: &Client) -> Result<Result<(), Refused>> {
-        let mut open: Vec<&Workflow> = self.workflows.iter().collect();
+        let mut open = self.bases();
         loop {
             let before = open.len();
             let mut refused: Option<Answer> = None;
             let mut again = Vec::new();
-            for workflow in open {
-                let answer =
-                    client.post(&format!("/api/workflows/{}/publish", workflow.id), &json!({})).await?;
+            for base in open {
+                let answer = client.post(&format!("{base}/publish"), &json!({})).await?;
                 if !answer.ok() {
-                    again.push(workflow);
+                    again.push(base);
                     refused.get_or_insert(answer);
                 }
             }
@@ -144,11 +203,17 @@ impl Deployment {
     /// keeps none of the others; the error names what stayed.
     pub(crate) async fn remove(&self, client: &Client) -> Result<()> {
         let mut stayed = Vec::new();
+        for case_type in &self.case_types {
+            let listed = format!("/api/cases?caseTypeId={}", case_type.id);
+            stayed.extend(ended(client, &listed, &End::Terminate).await);
+        }
         for workflow in &self.workflows {
-            let base = format!("/api/workflows/{}", workflow.id);
-            stayed.extend(cancelled(client, &base).await);
+            let runs = format!("/api/workflows/{}/runs", workflow.id);
+            stayed.extend(ended(client, &runs, &End::Cancel(&runs)).await);
+        }
+        for base in self.bases() {
             if let Err(error) = withdrawn(client, &base).await {
-                stayed.push(format!("workflow {}: {error:#}", workflow.id));
+                stayed.push(format!("{base}: {error:#}"));
             }
         }
         anyhow::ensure!(stayed.is_empty(), "not removed: {}", stayed.join("; "));
@@ -156,27 +221,40 @@ impl Deployment {
     }
 }
 
-/// Cancels the runs of a workflow, and gives those that stayed with the reasons.
-async fn cancelled(client: &Client, base: &str) -> Vec<String> {
-    let runs = match client.all(&format!("{base}/runs")).await {
-        Ok(runs) => runs,
-        Err(error) => return vec![format!("runs of {base}: {error:#}")],
+/// Way in which an instance is ended from outside.
+enum End<'a> {
+    /// A case is terminated.
+    Terminate,
+    /// A run below this address is cancelled.
+    Cancel(&'a str),
+}
+
+/// Ends the listed instances that have not ended, and gives those that stayed with the reasons.
+async fn ended(client: &Client, listed: &str, end: &End<'_>) -> Vec<String> {
+    let instances = match client.all(listed).await {
+        Ok(instances) => instances,
+        Err(error) => return vec![format!("{listed}: {error:#}")],
     };
     let mut stayed = Vec::new();
-    for run in runs {
-        let ended = ["completed", "failed", "cancelled"].contains(&run["state"].as_str().unwrap_or_default());
-        let (false, Some(id)) = (ended, run["id"].as_str()) else { continue };
-        match client.delete(&format!("{base}/runs/{id}")).await {
+    for instance in instances {
+        let state = instance["state"].as_str().unwrap_or_default();
+        let over = ["completed", "failed", "cancelled", "terminated", "closed"].contains(&state);
+        let (false, Some(id)) = (over, instance["id"].as_str()) else { continue };
+        let answer = match end {
+            End::Terminate => client.post(&format!("/api/cases/{id}/terminate"), &json!({})).await,
+            End::Cancel(base) => client.delete(&format!("{base}/{id}")).await,
+        };
+        match answer {
             // 409 and 404: it has ended meanwhile.
             Ok(answer) if answer.ok() || [404, 409].contains(&answer.status) => {}
-            Ok(answer) => stayed.push(format!("run {id}: {}", answer.refusal())),
-            Err(error) => stayed.push(format!("run {id}: {error:#}")),
+            Ok(answer) => stayed.push(format!("{id}: {}", answer.refusal())),
+            Err(error) => stayed.push(format!("{id}: {error:#}")),
         }
     }
     stayed
 }
 
-/// Deletes a workflow, or archives it where that is refused.
+/// Deletes a workflow or a case type, or archives it where that is refused.
 async fn withdrawn(client: &Client, base: &str) -> Result<()> {
     if !client.delete(base).await?.ok() {
         client.call(Method::PATCH, base, Some(&json!({"archived": true}))).await?.data()?;
@@ -215,12 +293,14 @@ pub(crate) fn start_tags(text: &str) -> impl Iterator<Item = &str> {
 
 /// The start tags of processes, in order.
 pub(crate) fn process_tags(text: &str) -> Vec<&str> {
-    let is_process = |tag: &&str| {
-        let open = tag.trim_start_matches('<');
-        let name = open.split(|own: char| own.is_whitespace() || own == '/' || own == '>').next();
-        name.and_then(|name| name.rsplit(':').next()) == Some("process")
-    };
-    start_tags(text).filter(is_process).collect()
+    start_tags(text).filter(|tag| is_named(tag, "process")).collect()
+}
+
+/// Whether a tag begins an element of this local name.
+fn is_named(tag: &str, name: &str) -> bool {
+    let open = tag.trim_start_matches('<');
+    let own = open.split(|own: char| own.is_whitespace() || own == '/' || own == '>').next();
+    own.and_then(|own| own.rsplit(':').next()) == Some(name)
 }
 
 /// The value of an attribute of a start tag.
@@ -241,6 +321,13 @@ fn with_executable(tag: &str) -> String {
             format!("{open} isExecutable=\"true\"{end}")
         }
     }
+}
+
+/// The ids of the cases of a document of CMMN.
+fn case_ids(bytes: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(bytes);
+    let cases = start_tags(&text).filter(|tag| is_named(tag, "case"));
+    cases.filter_map(|tag| attribute(tag, "id").map(str::to_owned)).collect()
 }
 
 /// The ids under which the definition's processes are started.
@@ -314,7 +401,14 @@ mod tests {
     }
 
     #[test]
+    fn cases_are_read_from_a_document() {
+        let text = "<c:definitions><c:case id=\"a\" name=\"x\"><casePlanModel id=\"p\"/></c:case><case id='b'/></c:definitions>";
+        assert_eq!(case_ids(text.as_bytes()), ["a", "b"]);
+    }
+
+    #[test]
     fn a_source_carries_the_bytes_as_they_are() {
         assert_eq!(source("a.bpmn", &[0xFF, 0xFE])["source"]["contentBase64"], "//4=");
+        assert_eq!(source("a.DMN", &[])["source"]["format"], "dmn");
     }
 }

@@ -18,8 +18,8 @@ use serde_json::{Value, json};
 use super::dmn_tck::{is_test, models, neighbours};
 use super::report::{self, Outcome, Report};
 use super::scene::Scene;
-use heddle_harness::server::Backend;
-use heddle_harness::workspace;
+use heddle_harness_kit::server::Backend;
+use heddle_harness_kit::workspace;
 
 /// A file of cases with its place.
 struct Suite {

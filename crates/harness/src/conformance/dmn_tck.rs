@@ -10,8 +10,8 @@ use heddle_dmn::{EvalOptions, compile, xml};
 
 use super::dmn_http;
 use super::report::{self, Outcome, Report};
-use heddle_harness::server::Backend;
-use heddle_harness::{out, workspace};
+use heddle_harness_kit::server::Backend;
+use heddle_harness_kit::{out, workspace};
 
 /// Options of `conformance dmn-tck`.
 #[derive(clap::Args)]

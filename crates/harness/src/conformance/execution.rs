@@ -1,4 +1,4 @@
-//! The suite of executable models.
+//! The suites of executable models, of BPMN and of CMMN.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -9,10 +9,10 @@ use super::cases;
 use super::language;
 use super::report::{self, Outcome, Report};
 use super::scene::Scene;
-use heddle_harness::out;
-use heddle_harness::server::Backend;
+use heddle_harness_kit::out;
+use heddle_harness_kit::server::Backend;
 
-/// Options of `conformance bpmn-execution`.
+/// Options of `conformance bpmn-execution` and `conformance cmmn-execution`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Folder with expectations.json, searched recursively.
@@ -39,13 +39,14 @@ pub(crate) struct Options {
 }
 
 /// Runs the suite; `false` when fewer cases passed than demanded.
-pub(crate) async fn run(options: Options) -> Result<bool> {
+pub(crate) async fn run(suite: &'static str, options: Options) -> Result<bool> {
     let scene = match (&options.server, &options.token) {
         (Some(server), Some(token)) => Scene::given(server, token)?,
         _ => Scene::start(options.backend).await?,
     };
     let backend = options.server.is_none().then(|| options.backend.name());
     let report = judged(scene, &options.dir, options.only.as_deref(), backend).await?;
+    let report = Report { suite, ..report };
     report.print(options.json)?;
     let enough = options.at_least.is_none_or(|least| report.passed() >= least);
     if !enough {
@@ -54,9 +55,15 @@ pub(crate) async fn run(options: Options) -> Result<bool> {
     Ok(enough)
 }
 
-/// The whole suite of a folder against a server on SQLite.
-pub(crate) async fn judge(folder: &Path) -> Result<Report> {
-    judged(Scene::start(Backend::Sqlite).await?, folder, None, Some(Backend::Sqlite.name())).await
+/// The whole suite of some folders against a server on SQLite.
+pub(crate) async fn judge(suite: &'static str, folders: &[PathBuf]) -> Result<Report> {
+    let backend = Some(Backend::Sqlite.name());
+    let mut cases = Vec::new();
+    for folder in folders {
+        let report = judged(Scene::start(Backend::Sqlite).await?, folder, None, backend).await?;
+        cases.extend(report.cases);
+    }
+    Ok(Report { suite, backend, cases })
 }
 
 /// Every case of a folder's models.

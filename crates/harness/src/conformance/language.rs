@@ -7,6 +7,8 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::case_language::CaseStep;
+
 /// One deployment with the cases that run on it.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Model {
@@ -44,15 +46,21 @@ pub(crate) struct Case {
     pub expect: Option<Expect>,
 }
 
-/// Start of an instance, by process or by message.
+/// Start of an instance, by process, by case or by message.
 #[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
 pub(crate) struct Start {
     /// Id of the process to start.
     #[serde(default)]
     pub process: Option<String>,
+    /// Id of the case to start.
+    #[serde(default)]
+    pub case: Option<String>,
     /// Name of the message that starts it.
     #[serde(default)]
     pub message: Option<String>,
+    /// Values of case file items that are there before the first plan item.
+    #[serde(default)]
+    pub file: Map<String, Value>,
     /// Input, or the message's payload.
     #[serde(default)]
     pub variables: Map<String, Value>,
@@ -114,13 +122,34 @@ pub(crate) enum Step {
     State(String),
     /// Instances ever started, per process id.
     Instances(BTreeMap<String, u64>),
+    /// A word that is about a case.
+    Case(CaseStep),
+}
+
+/// Way in which a step about a case is taken.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Manner {
+    /// Refusal that is demanded of it.
+    pub refused: bool,
+    /// Case role of whoever acts.
+    pub role: Option<String>,
+}
+
+impl Manner {
+    /// Reads the modifiers of a step.
+    pub(crate) fn read(step: &Value) -> Self {
+        Self {
+            refused: step.get("expect_error").is_some_and(|value| value != &Value::Bool(false)),
+            role: step.get("as").and_then(Value::as_str).map(str::to_owned),
+        }
+    }
 }
 
 impl Step {
     /// Reads one step; an unknown word is an error, so that nothing is passed over.
     pub(crate) fn read(value: &Value) -> Result<Self> {
         let step = value.as_object().context("a step is an object")?;
-        const MODIFIERS: [&str; 6] = ["element", "expect_error", "variables", "note", "fail", "error"];
+        const MODIFIERS: [&str; 7] = ["element", "expect_error", "variables", "note", "fail", "error", "as"];
         let mut words = step.keys().filter(|key| !MODIFIERS.contains(&key.as_str()));
         let (Some(word), None) = (words.next(), words.next()) else { bail!("a step has one word: {value}") };
         let argument = &step[word];
@@ -134,7 +163,7 @@ impl Step {
             "message" => Self::Message {
                 name: text(argument)?,
                 element: step.get("element").map(text).transpose()?,
-                refused: step.get("expect_error").is_some_and(|value| value != &Value::Bool(false)),
+                refused: Manner::read(value).refused,
                 payload: variables,
             },
             "job" => {
@@ -152,17 +181,22 @@ impl Step {
             "advance" => Self::Advance(text(argument)?),
             "state" => Self::State(text(argument)?),
             "instances" => Self::Instances(serde_json::from_value(argument.clone())?),
-            other => bail!("unknown step `{other}`"),
+            other => match CaseStep::read(other, argument)? {
+                Some(step) => Self::Case(step),
+                None => bail!("unknown step `{other}`"),
+            },
         };
         Ok(read)
     }
 }
 
-fn text(value: &Value) -> Result<String> {
+/// A text.
+pub(super) fn text(value: &Value) -> Result<String> {
     value.as_str().map(str::to_owned).with_context(|| format!("not a text: {value}"))
 }
 
-fn list(value: &Value) -> Result<Vec<String>> {
+/// A list of texts.
+pub(super) fn list(value: &Value) -> Result<Vec<String>> {
     value.as_array().with_context(|| format!("not a list: {value}"))?.iter().map(text).collect()
 }
 
@@ -172,7 +206,7 @@ pub(crate) fn read_suite(folder: &Path) -> Result<Vec<(PathBuf, Model)>> {
         bail!("there is no folder {}", folder.display());
     }
     let mut found = Vec::new();
-    for path in heddle_harness::workspace::files(folder)? {
+    for path in heddle_harness_kit::workspace::files(folder)? {
         if path.file_name().is_some_and(|name| name == "expectations.json") {
             let text = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
             let models: Vec<Model> = serde_json::from_slice(&text)
@@ -219,10 +253,13 @@ mod tests {
                 json!({"start": {"process": "p", "variables": {"x": 1}}}),
                 Step::Start(Start {
                     process: Some("p".into()),
+                    case: None,
                     message: None,
+                    file: none(),
                     variables: json!({"x": 1}).as_object().unwrap().clone(),
                 }),
             ),
+            (json!({"complete_case": true, "as": "clerk"}), Step::Case(CaseStep::CompleteCase)),
         ] {
             assert_eq!(Step::read(&value).unwrap(), expected, "{value}");
         }
@@ -254,18 +291,36 @@ mod tests {
         assert!(models[0].1.cases[0].start.is_none());
     }
 
-    #[test]
-    fn the_given_suite_is_read_whole() {
-        let folder = heddle_harness::workspace::suites().join("bpmn/execution");
-        if !folder.is_dir() {
-            assert!(std::env::var_os("CI").is_none(), "the suites are absent");
-            eprintln!("skipped: the suites are absent");
-            return;
-        }
-        let models = read_suite(&folder).unwrap();
-        assert_eq!(models.iter().map(|(_, model)| model.cases.len()).sum::<usize>(), 156);
+    /// The number of the cases of a suite, every step of which is read.
+    fn cases(folder: &Path) -> usize {
+        let models = read_suite(folder).unwrap();
         for step in models.iter().flat_map(|(_, model)| &model.cases).flat_map(|case| &case.steps) {
             Step::read(step).unwrap();
+        }
+        models.iter().map(|(_, model)| model.cases.len()).sum()
+    }
+
+    #[test]
+    fn the_given_suites_are_read_whole() {
+        for (folder, expected) in [("bpmn/execution", 156), ("cmmn/execution", 8)] {
+            let folder = heddle_harness_kit::workspace::suites().join(folder);
+            if !folder.is_dir() {
+                assert!(std::env::var_os("CI").is_none(), "the suites are absent");
+                eprintln!("skipped: the suites are absent");
+                return;
+            }
+            assert_eq!(cases(&folder), expected);
+        }
+    }
+
+    #[test]
+    fn our_own_suite_is_read_whole_and_its_files_are_there() {
+        let folder = heddle_harness_kit::workspace::root().join("docs/cmmn-suite");
+        assert!(cases(&folder) >= 120);
+        for (folder, model) in read_suite(&folder).unwrap() {
+            for file in &model.files {
+                assert!(folder.join(file).is_file(), "{}: {file}", model.id);
+            }
         }
     }
 }

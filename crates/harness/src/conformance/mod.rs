@@ -1,7 +1,10 @@
 //! Conformance suites, run over HTTP against a started server.
 
 mod canonical;
+mod case_language;
+mod case_steps;
 mod cases;
+mod cmmn_roundtrip;
 mod constraints;
 mod deployment;
 mod dmn_http;
@@ -44,6 +47,10 @@ pub(crate) struct Options {
 pub(crate) enum Suite {
     /// Executable BPMN models with expectations.json, searched recursively.
     BpmnExecution(execution::Options),
+    /// Executable CMMN models with expectations.json, searched recursively.
+    CmmnExecution(execution::Options),
+    /// Every CMMN file of a folder read, written, read again and compared with its source.
+    CmmnRoundtrip(cmmn_roundtrip::Options),
     /// Models as modelers export them, run from start to end with people, messages and a worker.
     Models(models::Options),
     /// Every file of a folder imported with `isExecutable` set and published.
@@ -70,7 +77,9 @@ pub(crate) async fn run(options: Options) -> Result<bool> {
         };
     };
     match suite {
-        Suite::BpmnExecution(options) => execution::run(options).await,
+        Suite::BpmnExecution(options) => execution::run("bpmn-execution", options).await,
+        Suite::CmmnExecution(options) => execution::run("cmmn-execution", options).await,
+        Suite::CmmnRoundtrip(options) => cmmn_roundtrip::run(&options),
         Suite::Models(options) => models::run(options).await,
         Suite::BpmnVendor(options) => vendor::run(options).await,
         Suite::BpmnPreview(options) => preview::run(options).await,

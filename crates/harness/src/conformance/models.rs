@@ -6,8 +6,8 @@ use anyhow::Result;
 
 use super::execution;
 use super::scene::Scene;
-use heddle_harness::server::Backend;
-use heddle_harness::workspace;
+use heddle_harness_kit::server::Backend;
+use heddle_harness_kit::workspace;
 
 /// Options of `conformance models`.
 #[derive(clap::Args)]
@@ -38,7 +38,7 @@ pub(crate) async fn run(options: Options) -> Result<bool> {
 mod tests {
     use super::super::deployment;
     use super::super::language::{Step, read_suite};
-    use heddle_harness::workspace;
+    use heddle_harness_kit::workspace;
 
     #[test]
     fn the_models_and_their_steps_can_be_read() {

@@ -11,8 +11,8 @@ use anyhow::{Context, Result, bail};
 
 use super::deployment;
 use super::scene::Scene;
-use heddle_harness::server::Backend;
-use heddle_harness::{out, workspace};
+use heddle_harness_kit::server::Backend;
+use heddle_harness_kit::{out, workspace};
 
 /// Options of `conformance bpmn-preview`.
 #[derive(clap::Args)]

@@ -9,8 +9,8 @@ use heddle_kernel::Timestamp;
 use sha2::{Digest as _, Sha256};
 
 use super::report::{Outcome, Report};
-use super::{constraints, dmn_tck, execution, roundtrip, schema, vendor};
-use heddle_harness::{out, workspace};
+use super::{cmmn_roundtrip, constraints, dmn_tck, execution, roundtrip, schema, vendor};
+use heddle_harness_kit::{out, workspace};
 
 /// A suite whose results are recorded.
 struct Kept {
@@ -18,7 +18,7 @@ struct Kept {
     name: &'static str,
     /// Subject of the suite, for people.
     about: &'static str,
-    /// Folders below that of the shared suites.
+    /// Folders below that of the shared suites, or, of `docs/`, below the workspace.
     folders: &'static [&'static str],
 }
 
@@ -55,6 +55,21 @@ const KEPT: &[Kept] = &[
         about: "Exports of the same models: valid by the standard's schema wherever the source was, and read by bpmn-moddle \
             without a warning that the source did not cause.",
         folders: &["bpmn/miwg", "bpmn/pool"],
+    },
+    Kept {
+        name: "cmmn-execution",
+        about: "Executable cases of camunda-bpm-platform, run over HTTP against a started server.",
+        folders: &["cmmn/execution"],
+    },
+    Kept {
+        name: "cmmn-suite",
+        about: "Our own cases, from the life cycle tables and the rules of CMMN 1.1, run over HTTP against a started server.",
+        folders: &["docs/cmmn-suite"],
+    },
+    Kept {
+        name: "cmmn-roundtrip",
+        about: "Models of two engines' own tests: read, written and compared with their sources.",
+        folders: &["cmmn/pool", "cmmn/execution"],
     },
     Kept {
         name: "dmn-tck-level-2",
@@ -147,7 +162,11 @@ impl Kept {
 
     fn folders(&self) -> Result<Vec<PathBuf>> {
         let suites = workspace::suites();
-        let folders: Vec<PathBuf> = self.folders.iter().map(|folder| suites.join(folder)).collect();
+        let place = |folder: &&str| match folder.starts_with("docs/") {
+            true => workspace::root().join(folder),
+            false => suites.join(folder),
+        };
+        let folders: Vec<PathBuf> = self.folders.iter().map(place).collect();
         match folders.iter().find(|folder| !folder.is_dir()) {
             Some(missing) => bail!("there is no folder {}", missing.display()),
             None => Ok(folders),
@@ -156,7 +175,10 @@ impl Kept {
 
     async fn run(&self, folders: &[PathBuf]) -> Result<Report> {
         match (self.name, folders) {
-            ("bpmn-execution", [folder]) => execution::judge(folder).await,
+            ("bpmn-execution" | "cmmn-execution" | "cmmn-suite", folders) => {
+                execution::judge(self.name, folders).await
+            }
+            ("cmmn-roundtrip", folders) => cmmn_roundtrip::judge_all(folders),
             ("bpmn-vendor", folders) => vendor::judge("bpmn-vendor", folders).await,
             ("bpmn-roundtrip", folders) => roundtrip::judge_all(folders).await,
             ("bpmn-constraints", folders) => constraints::judge(folders).await,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use heddle_harness::out;
+use heddle_harness_kit::out;
 
 /// Outcome of a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -15,8 +15,8 @@ use super::canonical::{self, Document, MODEL};
 use super::deployment;
 use super::report::{self, Outcome, Report};
 use super::scene::Scene;
-use heddle_harness::server::Backend;
-use heddle_harness::{out, workspace};
+use heddle_harness_kit::server::Backend;
+use heddle_harness_kit::{out, workspace};
 
 /// Options of `conformance bpmn-roundtrip`.
 #[derive(clap::Args)]
@@ -45,8 +45,27 @@ pub(crate) struct Source {
     pub bytes: Vec<u8>,
 }
 
+/// A standard's documents among files.
+pub(crate) struct Format {
+    /// Name of the standard, for people.
+    pub name: &'static str,
+    /// Ending of its files.
+    pub ending: &'static str,
+    /// Ending of those that say that they are XML, too.
+    pub xml_ending: &'static str,
+    /// Namespaces of the root of a document.
+    pub models: &'static [&'static str],
+}
+
+const BPMN: Format = Format { name: "BPMN", ending: "bpmn", xml_ending: ".bpmn20.xml", models: &[MODEL] };
+
 /// The BPMN documents of folders; files that are other XML are counted apart.
 pub(crate) fn sources(folders: &[PathBuf]) -> Result<(Vec<Source>, usize)> {
+    sources_of(&BPMN, folders)
+}
+
+/// The documents of a standard in folders; files that are other XML are counted apart.
+pub(crate) fn sources_of(format: &Format, folders: &[PathBuf]) -> Result<(Vec<Source>, usize)> {
     let mut found = Vec::new();
     let mut others = 0;
     for folder in folders {
@@ -55,14 +74,14 @@ pub(crate) fn sources(folders: &[PathBuf]) -> Result<(Vec<Source>, usize)> {
         }
         for path in workspace::files(folder)? {
             let Some(ending) = path.extension().and_then(|ending| ending.to_str()) else { continue };
-            let (bpmn, xml) = (ending.eq_ignore_ascii_case("bpmn"), ending.eq_ignore_ascii_case("xml"));
-            if !bpmn && !xml {
+            let (own, xml) = (ending.eq_ignore_ascii_case(format.ending), ending.eq_ignore_ascii_case("xml"));
+            if !own && !xml {
                 continue;
             }
             let bytes = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
             let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-            let named = bpmn || name.ends_with(".bpmn20.xml");
-            if !named && canonical::parse(&bytes).is_ok_and(|document| !is_bpmn(&document)) {
+            let named = own || name.ends_with(format.xml_ending);
+            if !named && canonical::parse(&bytes).is_ok_and(|document| !format.is_of(&document)) {
                 others += 1;
                 continue;
             }
@@ -71,13 +90,16 @@ pub(crate) fn sources(folders: &[PathBuf]) -> Result<(Vec<Source>, usize)> {
         }
     }
     if found.is_empty() {
-        out::line("no BPMN files found");
+        out::line(format_args!("no {} files found", format.name));
     }
     Ok((found, others))
 }
 
-fn is_bpmn(document: &Document) -> bool {
-    document.root.name.ns == MODEL && document.root.name.local == "definitions"
+impl Format {
+    fn is_of(&self, document: &Document) -> bool {
+        let root = &document.root.name;
+        self.models.contains(&root.ns.as_str()) && root.local == "definitions"
+    }
 }
 
 /// Runs the suite; `false` when a file lost something.
@@ -129,7 +151,8 @@ pub(crate) async fn judge_all(folders: &[PathBuf]) -> Result<Report> {
     Ok(report)
 }
 
-fn result(source: &Source, outcome: Result<(), String>, began: Instant) -> report::Result {
+/// The judged case of a source.
+pub(super) fn result(source: &Source, outcome: Result<(), String>, began: Instant) -> report::Result {
     report::Result {
         model: source.relative.to_string_lossy().into_owned(),
         case: 1,
@@ -153,7 +176,7 @@ pub(crate) fn keep(folder: &Path, relative: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// Compares a source with its export.
-fn judge(source: &[u8], export: &[u8]) -> Result<(), String> {
+pub(super) fn judge(source: &[u8], export: &[u8]) -> Result<(), String> {
     let before =
         canonical::parse(source).map_err(|error| format!("the source is not readable: {error:#}"))?;
     let after = canonical::parse(export).map_err(|error| format!("the export is not readable: {error:#}"))?;

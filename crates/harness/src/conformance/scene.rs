@@ -5,16 +5,18 @@
     reason = "members of JSON: an absent one reads as null, and a runner says what it found"
 )]
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use heddle_kernel::Timestamp;
 use serde_json::{Value, json};
 
-use heddle_harness::client::{Answer, Client};
-use heddle_harness::postgres::Postgres;
-use heddle_harness::server::{self, Backend, Build, Mode, Server};
+use heddle_harness_kit::client::{Answer, Client, Method};
+use heddle_harness_kit::postgres::Postgres;
+use heddle_harness_kit::server::{self, Backend, Build, Mode, Server};
 
 /// A server whose clock moved further than this is replaced: its trial licence must not run out.
 const CLOCK_LIMIT: Duration = Duration::from_secs(8 * 24 * 3600);
@@ -22,7 +24,9 @@ const CLOCK_LIMIT: Duration = Duration::from_secs(8 * 24 * 3600);
 /// Server, client and clock that cases run with.
 pub(crate) struct Scene {
     origin: Origin,
-    client: Client,
+    client: Arc<Client>,
+    /// Somebody in each case role that somebody had to be in.
+    people: BTreeMap<String, Arc<Client>>,
     began: Option<Timestamp>,
     moved: bool,
 }
@@ -42,6 +46,9 @@ struct Own {
 
 const MODE: Mode = Mode { demo: true, test_clock: true };
 
+/// Password of whoever fills a case role.
+const PASSWORD: &str = "seven warps under the beam";
+
 impl Scene {
     /// Starts a server of our own.
     pub(crate) async fn start(backend: Backend) -> Result<Self> {
@@ -51,7 +58,8 @@ impl Scene {
         let client = sign_in(&server).await?;
         Ok(Self {
             origin: Origin::Own(Box::new(Own { binary, server, postgres })),
-            client,
+            client: Arc::new(client),
+            people: BTreeMap::new(),
             began: None,
             moved: false,
         })
@@ -60,12 +68,41 @@ impl Scene {
     /// Uses a server that runs already.
     pub(crate) fn given(address: &str, token: &str) -> Result<Self> {
         let client = Client::with_token(address, token)?;
-        Ok(Self { origin: Origin::Given, client, began: None, moved: false })
+        let client = Arc::new(client);
+        Ok(Self { origin: Origin::Given, client, people: BTreeMap::new(), began: None, moved: false })
     }
 
     /// The caller.
-    pub(crate) const fn client(&self) -> &Client {
+    pub(crate) fn client(&self) -> &Client {
         &self.client
+    }
+
+    /// Somebody who has this case role and no other: an operator in a group of its name. Without a role the caller.
+    pub(crate) async fn person(&mut self, role: Option<&str>) -> Result<Arc<Client>> {
+        let Some(role) = role else { return Ok(Arc::clone(&self.client)) };
+        if let Some(person) = self.people.get(role) {
+            return Ok(Arc::clone(person));
+        }
+        let client = &self.client;
+        let email = format!("{role}-{:x}@example.com", heddle_harness_kit::random::seed());
+        let roles = client.all("/api/roles").await?;
+        let operator = roles.iter().find(|own| own["name"] == "operator").context("no role operator")?;
+        let body =
+            json!({"email": email, "displayName": role, "password": PASSWORD, "roles": [operator["id"]]});
+        let user = client.post("/api/users", &body).await?.data().context("a user for a case role")?;
+        let groups = client.all("/api/groups").await?;
+        let group = groups.iter().find(|own| own["name"].as_str() == Some(role));
+        let answer = match group.and_then(|own| own["id"].as_str()) {
+            Some(id) => {
+                let body = json!({"addMembers": [user["id"]]});
+                client.call(Method::PATCH, &format!("/api/groups/{id}"), Some(&body)).await?
+            }
+            None => client.post("/api/groups", &json!({"name": role, "members": [user["id"]]})).await?,
+        };
+        answer.data().context("a group for a case role")?;
+        let person = Arc::new(Client::sign_in(&client.address(), &email, PASSWORD).await?);
+        self.people.insert(role.to_owned(), Arc::clone(&person));
+        Ok(person)
     }
 
     /// The clock's time.
@@ -96,14 +133,15 @@ impl Scene {
         if let Origin::Own(own) = &mut self.origin {
             let Own { binary, server, postgres } = own.as_mut();
             if !lives {
-                heddle_harness::out::note(format_args!(
+                heddle_harness_kit::out::note(format_args!(
                     "the server no longer answers:\n{}",
                     server.log_tail()
                 ));
             }
             server.kill().await?;
             *server = Server::start(binary, MODE, postgres.as_ref()).await?;
-            self.client = sign_in(server).await?;
+            self.client = Arc::new(sign_in(server).await?);
+            self.people.clear();
             self.began = None;
             self.moved = false;
         }

@@ -15,8 +15,8 @@ use serde::Deserialize;
 use super::report::{self, Outcome, Report};
 use super::roundtrip::{self, Source};
 use super::scene::Scene;
-use crate::npm::{self, Package};
-use heddle_harness::server::Backend;
+use heddle_harness_kit::npm::{self, Package};
+use heddle_harness_kit::server::Backend;
 
 const SCRIPT: &str = include_str!("moddle.mjs");
 

@@ -10,10 +10,11 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result};
 use serde_json::{Map, Value, json};
 
+use super::case_steps;
 use super::cases::{Stage, Verdict};
 use super::judge;
-use super::language::{JobEnd, Step};
-use heddle_harness::client::{Answer, encode};
+use super::language::{JobEnd, Manner, Step};
+use heddle_harness_kit::client::{Answer, encode};
 
 /// An open human task.
 struct Task {
@@ -24,15 +25,17 @@ struct Task {
 }
 
 /// Takes one step.
-pub(crate) async fn take(stage: &mut Stage<'_>, step: &Step) -> Result<Verdict> {
+pub(crate) async fn take(stage: &mut Stage<'_>, step: &Step, manner: &Manner) -> Result<Verdict> {
+    if !stage.cases.is_empty()
+        && let Some(verdict) = case_steps::take(stage, step, manner).await?
+    {
+        return Ok(verdict);
+    }
     match step {
+        Step::Case(_) => Ok(Err("no case was started".to_owned())),
         Step::Tasks(expected) => {
             stage
-                .until(async |stage: &mut Stage<'_>| {
-                    let found: Vec<String> =
-                        open_tasks(stage).await?.into_iter().map(|task| task.node).collect();
-                    Ok(judge::multiset(expected, &found))
-                })
+                .until(async |stage: &mut Stage<'_>| Ok(judge::multiset(expected, &open_nodes(stage).await?)))
                 .await
         }
         Step::Claim(node) => claim(stage, node).await,
@@ -104,7 +107,29 @@ async fn open_tasks(stage: &Stage<'_>) -> Result<Vec<Task>> {
     Ok(tasks)
 }
 
+/// The nodes of the open human tasks of runs.
+pub(super) async fn open_nodes(stage: &Stage<'_>) -> Result<Vec<String>> {
+    Ok(open_tasks(stage).await?.into_iter().map(|task| task.node).collect())
+}
+
+/// Completes an open human task of a run; none when no run has one at the node.
+pub(super) async fn complete_of_run(
+    stage: &Stage<'_>,
+    node: &str,
+    values: &Map<String, Value>,
+) -> Result<Option<Answer>> {
+    match open_tasks(stage).await?.iter().find(|task| task.node == node) {
+        Some(task) => ask_completion(stage, task, values).await.map(Some),
+        None => Ok(None),
+    }
+}
+
 async fn complete(stage: &Stage<'_>, task: &Task, values: &Map<String, Value>) -> Result<Verdict> {
+    let answer = ask_completion(stage, task, values).await?;
+    Ok(if answer.ok() { Ok(()) } else { Err(answer.refusal()) })
+}
+
+async fn ask_completion(stage: &Stage<'_>, task: &Task, values: &Map<String, Value>) -> Result<Answer> {
     let workflow = &stage.deployment.workflows[task.workflow].id;
     let path =
         format!("/api/workflows/{workflow}/runs/{}/human-tasks/{}/complete", task.run, encode(&task.node));
@@ -115,8 +140,7 @@ async fn complete(stage: &Stage<'_>, task: &Task, values: &Map<String, Value>) -
     if let Some(id) = &task.task {
         body["taskId"] = json!(id);
     }
-    let answer = stage.scene.client().post(&path, &body).await?;
-    Ok(if answer.ok() { Ok(()) } else { Err(answer.refusal()) })
+    stage.scene.client().post(&path, &body).await
 }
 
 async fn claim(stage: &mut Stage<'_>, node: &str) -> Result<Verdict> {
@@ -280,7 +304,8 @@ async fn decide(stage: &mut Stage<'_>, node: &str) -> Result<Verdict> {
         .await
 }
 
-async fn process_counts(stage: &Stage<'_>) -> Result<BTreeMap<String, u64>> {
+/// Instances of each process that were ever started.
+pub(super) async fn process_counts(stage: &Stage<'_>) -> Result<BTreeMap<String, u64>> {
     let mut counts = BTreeMap::new();
     for run in stage.observe().await? {
         let mut process = run.run["processId"].as_str().map(str::to_owned);
@@ -299,7 +324,8 @@ async fn process_counts(stage: &Stage<'_>) -> Result<BTreeMap<String, u64>> {
     Ok(counts)
 }
 
-fn instances(expected: &BTreeMap<String, u64>, found: &BTreeMap<String, u64>) -> Verdict {
+/// Judges numbers of instances, of the ids that are named.
+pub(super) fn instances(expected: &BTreeMap<String, u64>, found: &BTreeMap<String, u64>) -> Verdict {
     for (process, count) in expected {
         let seen = found.get(process).copied().unwrap_or_default();
         if seen != *count {

@@ -10,9 +10,9 @@ use anyhow::{Context, Result, bail};
 use super::deployment::{Deployment, Refused, attribute, executable, process_tags, start_tags};
 use super::report::{self, Outcome, Report};
 use super::scene::Scene;
-use heddle_harness::client::Client;
-use heddle_harness::server::Backend;
-use heddle_harness::{out, workspace};
+use heddle_harness_kit::client::Client;
+use heddle_harness_kit::server::Backend;
+use heddle_harness_kit::{out, workspace};
 
 /// Options of `conformance bpmn-vendor`.
 #[derive(clap::Args)]

@@ -12,10 +12,10 @@ mod services;
 use anyhow::{Context, Result, bail};
 use serde_json::json;
 
-use heddle_harness::client::{Client, Method};
-use heddle_harness::out;
-use heddle_harness::postgres::Postgres;
-use heddle_harness::server::{self, Backend, Build, Mode, Server};
+use heddle_harness_kit::client::{Client, Method};
+use heddle_harness_kit::out;
+use heddle_harness_kit::postgres::Postgres;
+use heddle_harness_kit::server::{self, Backend, Build, Mode, Server};
 
 use self::cases::Case;
 use self::services::Services;

@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use crate::pip::Environment;
+use heddle_harness_kit::pip::Environment;
 
 const REQUIREMENT: &str = "aiosmtpd>=1.4.6,<2 trustme>=1.2,<2 moto[server,s3,iam]>=5,<6";
 

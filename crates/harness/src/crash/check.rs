@@ -13,7 +13,7 @@ use futures::StreamExt as _;
 use serde_json::Value;
 
 use super::load::Ledger;
-use heddle_harness::client::Client;
+use heddle_harness_kit::client::Client;
 
 /// Longest wait for due timers after the last restart.
 const TIMER_LIMIT: Duration = Duration::from_secs(60);

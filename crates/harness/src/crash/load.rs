@@ -12,8 +12,8 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::sync::watch;
 
-use crate::random::Random;
-use heddle_harness::client::{Answer, Client};
+use heddle_harness_kit::client::{Answer, Client};
+use heddle_harness_kit::random::Random;
 
 /// A run whose start was acknowledged.
 #[derive(Debug, Clone)]

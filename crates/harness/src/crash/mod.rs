@@ -1,6 +1,7 @@
 //! Kills the server at random moments under load, then checks that nothing acknowledged was lost or doubled.
 
 mod check;
+mod events;
 mod load;
 mod whole;
 
@@ -12,12 +13,11 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use crate::random::{self, Random};
-use heddle_harness::client::Client;
-use heddle_harness::out;
-use heddle_harness::server::{self, Backend, Build, Mode, Server};
-
-use crate::prepare;
+use heddle_harness_kit::client::Client;
+use heddle_harness_kit::out;
+use heddle_harness_kit::prepare;
+use heddle_harness_kit::random::{self, Random};
+use heddle_harness_kit::server::{self, Backend, Build, Mode, Server};
 
 /// Options of `crash`.
 #[derive(clap::Args)]
@@ -28,9 +28,12 @@ pub(crate) struct Options {
     /// Database of the started server.
     #[arg(long, value_enum, default_value_t = Backend::Sqlite)]
     backend: Backend,
-    /// Callers at the same time.
-    #[arg(long, default_value_t = 16)]
-    callers: usize,
+    /// Callers at the same time; 16, and with --cases 64 when absent.
+    #[arg(long)]
+    callers: Option<usize>,
+    /// Sends case events, a fifth of the keys again, in place of runs: each key must count once.
+    #[arg(long)]
+    cases: bool,
     /// Callers at the same time that start runs with jobs, instances, calls and compensation.
     #[arg(long, default_value_t = 4)]
     starters: usize,
@@ -63,23 +66,15 @@ pub(crate) async fn run(options: Options) -> Result<bool> {
     let password = facts.password.context("the ready file names no password")?;
     let client = Client::sign_in(&facts.address, &email, &password).await?;
     let token = client.token();
+    if options.cases {
+        return events::run(&options, seed, server, client).await;
+    }
     let workflow = prepare::publish(&client, "crash", prepare::TASK_AND_TIMER).await?;
     let whole = whole::Workflows::publish(&client).await?;
 
     let (address, callers) = start_callers(&options, &workflow, client, seed);
     let hands = whole::Hands::start(&whole, &options, &address, seed);
-    let mut random = Random::new(seed);
-    let mut logged = 0;
-    for kill in 1..=options.kills {
-        let life = random.between(options.shortest_ms, options.longest_ms.max(options.shortest_ms));
-        tokio::time::sleep(Duration::from_millis(life)).await;
-        address.send_replace(None);
-        server.kill().await?;
-        logged = server.log_text().len();
-        server.launch().await.with_context(|| format!("the restart after kill {kill} (seed {seed})"))?;
-        address.send_replace(Some(Arc::new(Client::with_token(&server.facts().address, &token)?)));
-    }
-    tokio::time::sleep(Duration::from_millis(options.shortest_ms)).await;
+    let logged = kills(&mut server, &options, &address, seed, &token).await?;
     let ledger = callers.finish().await?;
     let client = Client::with_token(&server.facts().address, &token)?;
     // What the last start found three times under way is set aside before it begins anything.
@@ -97,6 +92,29 @@ pub(crate) async fn run(options: Options) -> Result<bool> {
     ));
     let ledger = ledger.with(&hands);
     Ok(report(&options, seed, &ledger, &found))
+}
+
+/// Kills the server as often as asked, and tells how long its log was before its last start.
+async fn kills(
+    server: &mut Server,
+    options: &Options,
+    address: &Address,
+    seed: u64,
+    token: &str,
+) -> Result<usize> {
+    let mut random = Random::new(seed);
+    let mut logged = 0;
+    for kill in 1..=options.kills {
+        let life = random.between(options.shortest_ms, options.longest_ms.max(options.shortest_ms));
+        tokio::time::sleep(Duration::from_millis(life)).await;
+        address.send_replace(None);
+        server.kill().await?;
+        logged = server.log_text().len();
+        server.launch().await.with_context(|| format!("the restart after kill {kill} (seed {seed})"))?;
+        address.send_replace(Some(Arc::new(Client::with_token(&server.facts().address, token)?)));
+    }
+    tokio::time::sleep(Duration::from_millis(options.shortest_ms)).await;
+    Ok(logged)
 }
 
 /// Has the work done that was set aside, and tells how much that was: kills that meet the same piece three times one after
@@ -127,7 +145,7 @@ type Address = watch::Sender<Option<Arc<Client>>>;
 fn start_callers(options: &Options, workflow: &str, client: Client, seed: u64) -> (Address, Callers) {
     let (sender, receiver) = watch::channel(Some(Arc::new(client)));
     let stop = Arc::new(AtomicBool::new(false));
-    let tasks = (0..options.callers)
+    let tasks = (0..options.callers.unwrap_or(16))
         .map(|number| {
             let caller = load::Caller {
                 number,

@@ -17,9 +17,9 @@ use serde_json::{Value, json};
 use super::check::{self, Findings, History};
 use super::load::{Acknowledged, Ledger, Line, Outcome, judge};
 use super::{Address, Options};
-use crate::prepare;
-use crate::random::Random;
-use heddle_harness::client::Client;
+use heddle_harness_kit::client::Client;
+use heddle_harness_kit::prepare;
+use heddle_harness_kit::random::Random;
 
 /// Lock of a job: short, so that a job whose activation was not answered comes again soon.
 const LOCK_MS: u64 = 2_000;

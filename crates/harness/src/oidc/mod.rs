@@ -14,13 +14,13 @@ use anyhow::{Context, Result, bail, ensure};
 use reqwest::Url;
 use serde_json::{Value, json};
 
-use heddle_harness::client::Client;
-use heddle_harness::out;
-use heddle_harness::postgres::Postgres;
-use heddle_harness::server::{self, Backend, Build, Mode, Server, Surroundings};
+use heddle_harness_kit::client::Client;
+use heddle_harness_kit::npm::Package;
+use heddle_harness_kit::out;
+use heddle_harness_kit::postgres::Postgres;
+use heddle_harness_kit::server::{self, Backend, Build, Mode, Server, Surroundings};
 
 use self::browser::{Browser, Page};
-use crate::npm::Package;
 
 /// Options of `oidc`.
 #[derive(clap::Args)]

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use heddle_harness::out;
-use heddle_harness::server::{self, Backend, Build, Mode, Server};
+use heddle_harness_kit::out;
+use heddle_harness_kit::server::{self, Backend, Build, Mode, Server};
 
 use crate::schemathesis;
 

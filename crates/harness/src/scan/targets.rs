@@ -1,6 +1,6 @@
 //! Requests that the scanners begin with: known-good calls of the operations of a document.
 
-use heddle_harness::client::encode;
+use heddle_harness_kit::client::encode;
 use serde_json::Value;
 
 use crate::schemathesis::apart;

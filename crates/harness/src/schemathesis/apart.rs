@@ -9,8 +9,8 @@ use super::report::Seen;
 use super::tool::Start;
 use super::{Setting, fetch, make, sign_in};
 use crate::licence::licence;
-use heddle_harness::client::Client;
-use heddle_harness::server::{Mode, Server};
+use heddle_harness_kit::client::Client;
+use heddle_harness_kit::server::{Mode, Server};
 
 /// Precondition of an operation that is tried apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,10 +12,9 @@ use reqwest::Method;
 use serde_json::{Map, Value, json};
 
 use super::document::{Document, Operation, unique};
-use heddle_harness::client::Client;
-use heddle_harness::out;
-
-use crate::prepare;
+use heddle_harness_kit::client::Client;
+use heddle_harness_kit::out;
+use heddle_harness_kit::prepare;
 
 /// Known-good calls and real path parameters, by operation.
 #[derive(Debug, Default)]
@@ -36,16 +35,20 @@ pub(crate) struct Maker<'a> {
     quick: String,
     /// A published workflow with one human task.
     human: String,
+    /// A published case type with one human task.
+    case_type: String,
 }
 
 type Parameters = Map<String, Value>;
 
 impl<'a> Maker<'a> {
-    /// Publishes the workflows that the others are made from.
+    /// Publishes the workflows and the case type that the others are made from.
     pub(crate) async fn new(client: &'a Client, document: &'a Document) -> Result<Self> {
         let quick = imported(client).await?;
         let human = prepare::publish(client, &format!("human-{}", unique()), prepare::HUMAN_TASK).await?;
-        Ok(Self { client, document, quick, human })
+        let case = format!("case-{}", unique());
+        let case_type = prepare::publish_case(client, &case, prepare::HUMAN_CASE).await?;
+        Ok(Self { client, document, quick, human, case_type })
     }
 
     /// Adds the calls of an operation; one that no call can be made for is left to the generated ones.
@@ -84,11 +87,15 @@ impl<'a> Maker<'a> {
         if names.contains(&"workflowId") {
             return self.workflow_path(operation).await;
         }
+        if names.contains(&"caseTypeId") || names.contains(&"caseId") {
+            return self.case_path(operation).await;
+        }
         let [name] = names.as_slice() else { anyhow::bail!("no rule for {names:?}") };
         let id = match *name {
             "sessionId" => self.session().await?,
             "taskId" => self.task().await?,
             "eventId" => self.event().await?,
+            "token" => self.hook().await?,
             "userId" if operation.path.starts_with("/api/members") => self.member(operation).await?,
             _ => {
                 let collection = operation.path.split("/{").next().unwrap_or_default();
@@ -127,8 +134,64 @@ impl<'a> Maker<'a> {
         Ok(path)
     }
 
+    /// Path parameters of a case type, of its own where the operation changes it, or of a case that was just started.
+    async fn case_path(&self, operation: &Operation) -> Result<Parameters> {
+        let mut path = Map::new();
+        for name in operation.parameters() {
+            let value = match name {
+                "caseTypeId" if operation.method == "GET" || operation.path.ends_with("/validate") => {
+                    self.case_type.clone()
+                }
+                "caseTypeId" => {
+                    let case = format!("draft-case-{}", unique());
+                    prepare::import_case(self.client, &case, prepare::HUMAN_CASE).await?
+                }
+                "caseId" => {
+                    let key = format!("case-{}", unique());
+                    let case = prepare::start_case(self.client, &self.case_type, &key).await?;
+                    case["id"].as_str().context("a started case has an id")?.to_owned()
+                }
+                "planItemId" => "work".to_owned(),
+                "itemId" => "note".to_owned(),
+                "transition" => "suspend".to_owned(),
+                other => anyhow::bail!("no rule for {other}"),
+            };
+            path.insert(name.to_owned(), json!(value));
+        }
+        Ok(path)
+    }
+
+    /// The body of an operation on cases and their types; none where a sample of its schema does.
+    async fn case_body(&self, label: &str, path: &Parameters) -> Result<Option<Value>> {
+        Ok(Some(match label {
+            "POST /api/case-types/import/cmmn" | "POST /api/case-types/import/cmmn/preview" => {
+                let case = format!("imported-case-{}", unique());
+                let content = prepare::case_document(&case, prepare::HUMAN_CASE);
+                json!({"fileName": format!("{case}.cmmn"), "content": content})
+            }
+            "POST /api/case-types" => json!({
+                "slug": format!("case-{}", unique()), "displayName": "Made", "description": ""}),
+            "PATCH /api/case-types/{caseTypeId}" => json!({"displayName": "Renamed"}),
+            "PUT /api/case-types/{caseTypeId}/draft" => {
+                let id = path.get("caseTypeId").and_then(Value::as_str).unwrap_or_default();
+                let case_type = self.client.get(&format!("/api/case-types/{id}")).await?.data()?;
+                json!({"definition": case_type["definition"]})
+            }
+            "POST /api/case-types/{caseTypeId}/validate"
+            | "POST /api/case-types/{caseTypeId}/publish"
+            | "POST /api/cases/{caseId}/{transition}"
+            | "POST /api/cases/{caseId}/plan-items/{planItemId}/{transition}" => json!({}),
+            "POST /api/cases" => json!({"caseTypeId": self.case_type, "file": {"note": {"text": "a"}}}),
+            "PUT /api/cases/{caseId}/file/{itemId}" => json!({"value": {"text": "a"}}),
+            _ => return Ok(None),
+        }))
+    }
+
     async fn body(&self, operation: &Operation, path: &Parameters) -> Result<Option<Value>> {
         let label = operation.label();
+        if let Some(body) = self.case_body(&label, path).await? {
+            return Ok(Some(body));
+        }
         let key = format!("key-{}", unique());
         let body = match label.as_str() {
             "POST /api/workflows" => json!({
@@ -242,6 +305,16 @@ impl<'a> Maker<'a> {
         let body = json!({"correlationKey": key, "eventType": "note", "idempotencyKey": key, "payload": {}});
         let data = self.client.post("/api/case-events", &body).await?.data()?;
         data["event"]["id"].as_str().map(str::to_owned).context("a case event without an id")
+    }
+
+    /// The token of a hook at which calls come in: the end of its address.
+    async fn hook(&self) -> Result<String> {
+        let create = Operation { method: "POST".to_owned(), path: "/api/incoming-hooks".to_owned() };
+        let mut body = self.document.sample(&create).context("hooks take no JSON")?;
+        body["name"] = json!(format!("made-{}", unique()));
+        let made = self.client.post(&create.path, &body).await?.data()?;
+        let token = made["path"].as_str().and_then(|path| path.rsplit('/').next());
+        token.map(str::to_owned).context("a hook without an address")
     }
 
     /// A user, made a member first where the operation removes one.

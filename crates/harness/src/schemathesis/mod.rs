@@ -12,12 +12,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use heddle_harness::client::Client;
-use heddle_harness::out;
-use heddle_harness::postgres::Postgres;
-use heddle_harness::server::{self, Backend, Build, Mode, Server};
-
-use crate::random;
+use heddle_harness_kit::client::Client;
+use heddle_harness_kit::out;
+use heddle_harness_kit::postgres::Postgres;
+use heddle_harness_kit::random;
+use heddle_harness_kit::server::{self, Backend, Build, Mode, Server};
 
 use document::{Document, Operation};
 use fixtures::{Fixtures, Maker};

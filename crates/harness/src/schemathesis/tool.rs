@@ -8,7 +8,7 @@ use serde_json::Value;
 use toml::Table;
 
 use super::fixtures::Fixtures;
-use heddle_harness::{out, workspace};
+use heddle_harness_kit::{out, workspace};
 
 const REQUIREMENT: &str = "schemathesis>=4.32,<5";
 const HOOKS: &str = include_str!("hooks.py");

@@ -26,13 +26,13 @@ pub(crate) fn is_id(text: &str) -> bool {
 }
 
 impl Client {
-    /// A workflow by its slug or id, if there is one.
+    /// A thing of this list by its slug or id, if there is one.
     ///
     /// # Errors
     /// [`Refusal`], [`crate::failure::Unreachable`].
-    pub(crate) async fn workflow_if_any(&self, name: &str) -> Result<Option<Value>> {
+    pub(crate) async fn named_if_any(&self, list: &str, name: &str) -> Result<Option<Value>> {
         if is_id(name) {
-            let found = self.get(&format!("/api/workflows/{}", name.to_lowercase())).await;
+            let found = self.get(&format!("{list}/{}", name.to_lowercase())).await;
             return match found {
                 Err(error)
                     if error.downcast_ref::<Refusal>().is_some_and(|refusal| refusal.status == 404) =>
@@ -43,8 +43,16 @@ impl Client {
             };
         }
         // The search is for a part of the text; only the whole slug counts.
-        let rows = self.list("/api/workflows", &Query::default().with("q", name), ALL).await?;
+        let rows = self.list(list, &Query::default().with("q", name), ALL).await?;
         Ok(rows.into_iter().find(|row| text(row, "/slug") == name))
+    }
+
+    /// A workflow by its slug or id, if there is one.
+    ///
+    /// # Errors
+    /// As [`Self::named_if_any`].
+    pub(crate) async fn workflow_if_any(&self, name: &str) -> Result<Option<Value>> {
+        self.named_if_any("/api/workflows", name).await
     }
 
     /// A workflow by its slug or id.

@@ -4,6 +4,7 @@ use anyhow::Result;
 use serde_json::{Map, Value, json};
 
 use super::given;
+use super::work::first;
 use crate::cli::{ActivateJobs, CompleteJob, FailJob, ListJobs};
 use crate::client::{Client, Query, escaped, text};
 use crate::output;
@@ -33,11 +34,11 @@ pub(crate) async fn list(client: &Client, options: &ListJobs, as_json: bool) -> 
             or("/state", ""),
             or("/worker", "-"),
             row.pointer("/retries").map(Value::to_string).unwrap_or_default(),
-            or("/runId", ""),
+            first(row, &["runId", "caseId"]).unwrap_or_default().to_owned(),
         ]
     };
     output::table(
-        ["ID", "TYPE", "STATE", "WORKER", "RETRIES", "RUN"],
+        ["ID", "TYPE", "STATE", "WORKER", "RETRIES", "OF"],
         &rows.iter().map(cells).collect::<Vec<_>>(),
     );
     Ok(())
@@ -61,13 +62,10 @@ pub(crate) async fn activate(client: &Client, options: &ActivateJobs, as_json: b
             text(row, "/type").to_owned(),
             number(row, "/epoch"),
             text(row, "/lockedUntil").to_owned(),
-            text(row, "/runId").to_owned(),
+            first(row, &["runId", "caseId"]).unwrap_or_default().to_owned(),
         ]
     };
-    output::table(
-        ["ID", "TYPE", "EPOCH", "LOCKED UNTIL", "RUN"],
-        &rows.iter().map(cells).collect::<Vec<_>>(),
-    );
+    output::table(["ID", "TYPE", "EPOCH", "LOCKED UNTIL", "OF"], &rows.iter().map(cells).collect::<Vec<_>>());
     Ok(())
 }
 

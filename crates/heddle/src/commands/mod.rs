@@ -3,9 +3,12 @@
 mod access;
 mod audit;
 pub(crate) mod backup;
+mod case;
+mod case_type;
 mod connection;
 pub(crate) mod decision;
 mod doctor;
+mod drafted;
 mod given;
 mod group;
 mod import;
@@ -31,9 +34,9 @@ use serde_json::{Map, Value, json};
 use tracing_subscriber::EnvFilter;
 
 use crate::cli::{
-    AccessCommand, AuditCommand, Cli, Command, ConnectionCommand, CreateUser, DeadLetterCommand,
-    EventCommand, GroupCommand, JobCommand, KeyCommand, LicenceCommand, Place, RunCommand, TaskCommand,
-    TokenCommand, UserCommand, VerifyAudit, WorkflowCommand,
+    AccessCommand, AuditCommand, CaseCommand, CaseTypeCommand, Cli, Command, ConnectionCommand, CreateUser,
+    DeadLetterCommand, EventCommand, GroupCommand, JobCommand, KeyCommand, LicenceCommand, Place, RunCommand,
+    TaskCommand, TokenCommand, UserCommand, VerifyAudit, WorkflowCommand,
 };
 use crate::client::{Client, Need};
 use crate::config::{Effective, Row};
@@ -93,7 +96,9 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
         Command::Token { command } => block_on(tokens(config, command, json)),
         Command::Licence { command } => block_on(licences(config, command, json)),
         Command::Workflow { command } => block_on(workflows(config, command, json)),
+        Command::CaseType { command } => block_on(case_types(config, command, json)),
         Command::Run { command } => block_on(runs(config, command, json)),
+        Command::Case { command } => block_on(cases(config, command, json)),
         Command::Task { command } => block_on(tasks(config, command, json)),
         Command::Job { command } => block_on(jobs(config, command, json)),
         Command::Event { command } => block_on(events(config, command, json)),
@@ -294,14 +299,15 @@ async fn audit_verify(config: Config, options: VerifyAudit, json: bool) -> Resul
 }
 
 async fn workflows(config: Config, command: WorkflowCommand, json: bool) -> Result<()> {
-    let own = Need::Account;
+    let (own, all) = (Need::Account, &drafted::WORKFLOWS);
     match &command {
         WorkflowCommand::List(options) => {
-            with(config, &options.place, own, async |client| workflow::list(client, options, json).await)
-                .await
+            let work = async |client: &Client| drafted::list(client, all, options, json).await;
+            with(config, &options.place, own, work).await
         }
         WorkflowCommand::Get(options) => {
-            with(config, &options.place, own, async |client| workflow::get(client, options, json).await).await
+            let work = async |client: &Client| drafted::get(client, all, &options.workflow, json).await;
+            with(config, &options.place, own, work).await
         }
         WorkflowCommand::Validate(options) => {
             with(config, &options.place, own, async |client| workflow::validate(client, options, json).await)
@@ -312,20 +318,60 @@ async fn workflows(config: Config, command: WorkflowCommand, json: bool) -> Resu
                 .await
         }
         WorkflowCommand::Publish(options) => {
-            with(config, &options.place, own, async |client| workflow::publish(client, options, json).await)
-                .await
+            let (name, note) = (&options.workflow, options.note.as_deref());
+            let work = async |client: &Client| drafted::publish(client, all, name, note, json).await;
+            with(config, &options.place, own, work).await
         }
         WorkflowCommand::Export(options) => {
             with(config, &options.place, own, async |client| workflow::export(client, options, json).await)
                 .await
         }
         WorkflowCommand::Archive(options) => {
-            with(config, &options.place, own, async |client| workflow::archive(client, options, json).await)
-                .await
+            let work = async |client: &Client| drafted::archive(client, all, &options.workflow, json).await;
+            with(config, &options.place, own, work).await
         }
         WorkflowCommand::Delete(options) => {
-            with(config, &options.place, own, async |client| workflow::delete(client, options, json).await)
-                .await
+            let work = async |client: &Client| drafted::delete(client, all, &options.workflow, json).await;
+            with(config, &options.place, own, work).await
+        }
+    }
+}
+
+async fn case_types(config: Config, command: CaseTypeCommand, json: bool) -> Result<()> {
+    let (own, all) = (Need::Account, &drafted::CASE_TYPES);
+    match &command {
+        CaseTypeCommand::List(options) => {
+            let work = async |client: &Client| drafted::list(client, all, options, json).await;
+            with(config, &options.place, own, work).await
+        }
+        CaseTypeCommand::Get(options) => {
+            let work = async |client: &Client| drafted::get(client, all, &options.case_type, json).await;
+            with(config, &options.place, own, work).await
+        }
+        CaseTypeCommand::Validate(options) => {
+            let work = async |client: &Client| case_type::validate(client, options, json).await;
+            with(config, &options.place, own, work).await
+        }
+        CaseTypeCommand::Import(options) => {
+            let work = async |client: &Client| case_type::import(client, options, json).await;
+            with(config, &options.place, own, work).await
+        }
+        CaseTypeCommand::Publish(options) => {
+            let (name, note) = (&options.case_type, options.note.as_deref());
+            let work = async |client: &Client| drafted::publish(client, all, name, note, json).await;
+            with(config, &options.place, own, work).await
+        }
+        CaseTypeCommand::Export(options) => {
+            let work = async |client: &Client| case_type::export(client, options, json).await;
+            with(config, &options.place, own, work).await
+        }
+        CaseTypeCommand::Archive(options) => {
+            let work = async |client: &Client| drafted::archive(client, all, &options.case_type, json).await;
+            with(config, &options.place, own, work).await
+        }
+        CaseTypeCommand::Delete(options) => {
+            let work = async |client: &Client| drafted::delete(client, all, &options.case_type, json).await;
+            with(config, &options.place, own, work).await
         }
     }
 }
@@ -355,6 +401,31 @@ async fn runs(config: Config, command: RunCommand, json: bool) -> Result<()> {
         RunCommand::Cancel(options) => {
             with(config, &options.run.place, own, async |client| run::cancel(client, options, json).await)
                 .await
+        }
+    }
+}
+
+async fn cases(config: Config, command: CaseCommand, json: bool) -> Result<()> {
+    let own = Need::Account;
+    match &command {
+        CaseCommand::Start(options) => {
+            with(config, &options.place, own, async |client| case::start(client, options, json).await).await
+        }
+        CaseCommand::List(options) => {
+            with(config, &options.place, own, async |client| case::list(client, options, json).await).await
+        }
+        CaseCommand::Get(options) => {
+            with(config, &options.place, own, async |client| case::get(client, options, json).await).await
+        }
+        CaseCommand::Transition(options) => {
+            with(config, &options.place, own, async |client| case::transition(client, options, json).await)
+                .await
+        }
+        CaseCommand::File(options) => {
+            with(config, &options.place, own, async |client| case::file(client, options, json).await).await
+        }
+        CaseCommand::Events(options) => {
+            with(config, &options.place, own, async |client| case::events(client, options, json).await).await
         }
     }
 }

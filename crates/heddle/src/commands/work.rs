@@ -34,11 +34,11 @@ pub(crate) async fn tasks(client: &Client, options: &ListTasks, as_json: bool) -
             or("/state", ""),
             or("/assignee", "-"),
             or("/dueAt", "-"),
-            or("/runId", ""),
+            first(row, &["runId", "caseId"]).unwrap_or_default().to_owned(),
         ]
     };
     output::table(
-        ["ID", "NAME", "STATE", "ASSIGNEE", "DUE", "RUN"],
+        ["ID", "NAME", "STATE", "ASSIGNEE", "DUE", "RUN OR CASE"],
         &rows.iter().map(cells).collect::<Vec<_>>(),
     );
     Ok(())
@@ -47,23 +47,19 @@ pub(crate) async fn tasks(client: &Client, options: &ListTasks, as_json: bool) -
 pub(crate) async fn complete(client: &Client, options: &CompleteTask, as_json: bool) -> Result<()> {
     let values = given::object("--values", options.values.as_deref())?;
     let task = client.task(&options.task, options.run.as_deref()).await?;
-    let mut body = Map::from_iter([("taskId".to_owned(), json!(text(&task, "/id")))]);
+    let mut body = Map::new();
     let members = [("outcome", options.outcome.clone().map(Value::from)), ("values", values)];
     let members = members.into_iter().chain([("comment", options.comment.clone().map(Value::from))]);
     body.extend(members.filter_map(|(name, value)| Some((name.to_owned(), value?))));
-    let path = format!(
-        "/api/workflows/{}/runs/{}/human-tasks/{}/complete",
-        text(&task, "/workflowId"),
-        text(&task, "/runId"),
-        crate::client::escaped(text(&task, "/nodeId")),
-    );
+    let path = format!("/api/human-tasks/{}/complete", text(&task, "/id"));
     let done = client.post(&path, &Value::Object(body)).await?;
     if as_json {
         output::json(&done);
     } else {
-        let (name, run, state) =
-            (text(&done, "/task/name"), text(&done, "/run/id"), text(&done, "/run/state"));
-        output::line(&output::plain(&format!("Completed \"{name}\"; the run {run} is {state}.")));
+        let name = text(&done, "/task/name");
+        let what = if done.get("case").is_some() { "case" } else { "run" };
+        let (id, state) = (text(&done, &format!("/{what}/id")), text(&done, &format!("/{what}/state")));
+        output::line(&output::plain(&format!("Completed \"{name}\"; the {what} {id} is {state}.")));
     }
     Ok(())
 }
@@ -98,12 +94,20 @@ fn told(done: Value, what: &str, as_json: bool) {
     if as_json {
         return output::json(&done);
     }
-    let runs: Vec<_> = done.get("workflowRunIds").and_then(Value::as_array).cloned().unwrap_or_default();
-    match runs.len() {
-        0 => output::line(&format!("{what} was taken; no run has it yet.")),
-        _ => output::line(&format!("{what} went to these runs:")),
+    let ids = |name: &str| done.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+    let all = [("runs", ids("workflowRunIds")), ("cases", ids("caseIds"))];
+    if all.iter().all(|(_, ids)| ids.is_empty()) {
+        output::line(&format!("{what} was taken; no run has it yet."));
     }
-    runs.iter().filter_map(Value::as_str).for_each(output::line);
+    for (name, ids) in all.iter().filter(|(_, ids)| !ids.is_empty()) {
+        output::line(&format!("{what} went to these {name}:"));
+        ids.iter().filter_map(Value::as_str).for_each(output::line);
+    }
+}
+
+/// The first of some members that has a text.
+pub(super) fn first<'r>(row: &'r Value, members: &[&str]) -> Option<&'r str> {
+    members.iter().find_map(|name| row.get(name)?.as_str())
 }
 
 pub(crate) async fn letters(client: &Client, options: &ListLetters, as_json: bool) -> Result<()> {
@@ -118,7 +122,7 @@ pub(crate) async fn letters(client: &Client, options: &ListLetters, as_json: boo
         return Ok(());
     }
     let cells = |row: &Value| {
-        let of = row.get("runId").or_else(|| row.get("workflowId")).and_then(Value::as_str).unwrap_or("-");
+        let of = first(row, &["runId", "caseId", "workflowId", "caseTypeId"]).unwrap_or("-");
         let text = |name: &str| text(row, name).to_owned();
         [text("/id"), text("/createdAt"), text("/kind"), text("/reason"), of.to_owned(), text("/message")]
     };

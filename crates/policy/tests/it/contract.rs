@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use heddle_policy::capability::ALL;
+use heddle_policy::capability::{ALL, Described};
 use heddle_policy::{Action, Permission, ResourceType};
 
 type Row = (Vec<String>, String, String);
@@ -37,18 +37,33 @@ fn all_rows() -> Option<Vec<(String, Row)>> {
 /// Rows of served areas whose operations are still to come (`to-come.txt` of the crate `api`).
 const TO_COME: &[(&str, &str)] = &[("licence.manage", "audit-event")];
 
+/// Capabilities without a row of their own: of hooks, which stand beside the contract, and of tasks of cases, whose rows
+/// tell of those of runs.
+const BESIDE: &[&str] = &[
+    "CaseCompleteTask",
+    "CaseTaskAssign",
+    "CaseTaskList",
+    "CaseTaskRead",
+    "HookCreate",
+    "HookDelete",
+    "HookList",
+    "HookRead",
+    "HookUpdate",
+];
+
+fn row_of(one: &Described) -> Row {
+    let names = one.permissions.iter().map(ToString::to_string).collect();
+    (names, one.resource.to_string(), one.action.to_string())
+}
+
 #[test]
 fn every_row_of_what_is_served_has_its_capability_and_every_capability_its_row() {
     let Some(rows) = all_rows() else { return };
-    let ours: BTreeSet<Row> = ALL
-        .iter()
-        .map(|one| {
-            let names = one.permissions.iter().map(ToString::to_string).collect();
-            (names, one.resource.to_string(), one.action.to_string())
-        })
-        .collect();
+    let ours: BTreeSet<Row> = ALL.iter().map(row_of).collect();
     let served = [
         "workflows",
+        "case-types",
+        "cases",
         "case-events",
         "licence",
         "administration",
@@ -62,8 +77,8 @@ fn every_row_of_what_is_served_has_its_capability_and_every_capability_its_row()
     for (area, row) in rows.iter().filter(|(area, row)| served.contains(&area.as_str()) && !to_come(row)) {
         assert!(ours.contains(row), "{area}: {row:?}");
     }
-    for row in &ours {
-        assert!(theirs.contains(row), "{row:?}");
+    for one in ALL {
+        assert_eq!(theirs.contains(&row_of(one)), !BESIDE.contains(&one.name), "{}", one.name);
     }
 }
 

@@ -54,7 +54,7 @@ fn asked<'a>(kind: ResourceType, action: Action, target: &'a Target) -> Question
 fn targets(kind: ResourceType) -> Vec<Target> {
     let ids = || IDS.iter().chain([&NOBODY]);
     let mut all: Vec<Target> = ids().map(|id| Target::one(rule_id(id))).collect();
-    for parent in kind.ancestors() {
+    for parent in kind.places() {
         let within = |id: &str, above: &str| Target::one(rule_id(id)).within(parent, rule_id(above));
         all.extend(ids().flat_map(|id| IDS.map(|above| within(id, above))));
     }

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod contract;
 #[cfg(test)]
+mod in_cases;
+#[cfg(test)]
 mod licence;
 #[cfg(test)]
 mod listing;

@@ -24,7 +24,8 @@ fn workflow(text: &str) -> WorkflowId {
     text.parse().unwrap()
 }
 
-pub(crate) const TYPES: [&str; 5] = ["run", "workflow", "document", "vector-database", "member"];
+pub(crate) const TYPES: [&str; 7] =
+    ["run", "workflow", "document", "vector-database", "member", "dead-letter", "case-type"];
 pub(crate) const DONE: [&str; 4] = ["read", "list", "cancel", "query"];
 pub(crate) const IDS: [&str; 4] = [
     "00000000-0000-7000-8000-000000000001",
@@ -88,8 +89,9 @@ pub(crate) fn each_question(mut ask: impl FnMut(&Question<'_>)) {
         for whose in [Ownership::Own, Ownership::Other] {
             targets.extend(IDS.map(|id| Target::one(rule_id(id)).owned(whose)));
         }
-        if let Some(parent) = kind(resource).parent() {
+        for parent in kind(resource).places() {
             targets.extend(IDS.map(|id| Target::one(rule_id(IDS[0])).within(parent, rule_id(id))));
+            targets.push(Target::all().within(parent, rule_id(IDS[0])));
         }
         for (action, target, permissions) in DONE
             .iter()

@@ -65,14 +65,27 @@ fn rules(facts: &Facts) -> Vec<Rule> {
     of_roles.chain(of_grants).collect()
 }
 
-fn ancestor_types(resource: &str) -> &'static [&'static str] {
+/// Types within whose things one of a type stands: in those of one line or, where there are two, in those of the other.
+fn lines(resource: &str) -> &'static [&'static [&'static str]] {
     match resource {
-        "run" | "dead-letter" => &["workflow"],
-        "job" => &["run", "workflow"],
-        "case" => &["case-type"],
-        "document" | "ingestion-job" => &["vector-database"],
+        "run" => &[&["workflow"]],
+        "dead-letter" => &[&["workflow"], &["case-type"]],
+        "job" => &[&["run", "workflow"], &["case", "case-type"]],
+        "case" => &[&["case-type"]],
+        "document" | "ingestion-job" => &[&["vector-database"]],
         _ => &[],
     }
+}
+
+fn is_named(target: &Target, kind: &str) -> bool {
+    target.parents.iter().flatten().any(|(known, _)| known.as_str() == kind)
+}
+
+/// Lines in which a thing may stand: where some of one are named, those alone.
+fn lines_of(resource: &str, target: &Target) -> Vec<&'static [&'static str]> {
+    let is_of = |line: &&&'static [&'static str]| line.iter().any(|kind| is_named(target, kind));
+    let named: Vec<_> = lines(resource).iter().filter(is_of).copied().collect();
+    if named.is_empty() { lines(resource).to_vec() } else { named }
 }
 
 /// Whether the rule's selector is no id of its kind; only vector databases have names, and only runs are one's own.
@@ -131,7 +144,8 @@ fn deny_actions(action: &str) -> Vec<&str> {
 }
 
 fn allow_actions<'a>(resource: &str, action: &'a str) -> Vec<&'a str> {
-    let without_read = ["audit-event", "document", "member", "model", "model-provider", "vector-database"];
+    let without_read =
+        ["audit-event", "dead-letter", "document", "member", "model", "model-provider", "vector-database"];
     match action {
         "list" if without_read.contains(&resource) => vec!["list", "read"],
         "list" => vec!["read"],
@@ -147,25 +161,33 @@ fn denied(facts: &Facts, resource: &str, action: &str, target: &Target) -> bool 
                 || is_unreadable(rule)
                 || id.is_some_and(|id| id.to_string() == rule.selector))
     };
+    let rules = rules(facts);
+    let lines = lines_of(resource, target);
     // Where nobody said within which thing of a kind a thing stands, a deny of any of them may be about it.
-    let is_open = |kind: &str| {
-        target.id.is_some() && !target.parents.iter().flatten().any(|(known, _)| known.as_str() == kind)
+    let is_open = |kind: &str| target.id.is_some() && !is_named(target, kind);
+    // Of all that stands within things of a kind it does not count whose those are.
+    let is_whole = |line: &[&str]| {
+        rules.iter().any(|rule| {
+            let of_own = is_of_own(rule) && is_about(rule, Effect::Deny, "run", &actions);
+            line.iter().any(|kind| hits(rule, kind, None) || (*kind == "run" && of_own))
+        })
     };
-    rules(facts).iter().any(|rule| {
-        hits(rule, resource, target.id.as_ref())
-            || ancestor_types(resource)
-                .iter()
-                .any(|kind| is_open(kind) && is_about(rule, Effect::Deny, kind, &actions))
-            || ancestor_types(resource).iter().any(|kind| hits(rule, kind, None))
-            || (is_of_own(rule)
-                && is_about(rule, Effect::Deny, resource, &actions)
-                && target.id.is_some()
-                && target.ownership != Ownership::Other)
-            || (is_of_own(rule)
-                && ancestor_types(resource).contains(&"run")
-                && is_about(rule, Effect::Deny, "run", &actions))
-            || target.parents.iter().flatten().any(|(kind, id)| hits(rule, kind.as_str(), Some(id)))
-    })
+    let is_somewhere = target.id.is_some() || target.parents.iter().any(Option::is_some);
+    let by_place = match is_somewhere {
+        true => lines.iter().any(|line| is_whole(line)),
+        false => !lines.is_empty() && lines.iter().all(|line| is_whole(line)),
+    };
+    by_place
+        || rules.iter().any(|rule| {
+            hits(rule, resource, target.id.as_ref())
+                || (lines.iter().copied().flatten())
+                    .any(|kind| is_open(kind) && is_about(rule, Effect::Deny, kind, &actions))
+                || (is_of_own(rule)
+                    && is_about(rule, Effect::Deny, resource, &actions)
+                    && target.id.is_some()
+                    && target.ownership != Ownership::Other)
+                || target.parents.iter().flatten().any(|(kind, id)| hits(rule, kind.as_str(), Some(id)))
+        })
 }
 
 fn allowed(facts: &Facts, resource: &str, action: &str, target: &Target) -> bool {
@@ -184,8 +206,10 @@ fn allowed(facts: &Facts, resource: &str, action: &str, target: &Target) -> bool
         Some(id) => given(Some(id), target.ownership),
         // Of a list something must be left: any id that a rule names, or one that none names.
         None if action == "list" => {
-            let elsewhere = |id: &RuleId| {
-                ancestor_types(resource).iter().fold(Target::one(id.clone()), |target, kind| {
+            let nowhere: &[&[&str]] = &[&[]];
+            let somewhere = if lines(resource).is_empty() { nowhere } else { lines(resource) };
+            let elsewhere = |line: &[&str], id: &RuleId| {
+                line.iter().fold(Target::one(id.clone()), |target, kind| {
                     target.within(heddle_policy::ResourceType::parse(kind).unwrap(), rule_id(NOBODY))
                 })
             };
@@ -196,7 +220,9 @@ fn allowed(facts: &Facts, resource: &str, action: &str, target: &Target) -> bool
                 .filter_map(|id| RuleId::read(heddle_policy::ResourceType::VectorDatabase, id))
                 .flat_map(|id| [Ownership::Own, Ownership::Other].map(|whose| (id.clone(), whose)))
                 .any(|(id, whose)| {
-                    given(Some(&id), whose) && !denied(facts, resource, action, &elsewhere(&id).owned(whose))
+                    let is_left =
+                        |line: &&[&str]| !denied(facts, resource, action, &elsewhere(line, &id).owned(whose));
+                    given(Some(&id), whose) && somewhere.iter().any(|line| is_left(line))
                 })
         }
         None => given(None, Ownership::Unknown),

@@ -179,8 +179,7 @@ impl Executor for WebhookExecutor {
             return Outcome::Held { wait: PAUSED };
         }
         // Somebody took the workflow or the type from it while this waited.
-        let subscriber = &webhook.subscriber;
-        if !subscriber.wants(&of.name) || !of.workflow.is_none_or(|of| subscriber.wants_runs_of(of)) {
+        if !webhook.subscriber.still_wants(of) {
             return Outcome::Done;
         }
         self.deliver(&webhook, errand).await

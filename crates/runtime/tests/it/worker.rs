@@ -9,9 +9,9 @@ use heddle_runtime::{EventNotifier, Permit, ServerClock, Worker, WorkerOptions};
 use heddle_usecase::StoreError;
 use heddle_workflows::background;
 use heddle_workflows::limits::Limits;
-use heddle_workflows::models::CompiledVersions;
 use heddle_workflows::ports::{
-    MockCommitter, MockRunStore, MockWorkStore, MockWorkflowStore, Notifier as _, Queue, RunStore, WorkStore,
+    Kinds, MockCommitter, MockRunStore, MockVersions, MockWorkStore, Notifier as _, Queue, RunStore,
+    WorkStore,
 };
 use heddle_workflows::records::{DueTimer, PendingWork, Tries, Work};
 use heddle_workflows::runs::{RunPorts, Runs};
@@ -77,7 +77,6 @@ impl Background {
         runs.expect_sweep().returning(|_| Ok(0));
         let (store, work): (Arc<dyn RunStore>, Arc<dyn WorkStore>) = (Arc::new(runs), Arc::new(work));
         let (hub, clock) = (Arc::new(EventNotifier::default()), Arc::new(ServerClock::default()));
-        let workflows = Arc::new(MockWorkflowStore::new());
         let ports = RunPorts {
             compute: Arc::new(heddle_usecase::InPlace),
             runs: Arc::clone(&store),
@@ -86,8 +85,7 @@ impl Background {
             limits: Arc::new(Limits::default()),
             committer: Arc::new(MockCommitter::new()),
             hub: hub.clone(),
-            workflows: workflows.clone(),
-            models: Arc::new(CompiledVersions::new(workflows)),
+            versions: Kinds::workflows(Arc::new(MockVersions::new())),
             ids: Arc::new(SequentialIds::default()),
             clock: clock.clone(),
             directory: Arc::new(heddle_workflows::ports::MockDirectory::new()),
@@ -137,7 +135,7 @@ async fn a_due_timer_fires_and_the_loop_looks_again_at_once() {
         Ok(due.pop().unwrap_or_default())
     });
     let seen = Arc::clone(&fired);
-    store.runs.expect_load().returning(move |_, run| {
+    store.runs.expect_load_any().returning(move |_, run| {
         seen.lock().push(run);
         // A run that was removed in the meantime has no timer any more, which is no error.
         Err(StoreError::NotFound)
@@ -214,7 +212,7 @@ async fn one_timer_that_fails_spares_the_others_and_is_tried_again() {
         Ok(if rounds >= 0 { vec![timer(1), timer(2)] } else { Vec::new() })
     });
     let (seen, began) = (Arc::clone(&fired), Instant::now());
-    store.runs.expect_load().returning(move |_, at| {
+    store.runs.expect_load_any().returning(move |_, at| {
         seen.lock().push((at, began.elapsed().as_secs()));
         let first = began.elapsed() < Duration::from_secs(1);
         Err(if at == run(1) && first { down() } else { StoreError::NotFound })
@@ -257,7 +255,7 @@ async fn what_has_begun_ends_when_the_installation_becomes_restricted() {
     });
     let licence = Arc::new(std::sync::OnceLock::<Arc<Licence>>::new());
     let ends = Arc::clone(&licence);
-    store.runs.expect_load().returning(move |_, run| {
+    store.runs.expect_load_any().returning(move |_, run| {
         seen.lock().push(run);
         ends.get().unwrap().0.store(false, Ordering::SeqCst);
         Err(StoreError::NotFound)
@@ -350,7 +348,7 @@ async fn a_clock_that_is_moved_stops_at_each_instant_at_which_something_is_due()
         seen.lock().extend(first.map(|at| now.duration_since(at).as_secs()));
         Ok(first.map(|_| timer(1)).into_iter().collect())
     });
-    store.runs.expect_load().returning(|_, _| Err(StoreError::NotFound));
+    store.runs.expect_load_any().returning(|_, _| Err(StoreError::NotFound));
     let background = Background::new(store);
     let reached = background.worker.advance_clock(begin.plus_seconds(10_000)).await.unwrap();
     // Each fired at its own time, not at the end of the move.

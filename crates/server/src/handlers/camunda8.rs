@@ -230,6 +230,7 @@ pub(crate) async fn create(call: Call<ops::CreateProcessInstance>) -> HandlerRes
         business_key: body.business_id.clone(),
         correlation_key: None,
         start_node_id: start.map(|start| start.element_id.clone()),
+        ..StartRun::default()
     };
     let workflow = call.authorized.id().to_string();
     let record = |run: &Run| {
@@ -270,7 +271,7 @@ fn outcome(run: &Run, names: Option<&[String]>) -> Result<JsonObject, Failure> {
             }
             Ok(output)
         }
-        RunState::Failed | RunState::Cancelled => {
+        RunState::Failed | RunState::Cancelled | RunState::Closed => {
             let message = format!("The process instance {key} ended without completing.");
             Err(Failure::because(ErrorCode::StateConflict, "notCompleted", message))
         }

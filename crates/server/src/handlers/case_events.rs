@@ -24,7 +24,7 @@ pub(crate) async fn submit(mut call: Call<ops::SubmitCaseEvent>) -> HandlerResul
     };
     let answer = |event: &InboxEvent| {
         let data = wire::case_events::CaseEventResult {
-            case_ids: Vec::new(),
+            case_ids: event.case_ids.iter().map(ToString::to_string).collect(),
             workflow_run_ids: event.run_ids.iter().map(ToString::to_string).collect(),
             event: event_record(event),
         };
@@ -43,7 +43,7 @@ pub(crate) async fn get(call: Call<ops::GetCaseEvent>) -> HandlerResult {
     let event = call.app.runs.event(&call.authorized, &call.context, call.path.event_id).await?;
     let data = wire::case_events::CaseEventStatus {
         state: case_event_state(event.state),
-        case_ids: Vec::new(),
+        case_ids: event.case_ids.iter().map(ToString::to_string).collect(),
         workflow_run_ids: event.run_ids.iter().map(ToString::to_string).collect(),
         event: event_record(&event),
     };
@@ -63,7 +63,7 @@ pub(crate) async fn signal(mut call: Call<ops::SendSignal>) -> HandlerResult {
     let name = body.name.clone();
     let answer = |event: &InboxEvent| {
         let data = wire::case_events::SignalResult {
-            case_ids: Vec::new(),
+            case_ids: event.case_ids.iter().map(ToString::to_string).collect(),
             workflow_run_ids: event.run_ids.iter().map(ToString::to_string).collect(),
             signal: wire::case_events::SignalRecord {
                 id: event.id.to_string(),
@@ -103,6 +103,7 @@ fn event_record(event: &InboxEvent) -> wire::case_events::CaseEventRecord {
         payload: event.payload.clone(),
         received_at: event.received_at,
         received_by: event.received_by.map(|user| user.to_string()),
-        consumed_by_case_id: None,
+        // Of several cases that took it the first, as the ids are sorted.
+        consumed_by_case_id: event.case_ids.first().map(ToString::to_string),
     }
 }

@@ -3,7 +3,6 @@
 
 use heddle_api::wire::access::PatchRole;
 use heddle_api::wire::directory::{CreateUser, PatchGroup, PatchOrganization, PatchUser};
-use heddle_api::wire::workflows::PatchWorkflow;
 use heddle_identity::records::{GrantPrincipal, GrantRow, Group, GroupRole, Member, Role};
 use heddle_kernel::{RoleId, UserId};
 use heddle_policy::ResourceRule;
@@ -21,6 +20,8 @@ macro_rules! set {
         [$($body.$member.is_some().then_some($name)),+].into_iter().flatten().collect::<Vec<&str>>()
     };
 }
+
+pub(super) use set;
 
 /// A new account.
 pub(super) fn created(body: &CreateUser) -> Value {
@@ -41,14 +42,6 @@ pub(super) fn account(body: &PatchUser) -> Value {
 /// A change of an organisation.
 pub(super) fn organization(body: &PatchOrganization) -> Value {
     json!({ "set": set!(body, "slug" slug, "displayName" display_name) })
-}
-
-/// A change of a workflow.
-pub(super) fn workflow(body: &PatchWorkflow) -> Value {
-    let mut set = set!(body, "displayName" display_name, "description" description, "slug" slug);
-    set.extend((!body.folder_id.is_absent()).then_some("folderId"));
-    set.extend(body.archived.map(|_| "archived"));
-    json!({ "set": set, "archived": body.archived })
 }
 
 /// A membership with its roles and groups.

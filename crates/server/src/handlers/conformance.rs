@@ -1,6 +1,7 @@
 //! Claims of conformance to the standards, and the evidence for them.
 
 use heddle_api::operations::ops;
+use heddle_api::wire::case_types::CmmnConformance;
 use heddle_api::wire::conformance::{
     BpmnConformance, ClaimedElement, CommonExecutableProfile, ConformanceReport, DmnConformance,
     ElementTests, ReportFormat,
@@ -79,6 +80,20 @@ pub(crate) async fn dmn(_: Call<ops::GetDmnConformance>) -> HandlerResult {
             functions: claims.functions.clone(),
             diagrams: claims.diagrams.clone(),
             tests: tests.collect(),
+            deviations: claims.deviations.clone(),
+        },
+    )
+}
+
+/// GET /api/case-types/cmmn/conformance
+pub(crate) async fn cmmn(_: Call<ops::GetCmmnConformance>) -> HandlerResult {
+    let claims = heddle_conformance::cmmn::claims();
+    Response::data(
+        200,
+        CmmnConformance {
+            specification: claims.specification.to_owned(),
+            engine_version: env!("CARGO_PKG_VERSION").to_owned(),
+            elements: claims.elements.clone(),
             deviations: claims.deviations.clone(),
         },
     )

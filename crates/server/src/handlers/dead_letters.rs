@@ -2,11 +2,13 @@
 
 use heddle_api::operations::ops;
 use heddle_api::wire;
+use heddle_kernel::{CaseId, CaseTypeId};
 use heddle_workflows::ports::LetterFilter;
 use heddle_workflows::records::DeadLetter;
 
-use super::id_of;
 use super::literals::{set_aside_reason, work_kind, work_kind_of};
+use super::run_view::{Whose, whose};
+use super::{either, id_of};
 use crate::call::{Call, page};
 use crate::reply::{HandlerResult, Response};
 
@@ -16,8 +18,16 @@ pub(crate) async fn list(call: Call<ops::ListDeadLetters>) -> HandlerResult {
     let page = page(query.limit, query.cursor);
     let filter = LetterFilter {
         kind: query.kind.map(work_kind_of),
-        workflow: id_of(query.workflow_id.as_deref(), "workflowId")?,
-        run: id_of(query.run_id.as_deref(), "runId")?,
+        workflow: either(
+            id_of(query.workflow_id.as_deref(), "workflowId")?,
+            id_of::<CaseTypeId>(query.case_type_id.as_deref(), "caseTypeId")?,
+            "caseTypeId",
+        )?,
+        run: either(
+            id_of(query.run_id.as_deref(), "runId")?,
+            id_of::<CaseId>(query.case_id.as_deref(), "caseId")?,
+            "caseId",
+        )?,
     };
     let found = call.app.runs.dead_letters(&call.authorized, &call.context, &filter, &page).await?;
     Response::list(found, page.limit, |letter| shown(&letter))
@@ -39,6 +49,8 @@ pub(crate) async fn discard(call: Call<ops::DropDeadLetter>) -> HandlerResult {
 }
 
 fn shown(letter: &DeadLetter) -> wire::dead_letters::DeadLetter {
+    let Whose { run_id, workflow_id, case_id, case_type_id } =
+        whose(letter.instance_kind, letter.run, letter.workflow);
     wire::dead_letters::DeadLetter {
         id: letter.id.to_string(),
         kind: work_kind(letter.work.kind()),
@@ -46,8 +58,10 @@ fn shown(letter: &DeadLetter) -> wire::dead_letters::DeadLetter {
         message: letter.message.clone(),
         attempts: letter.tries.attempts,
         crashes: letter.tries.crashes,
-        workflow_id: letter.workflow.map(|id| id.to_string()),
-        run_id: letter.run.map(|id| id.to_string()),
+        workflow_id,
+        run_id,
+        case_type_id,
+        case_id,
         node_id: letter.work.node().map(str::to_owned),
         name: letter.work.name().map(str::to_owned),
         created_at: letter.created_at,

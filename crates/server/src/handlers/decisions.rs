@@ -101,7 +101,7 @@ fn answer(view: &WorkflowView, logic: &DecisionLogic) -> HandlerResult {
     let imported = logic.imported.iter().cloned();
     let imported =
         imported.map(|(namespace, file_name)| wire::decisions::ImportedDecisions { namespace, file_name });
-    let revision = view.workflow.revision;
+    let revision = view.definition.revision;
     let data = wire::decisions::DecisionLogic {
         id: model.id,
         name: model.name,
@@ -130,7 +130,7 @@ fn answer(view: &WorkflowView, logic: &DecisionLogic) -> HandlerResult {
         imported_documents: imported.collect(),
         diagnostics: logic.diagnostics.iter().cloned().map(Into::into).collect(),
         revision: revision.0,
-        draft_revision: view.workflow.draft_revision.0,
+        draft_revision: view.definition.draft_revision.0,
     };
     Ok(Response::data(200, data)?.tagged(revision))
 }

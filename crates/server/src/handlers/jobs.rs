@@ -3,15 +3,16 @@
 use heddle_api::operations::ops;
 use heddle_api::wire;
 use heddle_api::wire::jobs::SettledState;
-use heddle_kernel::{MAX_LIMIT, Page, Timestamp};
+use heddle_kernel::{CaseId, CaseTypeId, MAX_LIMIT, Page, Timestamp};
 use heddle_workflows::ports::JobFilter;
 use heddle_workflows::records::{Job, JobEnding, JobOutcome, JobState, KnownJob};
 use heddle_workflows::runs::{
     ActivateJobs, ActivatedJob, DEFAULT_JOBS, DEFAULT_LOCK_MS, JobError, JobFailure,
 };
 
-use super::id_of;
 use super::literals::{job_kind, job_state, job_state_of};
+use super::run_view::{Whose, whose};
+use super::{either, id_of};
 use crate::call::{Call, page};
 use crate::reply::{HandlerResult, Response};
 
@@ -22,8 +23,16 @@ pub(crate) async fn list(call: Call<ops::ListJobs>) -> HandlerResult {
     let filter = JobFilter {
         job_type: query.r#type,
         state: query.state.map(job_state_of),
-        run: id_of(query.run_id.as_deref(), "runId")?,
-        workflow: id_of(query.workflow_id.as_deref(), "workflowId")?,
+        run: either(
+            id_of(query.run_id.as_deref(), "runId")?,
+            id_of::<CaseId>(query.case_id.as_deref(), "caseId")?,
+            "caseId",
+        )?,
+        workflow: either(
+            id_of(query.workflow_id.as_deref(), "workflowId")?,
+            id_of::<CaseTypeId>(query.case_type_id.as_deref(), "caseTypeId")?,
+            "caseTypeId",
+        )?,
         worker: query.worker,
     };
     let found = call.app.runs.jobs(&call.authorized, &call.context, &filter, &page).await?;
@@ -95,12 +104,16 @@ pub(crate) async fn extend(call: Call<ops::ExtendJob>) -> HandlerResult {
 fn open(job: Job, now: Timestamp) -> wire::jobs::Job {
     let state = job.state_at(now);
     let locked_until = job.locked_until().filter(|_| state == JobState::Locked);
+    let Whose { run_id, workflow_id, case_id, case_type_id } =
+        whose(job.instance_kind, Some(job.run), Some(job.workflow));
     wire::jobs::Job {
         id: job.id.to_string(),
         state: job_state(state),
         kind: job_kind(job.kind),
-        run_id: job.run.to_string(),
-        workflow_id: job.workflow.to_string(),
+        run_id,
+        workflow_id,
+        case_id,
+        case_type_id,
         version: job.version,
         retries: job.retries,
         attempt: job.attempt,
@@ -120,11 +133,15 @@ fn open(job: Job, now: Timestamp) -> wire::jobs::Job {
 
 fn activated(taken: ActivatedJob) -> wire::jobs::ActivatedJob {
     let ActivatedJob { job, variables, correlation_key, business_key, root: _ } = taken;
+    let Whose { run_id, workflow_id, case_id, case_type_id } =
+        whose(job.instance_kind, Some(job.run), Some(job.workflow));
     wire::jobs::ActivatedJob {
         id: job.id.to_string(),
         kind: job_kind(job.kind),
-        run_id: job.run.to_string(),
-        workflow_id: job.workflow.to_string(),
+        run_id,
+        workflow_id,
+        case_id,
+        case_type_id,
         version: job.version,
         epoch: job.epoch,
         locked_until: job.locked_until().unwrap_or(job.created_at),
@@ -159,11 +176,15 @@ fn still_open(job: Job, now: Timestamp) -> wire::jobs::SettledJob {
         JobState::Failed => SettledState::Failed,
         JobState::Suspended => SettledState::Suspended,
     };
+    let Whose { run_id, workflow_id, case_id, case_type_id } =
+        whose(job.instance_kind, Some(job.run), Some(job.workflow));
     wire::jobs::SettledJob {
         id: job.id.to_string(),
         state,
-        run_id: job.run.to_string(),
-        workflow_id: job.workflow.to_string(),
+        run_id,
+        workflow_id,
+        case_id,
+        case_type_id,
         retries: Some(job.retries),
         locked_until: job.locked_until(),
         not_before: job.not_before(),
@@ -173,6 +194,8 @@ fn still_open(job: Job, now: Timestamp) -> wire::jobs::SettledJob {
 }
 
 fn over(ending: JobEnding) -> wire::jobs::SettledJob {
+    let Whose { run_id, workflow_id, case_id, case_type_id } =
+        whose(ending.instance_kind, Some(ending.run), Some(ending.workflow));
     wire::jobs::SettledJob {
         id: ending.id.to_string(),
         state: match ending.outcome {
@@ -180,8 +203,10 @@ fn over(ending: JobEnding) -> wire::jobs::SettledJob {
             JobOutcome::Error => SettledState::Error,
             JobOutcome::Withdrawn => SettledState::Withdrawn,
         },
-        run_id: ending.run.to_string(),
-        workflow_id: ending.workflow.to_string(),
+        run_id,
+        workflow_id,
+        case_id,
+        case_type_id,
         retries: None,
         locked_until: None,
         not_before: None,

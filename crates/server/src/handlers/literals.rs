@@ -2,8 +2,9 @@
 //! exhaustive, so that a literal that one side lacks does not compile.
 
 use heddle_api::wire;
-use heddle_connections::ConnectionKind;
+use heddle_cases::CaseState;
 use heddle_connections::records::{PauseReason, Phase};
+use heddle_connections::{ConnectionKind, SignatureScheme};
 use heddle_identity::records::{SecondFactor, UserKind, UserState};
 use heddle_policy::Effect;
 use heddle_workflows::records::{
@@ -34,9 +35,6 @@ macro_rules! alike {
 
 alike! {
     WorkflowState = workflows::WorkflowState (workflow_state, workflow_state_of) { Draft, Published, Archived }
-    RunState = runs::RunState (run_state, run_state_of) {
-        Queued, Running, Waiting, Completed, Failed, Cancelled, Suspended
-    }
     TriggerKind = runs::TriggerKind (trigger_kind) { Manual, Message, Signal, Timer, Call }
     TaskState = tasks::TaskState (task_state, task_state_of) { Open, Completed, Cancelled }
     InboxState = case_events::CaseEventState (case_event_state) { Consumed, Buffered, Expired }
@@ -50,9 +48,39 @@ alike! {
         Http, Smtp, Postgresql, S3, Webhook
     }
     Phase = connections::TestPhase (test_phase) { Dns, Connect, Tls, Auth, Request }
+    CaseState = cases::CaseState (case_state, case_state_of) {
+        Active, Completed, Terminated, Failed, Suspended, Closed
+    }
+    SignatureScheme = hooks::SignatureScheme (signature_scheme, signature_scheme_of) { StandardWebhooks, Github, Stripe }
     PauseReason = webhooks::PauseReason (pause_reason) { Caller, ReceiverGone }
     SecondFactor = sessions::SecondFactor (second_factor) { Totp, RecoveryCode }
     UserState = directory::UserState (user_state, user_state_of) { Active, Disabled }
     UserKind = directory::UserKind (user_kind, user_kind_of) { Person, Service }
     Effect = access::Effect (effect, effect_of) { Allow, Deny }
+}
+
+/// The state of a run on the wire. A case that was closed has ended; as one that a run called it is shown as completed.
+pub(super) const fn run_state(of: RunState) -> wire::runs::RunState {
+    match of {
+        RunState::Queued => wire::runs::RunState::Queued,
+        RunState::Running => wire::runs::RunState::Running,
+        RunState::Waiting => wire::runs::RunState::Waiting,
+        RunState::Completed | RunState::Closed => wire::runs::RunState::Completed,
+        RunState::Failed => wire::runs::RunState::Failed,
+        RunState::Cancelled => wire::runs::RunState::Cancelled,
+        RunState::Suspended => wire::runs::RunState::Suspended,
+    }
+}
+
+/// Meaning of the state of a run on the wire.
+pub(super) const fn run_state_of(of: wire::runs::RunState) -> RunState {
+    match of {
+        wire::runs::RunState::Queued => RunState::Queued,
+        wire::runs::RunState::Running => RunState::Running,
+        wire::runs::RunState::Waiting => RunState::Waiting,
+        wire::runs::RunState::Completed => RunState::Completed,
+        wire::runs::RunState::Failed => RunState::Failed,
+        wire::runs::RunState::Cancelled => RunState::Cancelled,
+        wire::runs::RunState::Suspended => RunState::Suspended,
+    }
 }

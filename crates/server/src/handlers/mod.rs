@@ -6,13 +6,18 @@ pub(crate) mod authorization;
 pub(crate) mod camunda7;
 pub(crate) mod camunda8;
 pub(crate) mod case_events;
+pub(crate) mod case_types;
+pub(crate) mod case_view;
+pub(crate) mod cases;
 mod changes;
 pub(crate) mod conformance;
 pub(crate) mod connections;
 pub(crate) mod dead_letters;
 pub(crate) mod decisions;
 pub(crate) mod directory;
+mod drafted;
 pub(crate) mod groups;
+pub(crate) mod hooks;
 pub(crate) mod jobs;
 pub(crate) mod licence;
 mod literals;
@@ -36,5 +41,15 @@ pub(crate) fn id_of<T: std::str::FromStr>(text: Option<&str>, field: &str) -> Re
         None => Ok(None),
         Some(Ok(id)) => Ok(Some(id)),
         Some(Err(_)) => Err(Failure::at(field, "wrongType", "An id is needed.")),
+    }
+}
+
+/// The one of two ids that is given: a thing is of a run or of a case.
+fn either<T, U: Into<T>>(run: Option<T>, case: Option<U>, field: &str) -> Result<Option<T>, Failure> {
+    match (run, case) {
+        (Some(_), Some(_)) => {
+            Err(Failure::at(field, "contradiction", "It is of a run or of a case, not of both."))
+        }
+        (run, case) => Ok(run.or(case.map(Into::into))),
     }
 }

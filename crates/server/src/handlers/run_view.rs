@@ -2,13 +2,15 @@
 
 use heddle_api::wire;
 use heddle_bpmn_graph::Graph;
+use heddle_cases::CaseState;
 use heddle_engine::{ActiveNode, Incident, NodeState, WaitKind, WaitingFor};
+use heddle_kernel::{DefinitionKind, RunId, WorkflowId};
 use heddle_workflows::plan::human_task;
 use heddle_workflows::records::{CalledRun, HumanTask, Run};
 use heddle_workflows::runs::{RunView, TaskView};
 use serde_json::Value;
 
-use super::literals::{run_state, task_state, trigger_kind};
+use super::literals::{case_state, run_state, task_state, trigger_kind};
 
 /// Extent of what is shown of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,9 +49,9 @@ pub(crate) fn bare(run: &Run, graph: Option<&Graph>, extent: Extent) -> wire::ru
         revision: run.revision.0,
         business_key: run.business_key.clone(),
         correlation_key: run.correlation_key.clone(),
-        parent_run_id: run.trigger.parent.as_ref().map(|parent| parent.run.to_string()),
+        parent_run_id: parent_of(run, DefinitionKind::Workflow),
         root_run_id: run.root().to_string(),
-        case_id: None,
+        case_id: run.trigger.parent.as_ref().and_then(|parent| parent.case).map(|case| case.to_string()),
         trigger: wire::runs::RunTrigger {
             kind: trigger_kind(run.trigger.kind),
             name: run.trigger.name.clone(),
@@ -78,6 +80,12 @@ pub(crate) fn bare(run: &Run, graph: Option<&Graph>, extent: Extent) -> wire::ru
     }
 }
 
+/// The instance that called another one, where it is of a kind.
+pub(super) fn parent_of(called: &Run, kind: DefinitionKind) -> Option<String> {
+    let parent = called.trigger.parent.as_ref().filter(|parent| parent.kind() == kind);
+    parent.map(|parent| parent.run.to_string())
+}
+
 fn active_node(node: ActiveNode) -> wire::runs::ActiveNode {
     wire::runs::ActiveNode {
         node_id: node.node_id.to_string(),
@@ -93,7 +101,7 @@ fn active_node(node: ActiveNode) -> wire::runs::ActiveNode {
     }
 }
 
-fn waiting_for(wait: WaitingFor) -> wire::runs::WaitingFor {
+pub(super) fn waiting_for(wait: WaitingFor) -> wire::runs::WaitingFor {
     wire::runs::WaitingFor {
         kind: match wait.kind {
             WaitKind::HumanTask => wire::runs::WaitingKind::HumanTask,
@@ -117,18 +125,24 @@ fn waiting_for(wait: WaitingFor) -> wire::runs::WaitingFor {
     }
 }
 
-/// A run that another one called.
+/// A run or a case that a run called.
 pub(crate) fn child(of: CalledRun) -> wire::runs::RunChild {
+    let definition = Some(of.workflow.to_string());
+    let (workflow_id, case_type_id) = match of.kind {
+        DefinitionKind::Workflow => (definition, None),
+        DefinitionKind::Case => (None, definition),
+    };
     wire::runs::RunChild {
         id: of.id.to_string(),
-        workflow_id: of.workflow.to_string(),
+        workflow_id,
+        case_type_id,
         node_id: of.node_id,
         state: run_state(of.state),
     }
 }
 
 /// An incident; what can be decided is what the node tells that it stopped, if it stopped one.
-fn incident(incident: Incident, nodes: &[ActiveNode]) -> wire::runs::Incident {
+pub(super) fn incident(incident: Incident, nodes: &[ActiveNode]) -> wire::runs::Incident {
     let mut waits = nodes.iter().filter_map(|node| node.waiting_for.as_ref());
     let told = waits.find(|wait| wait.incident_id == Some(incident.id)).map(|wait| wait.options.clone());
     let code = serde_json::to_value(incident.code).ok().and_then(|code| code.as_str().map(str::to_owned));
@@ -144,12 +158,37 @@ fn incident(incident: Incident, nodes: &[ActiveNode]) -> wire::runs::Incident {
     }
 }
 
+/// Instance and definition of a thing, each under the name of its kind.
+pub(super) struct Whose {
+    /// The run.
+    pub run_id: Option<String>,
+    /// The workflow.
+    pub workflow_id: Option<String>,
+    /// The case.
+    pub case_id: Option<String>,
+    /// The case type.
+    pub case_type_id: Option<String>,
+}
+
+/// The names of an instance and its definition by their kind.
+pub(super) fn whose(kind: DefinitionKind, instance: Option<RunId>, definition: Option<WorkflowId>) -> Whose {
+    let (own, of) = (instance.map(|id| id.to_string()), definition.map(|id| id.to_string()));
+    match kind {
+        DefinitionKind::Workflow => Whose { run_id: own, workflow_id: of, case_id: None, case_type_id: None },
+        DefinitionKind::Case => Whose { run_id: None, workflow_id: None, case_id: own, case_type_id: of },
+    }
+}
+
 /// A human task.
 pub(crate) fn task(task: &HumanTask) -> wire::tasks::HumanTask {
+    let Whose { run_id, workflow_id, case_id, case_type_id } =
+        whose(task.instance_kind, Some(task.run), Some(task.workflow));
     wire::tasks::HumanTask {
         id: task.id.to_string(),
-        run_id: task.run.to_string(),
-        workflow_id: task.workflow.to_string(),
+        run_id,
+        workflow_id,
+        case_id,
+        case_type_id,
         node_id: task.node_id.clone(),
         node_instance_id: task.node_instance_id.clone(),
         name: task.name.clone(),
@@ -171,10 +210,20 @@ pub(crate) fn task(task: &HumanTask) -> wire::tasks::HumanTask {
 /// A human task with what whoever works on it needs to know.
 pub(crate) fn task_detail(view: &TaskView) -> wire::tasks::HumanTaskDetail {
     let (own, run) = (task(&view.task), &view.run);
+    let of_case = run.kind == DefinitionKind::Case;
+    let definition = wire::tasks::TaskWorkflow {
+        id: view.workflow.id.to_string(),
+        slug: view.workflow.slug.clone(),
+        display_name: view.workflow.display_name.clone(),
+        version: run.version,
+    };
+    let (workflow, case_type) = if of_case { (None, Some(definition)) } else { (Some(definition), None) };
     wire::tasks::HumanTaskDetail {
         id: own.id,
         run_id: own.run_id,
         workflow_id: own.workflow_id,
+        case_id: own.case_id,
+        case_type_id: own.case_type_id,
         node_id: own.node_id,
         node_instance_id: own.node_instance_id,
         name: own.name,
@@ -190,19 +239,22 @@ pub(crate) fn task_detail(view: &TaskView) -> wire::tasks::HumanTaskDetail {
         created_at: own.created_at,
         ended_at: own.ended_at,
         completed_by: own.completed_by,
-        workflow: wire::tasks::TaskWorkflow {
-            id: view.workflow.id.to_string(),
-            slug: view.workflow.slug.clone(),
-            display_name: view.workflow.display_name.clone(),
-            version: run.version,
-        },
-        run: wire::tasks::TaskRun {
+        workflow,
+        case_type,
+        run: (!of_case).then(|| wire::tasks::TaskRun {
             id: run.id.to_string(),
             process_id: run.process_id.clone(),
             state: run_state(run.state),
             business_key: run.business_key.clone(),
             correlation_key: run.correlation_key.clone(),
-        },
+        }),
+        case: of_case.then(|| wire::tasks::TaskCase {
+            id: run.id.to_string(),
+            definition_id: run.process_id.clone(),
+            state: case_state(CaseState::of(run)),
+            business_key: run.business_key.clone(),
+            correlation_key: run.correlation_key.clone(),
+        }),
         variables: view.variables.clone(),
     }
 }

@@ -78,6 +78,7 @@ pub(crate) async fn start(call: Call<ops::StartRun>) -> HandlerResult {
         business_key: body.business_key.clone(),
         correlation_key: body.correlation_key.clone(),
         start_node_id: body.start_node_id.clone(),
+        ..StartRun::default()
     };
     if let Some(first) = call.meta.first.clone() {
         return started_before(&call, first).await;

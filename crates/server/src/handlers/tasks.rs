@@ -2,14 +2,18 @@
 
 use heddle_api::operations::ops;
 use heddle_api::wire;
-use heddle_kernel::{Patch, TaskId};
+use heddle_cases::CaseView;
+use heddle_kernel::{CaseId, CaseTypeId, DefinitionKind, Patch, TaskId};
+use heddle_policy::capability::CaseTaskList;
+use heddle_policy::{AuthorizedEither, Capability, InstanceFilter, InstanceKey, ResourceType, resource};
+use heddle_usecase::Journal;
 use heddle_workflows::ports::TaskFilter;
 use heddle_workflows::records::{HumanTask, Run, TaskState};
 use heddle_workflows::runs::{Assignment, Completion, MyTasks};
 use serde_json::json;
 
 use super::literals::task_state_of;
-use super::{id_of, run_view};
+use super::{case_view, either, id_of, run_view};
 use crate::app::App;
 use crate::audit::About;
 use crate::call::{Call, page};
@@ -42,16 +46,28 @@ pub(crate) async fn complete(call: Call<ops::CompleteHumanTask>) -> HandlerResul
 }
 
 fn completed(app: &App, task: &HumanTask, run: &Run) -> HandlerResult {
-    let data = wire::tasks::CompletedTask {
-        task: run_view::task(task),
-        run: run_view::bare(run, app.runs.model_now(run).as_deref(), run_view::Extent::Whole),
-    };
+    match run.kind {
+        DefinitionKind::Workflow => completed_run(app, task, run),
+        DefinitionKind::Case => completed_case(app, task, &app.cases.now(run.clone())),
+    }
+}
+
+fn completed_run(app: &App, task: &HumanTask, run: &Run) -> HandlerResult {
+    let shown = run_view::bare(run, app.runs.model_now(run).as_deref(), run_view::Extent::Whole);
+    let data = wire::tasks::CompletedTask { task: run_view::task(task), run: Some(shown), case: None };
     Ok(Response::data(200, data)?.tagged(run.revision))
+}
+
+fn completed_case(app: &App, task: &HumanTask, view: &CaseView) -> HandlerResult {
+    let shown = case_view::whole(view, app.now())?;
+    let data = wire::tasks::CompletedTask { task: run_view::task(task), run: None, case: Some(shown) };
+    Ok(Response::data(200, data)?.tagged(view.case.revision))
 }
 
 /// GET /api/human-tasks/{taskId}
 pub(crate) async fn get(call: Call<ops::GetHumanTask>) -> HandlerResult {
-    let view = call.app.runs.task(&call.authorized, &call.context, call.path.task_id).await?;
+    let key = instance(&call.authorized);
+    let view = call.app.runs.instance_task(&key, &call.context, call.path.task_id).await?;
     Response::data(200, run_view::task_detail(&view))
 }
 
@@ -64,17 +80,41 @@ pub(crate) async fn complete_one(call: Call<ops::CompleteTaskById>) -> HandlerRe
         comment: body.comment.clone(),
         task: None,
     };
-    let id = call.authorized.id().to_string();
+    let key = instance(&call.authorized);
     let outcome = body.outcome.clone();
     let record = |(task, run): &(HumanTask, Run)| {
-        let about = About::from(&id).and("human-task", task.id);
+        let about = About::from(&key.id().to_string()).and("human-task", task.id);
         let details = json!({ "nodeId": task.node_id, "outcome": outcome });
-        call.journal_with(about, details, || completed(&call.app, task, run))
+        told_of(&key, call.journal_with(about, details, || completed(&call.app, task, run)))
     };
     let task = call.path.task_id;
     let (task, run) =
-        call.app.runs.complete_task(&call.authorized, &call.context, task, completion, &record).await?;
-    completed(&call.app, &task, &run)
+        call.app.runs.complete_instance_task(&key, &call.context, task, completion, &record).await?;
+    match run.kind {
+        DefinitionKind::Workflow => completed_run(&call.app, &task, &run),
+        // The plan may have left the cache since the step.
+        DefinitionKind::Case => completed_case(&call.app, &task, &call.app.cases.view(run).await?),
+    }
+}
+
+/// Key of the run or the case that a proof is about.
+fn instance<C, D>(authorized: &AuthorizedEither<C, D>) -> InstanceKey
+where
+    C: Capability<On = resource::Run>,
+    D: Capability<On = resource::Case>,
+{
+    match authorized {
+        AuthorizedEither::One(run) => run.key().into(),
+        AuthorizedEither::Other(case) => case.key().into(),
+    }
+}
+
+/// A journal whose event is about a case where the instance is one: the row is called after runs.
+fn told_of(key: &InstanceKey, mut journal: Journal) -> Journal {
+    if let (DefinitionKind::Case, Some(entry)) = (key.kind(), &mut journal.audit) {
+        entry.resource_type = ResourceType::Case.as_str().to_owned();
+    }
+    journal
 }
 
 /// GET /api/human-tasks
@@ -99,11 +139,24 @@ pub(crate) async fn list(call: Call<ops::ListHumanTasks>) -> HandlerResult {
         state: Some(query.state.map_or(TaskState::Open, task_state_of)),
         due_before: query.due,
         follow_up_before: query.follow_up,
-        workflow: id_of(query.workflow_id.as_deref(), "workflowId")?,
-        run: id_of(query.run_id.as_deref(), "runId")?,
+        workflow: either(
+            id_of(query.workflow_id.as_deref(), "workflowId")?,
+            id_of::<CaseTypeId>(query.case_type_id.as_deref(), "caseTypeId")?,
+            "caseTypeId",
+        )?,
+        run: either(
+            id_of(query.run_id.as_deref(), "runId")?,
+            id_of::<CaseId>(query.case_id.as_deref(), "caseId")?,
+            "caseId",
+        )?,
         ..TaskFilter::default()
     };
-    let found = call.app.runs.tasks(&call.authorized, &call.context, whose, filter, &page).await?;
+    let mut access: Vec<InstanceFilter> = vec![call.authorized.filter().into()];
+    // Who may read no cases sees the tasks of runs, as the row says.
+    if let Ok(cases) = call.context.snapshot().authorize_list::<CaseTaskList>() {
+        access.push(cases.filter().into());
+    }
+    let found = call.app.runs.work_list(&access, &call.context, whose, filter, &page).await?;
     Response::list(found, page.limit, |task| run_view::task(&task))
 }
 
@@ -117,11 +170,12 @@ pub(crate) async fn assign(call: Call<ops::AssignHumanTask>) -> HandlerResult {
     };
     let details = json!({ "assignee": match &call.body.assignee { Patch::Value(name) => Some(name), Patch::Null | Patch::Absent => None } });
     let answer = |task: &HumanTask| Response::data(200, run_view::task(task));
+    let key = instance(&call.authorized);
     let record = |task: &HumanTask| {
         let about = About::from(&task.run.to_string()).and("human-task", task.id);
-        call.journal_with(about, details.clone(), || answer(task))
+        told_of(&key, call.journal_with(about, details.clone(), || answer(task)))
     };
-    let task =
-        call.app.runs.assign(&call.authorized, &call.context, call.path.task_id, assignment, &record).await?;
+    let (runs, task) = (&call.app.runs, call.path.task_id);
+    let task = runs.assign_instance_task(&key, &call.context, task, assignment, &record).await?;
     answer(&task)
 }

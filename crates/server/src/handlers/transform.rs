@@ -6,7 +6,7 @@ use heddle_api::operations::ops;
 use heddle_api::wire;
 use heddle_kernel::Diagnostic;
 use heddle_workflows::definitions::{
-    BpelRequest, DmnRequest, PreviewRequest, Previewed, SourceFormat, TransformTarget,
+    BpelRequest, DmnRequest, Exported, PreviewRequest, Previewed, SourceFormat, TransformTarget,
 };
 
 use super::workflows::version_choice;
@@ -109,8 +109,13 @@ fn shown(
 pub(crate) async fn export_bpmn(call: Call<ops::ExportBpmn>) -> HandlerResult {
     let choice = version_choice(call.query.version.as_deref())?;
     let exported = call.app.definitions.export_bpmn(&call.authorized, &call.context, choice).await?;
-    let file_name = format!("{}.bpmn", exported.workflow.slug);
-    if call.meta.wants_json() {
+    self::exported(&call.meta, exported, "bpmn")
+}
+
+/// A text that was exported, as it is or inside JSON.
+pub(super) fn exported(meta: &Meta, exported: Exported, extension: &str) -> HandlerResult {
+    let file_name = format!("{}.{extension}", exported.definition.slug);
+    if meta.wants_json() {
         return Response::data(
             200,
             wire::definition::ExportedDocument {

@@ -2,16 +2,12 @@
 
 use heddle_api::operations::ops;
 use heddle_api::wire;
-use heddle_kernel::{Diagnostic, Patch};
-use heddle_workflows::definitions::{
-    NewWorkflow, PublishRequest, SavedDraft, ValidationProfile, VersionChoice, WorkflowPatch,
-};
-use heddle_workflows::ports::{WorkflowFilter, WorkflowSort};
+use heddle_kernel::Diagnostic;
+use heddle_workflows::definitions::{PublishRequest, SavedDraft, ValidationProfile, VersionChoice};
 use heddle_workflows::records::{Draft, Version, WorkflowView};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::changes;
-use super::literals::{workflow_state, workflow_state_of};
+use super::drafted::{changed, draft_of, filter_of, new_of, patch_of, told, told_version};
 use crate::call::{Call, page};
 use crate::failure::Failure;
 use crate::reply::{HandlerResult, Response};
@@ -20,13 +16,7 @@ use crate::reply::{HandlerResult, Response};
 pub(crate) async fn list(call: Call<ops::ListWorkflows>) -> HandlerResult {
     let query = call.query;
     let page = page(query.limit, query.cursor);
-    let filter = WorkflowFilter {
-        q: query.q,
-        state: query.state.map(workflow_state_of),
-        starred: query.starred,
-        folder_id: query.folder_id,
-        sort: query.sort.map(sort_of).unwrap_or_default(),
-    };
+    let filter = filter_of!(query, starred: query.starred);
     let found = call.app.definitions.list(&call.authorized, &call.context, &filter, &page).await?;
     Response::list(found, page.limit, |view| workflow(&view, &Draft::Absent))
 }
@@ -34,50 +24,37 @@ pub(crate) async fn list(call: Call<ops::ListWorkflows>) -> HandlerResult {
 /// POST /api/workflows
 pub(crate) async fn create(call: Call<ops::CreateWorkflow>) -> HandlerResult {
     let body = &call.body;
-    let (draft, definition) = draft_of(body.definition.clone());
-    let new = NewWorkflow {
-        slug: body.slug.clone(),
-        display_name: body.display_name.clone(),
-        description: body.description.clone(),
-        folder_id: body.folder_id.clone(),
-        draft: draft.clone(),
-        definition,
-    };
+    let draft = draft_of(&body.definition, |sent| &sent.json);
+    let new = new_of!(body, draft.clone());
     let answer = |view: &WorkflowView| created(view, &draft);
-    let record = |view: &WorkflowView| call.journal(&view.workflow.id.to_string(), || answer(view));
+    let record = |view: &WorkflowView| call.journal(&view.definition.id.to_string(), || answer(view));
     let view = call.app.definitions.create(&call.authorized, &call.context, new, &record).await?;
     answer(&view)
 }
 
 fn created(view: &WorkflowView, draft: &Draft) -> HandlerResult {
-    let location = format!("/api/workflows/{}", view.workflow.id);
-    Ok(Response::data(201, workflow(view, draft))?.with("location", location).tagged(view.workflow.revision))
+    let location = format!("/api/workflows/{}", view.definition.id);
+    Ok(Response::data(201, workflow(view, draft))?
+        .with("location", location)
+        .tagged(view.definition.revision))
 }
 
 /// GET /api/workflows/{workflowId}
 pub(crate) async fn get(call: Call<ops::GetWorkflow>) -> HandlerResult {
     let choice = version_choice(call.query.version.as_deref())?;
     let shown = call.app.definitions.get(&call.authorized, &call.context, choice).await?;
-    let definition = shown.definition.map(wire::envelope::Document::from);
+    let definition = shown.document.map(wire::envelope::Document::from);
     let told = wire::workflows::Workflow { definition, ..workflow(&shown.view, &Draft::Absent) };
-    Ok(Response::data(200, told)?.tagged(shown.view.workflow.revision))
+    Ok(Response::data(200, told)?.tagged(shown.view.definition.revision))
 }
 
 /// PATCH /api/workflows/{workflowId}
 pub(crate) async fn patch(call: Call<ops::UpdateWorkflow>) -> HandlerResult {
     let body = &call.body;
-    let patch = WorkflowPatch {
-        display_name: body.display_name.clone(),
-        description: body.description.clone(),
-        slug: body.slug.clone(),
-        folder_id: body.folder_id.clone(),
-        archived: body.archived,
-        revision: call.seen(body.revision)?,
-    };
+    let patch = patch_of!(body, call.seen(body.revision)?);
     let id = call.authorized.id();
     let answer = |view: &WorkflowView| plain(view);
-    let record =
-        |view: &WorkflowView| call.journal_with(&id.to_string(), changes::workflow(body), || answer(view));
+    let record = |view: &WorkflowView| call.journal_with(&id.to_string(), changed!(body), || answer(view));
     let view = call.app.definitions.patch(&call.authorized, &call.context, patch, &record).await?;
     answer(&view)
 }
@@ -95,15 +72,15 @@ pub(crate) async fn save_draft(call: Call<ops::SaveDraft>) -> HandlerResult {
     if call.body.definition.is_absent() {
         return Err(Failure::at("definition", "required", "The whole definition is needed, or null."));
     }
-    let (draft, definition) = draft_of(call.body.definition.clone());
-    let saved = SavedDraft { draft: draft.clone(), definition, revision: call.seen(call.body.revision)? };
+    let draft = draft_of(&call.body.definition, |sent| &sent.json);
+    let saved = SavedDraft { draft: draft.clone(), revision: call.seen(call.body.revision)? };
     let id = call.authorized.id();
     let answer = |(view, diagnostics): &(WorkflowView, Vec<Diagnostic>)| {
         let data = wire::workflows::SavedDraft {
             workflow: workflow(view, &draft),
             diagnostics: diagnostics.iter().cloned().map(Into::into).collect(),
         };
-        Ok(Response::data(200, data)?.tagged(view.workflow.revision))
+        Ok(Response::data(200, data)?.tagged(view.definition.revision))
     };
     let record = |result: &(WorkflowView, Vec<Diagnostic>)| call.journal(&id.to_string(), || answer(result));
     let result = call.app.definitions.save_draft(&call.authorized, &call.context, saved, &record).await?;
@@ -140,7 +117,7 @@ pub(crate) async fn publish(call: Call<ops::PublishWorkflow>) -> HandlerResult {
     };
     let id = call.authorized.id();
     let answer = |published: &heddle_workflows::definitions::Published| {
-        let revision = published.view.workflow.revision;
+        let revision = published.view.definition.revision;
         let diagnostics = published.diagnostics.iter().cloned().map(Into::into).collect();
         let told = wire::workflows::WorkflowVersion {
             diagnostics: Some(diagnostics),
@@ -195,56 +172,15 @@ pub(super) fn version_choice(text: Option<&str>) -> Result<VersionChoice, Failur
     }
 }
 
-fn draft_of(
-    sent: Patch<wire::definition::Definition>,
-) -> (Draft, Option<heddle_bpmn::model::WorkflowDefinition>) {
-    match sent {
-        Patch::Absent => (Draft::Absent, None),
-        Patch::Null => (Draft::Null, None),
-        Patch::Value(definition) => (Draft::Value(definition.json), Some(definition.typed)),
-    }
-}
-
-const fn sort_of(word: wire::workflows::WorkflowSort) -> WorkflowSort {
-    match word {
-        wire::workflows::WorkflowSort::CreatedAt => WorkflowSort::CreatedAscending,
-        wire::workflows::WorkflowSort::CreatedAtDescending => WorkflowSort::CreatedDescending,
-        wire::workflows::WorkflowSort::UpdatedAt => WorkflowSort::UpdatedAscending,
-        wire::workflows::WorkflowSort::UpdatedAtDescending => WorkflowSort::UpdatedDescending,
-        wire::workflows::WorkflowSort::DisplayName => WorkflowSort::DisplayName,
-        wire::workflows::WorkflowSort::DisplayNameDescending => WorkflowSort::DisplayNameDescending,
-    }
-}
-
 fn plain(view: &WorkflowView) -> HandlerResult {
-    Ok(Response::data(200, workflow(view, &Draft::Absent))?.tagged(view.workflow.revision))
+    Ok(Response::data(200, workflow(view, &Draft::Absent))?.tagged(view.definition.revision))
 }
 
 /// A workflow for the caller; the definition stands in it as it was sent.
 fn workflow(view: &WorkflowView, draft: &Draft) -> wire::workflows::Workflow {
-    let workflow = &view.workflow;
-    let counts = view.run_counts;
-    wire::workflows::Workflow {
-        id: workflow.id.to_string(),
-        slug: workflow.slug.clone(),
-        display_name: workflow.display_name.clone(),
-        description: workflow.description.clone(),
-        folder_id: match &workflow.folder_id {
-            Patch::Absent => None,
-            Patch::Null => Some(None),
-            Patch::Value(folder) => Some(Some(folder.clone())),
-        },
-        state: workflow_state(workflow.state),
+    let counts = view.counts;
+    told!(workflows::Workflow, view, draft, {
         starred: view.starred,
-        revision: workflow.revision.0,
-        draft_revision: workflow.draft_revision.0,
-        published_version: workflow.published_version,
-        has_unpublished_changes: workflow.has_unpublished_changes(),
-        definition: match draft {
-            Draft::Absent => None,
-            Draft::Null => Some(Value::Null.into()),
-            Draft::Value(definition) => Some(definition.clone().into()),
-        },
         run_counts: wire::workflows::RunCounts {
             active: counts.active,
             incidents: counts.incidents,
@@ -252,27 +188,11 @@ fn workflow(view: &WorkflowView, draft: &Draft) -> wire::workflows::Workflow {
             failed: counts.failed,
             cancelled: counts.cancelled,
         },
-        created_at: workflow.created_at,
-        created_by: workflow.created_by.to_string(),
-        updated_at: workflow.updated_at,
-        updated_by: workflow.updated_by.to_string(),
-    }
+    })
 }
 
 fn version(version: &Version) -> wire::workflows::WorkflowVersion {
-    wire::workflows::WorkflowVersion {
-        number: version.number,
-        hash: version.hash.clone(),
-        published_at: version.published_at,
-        published_by: version.published_by.to_string(),
-        change_note: version.change_note.clone(),
-        state: if version.active {
-            wire::workflows::VersionState::Active
-        } else {
-            wire::workflows::VersionState::Superseded
-        },
-        diagnostics: None,
-    }
+    told_version!(workflows::WorkflowVersion, version)
 }
 
 #[cfg(test)]

@@ -118,6 +118,7 @@ pub(crate) async fn things(app: &TestApp, owner: &Client) -> BTreeMap<&'static s
         ("jobId", text(&job["id"])),
         ("deadLetterId", text(&letter["id"])),
         ("workflowId", workflow),
+        ("caseTypeId", samples::case_type(owner, "their-cases").await),
         ("runId", text(&run["id"])),
         ("nodeId", "work".to_owned()),
         // A provider is nobody's own: there is none of this name.

@@ -20,6 +20,8 @@ mod audit_trail;
 mod calls;
 mod camunda7;
 mod camunda8;
+mod case_types;
+mod cases;
 mod check_access;
 mod choreography;
 mod connections;

@@ -8,6 +8,15 @@ use serde_json::{Value, json};
 /// An id that nothing has.
 pub(crate) const NOBODY: &str = "018f0000-0000-7000-8000-000000000001";
 
+/// A case of one human task.
+pub(crate) const CMMN: &str = r#"<definitions xmlns="http://www.omg.org/spec/CMMN/20151109/MODEL" id="m" targetNamespace="urn:x"><case id="claim" name="Claim"><casePlanModel id="plan" name="Plan"><planItem id="item" definitionRef="assess"/><humanTask id="assess" name="Assess"/></casePlanModel></case></definitions>"#;
+
+/// A case type that was made from [`CMMN`]; its id.
+pub(crate) async fn case_type(client: &heddle_testkit::Client, slug: &str) -> String {
+    let made = client.post("/api/case-types/import/cmmn", json!({ "content": CMMN, "slug": slug })).await;
+    made.expect(201).id()
+}
+
 /// The path with every parameter filled in.
 pub(crate) fn path(spec: &OperationSpec, value: impl Fn(&str) -> String) -> String {
     spec.path_parameters()
@@ -43,8 +52,12 @@ pub(crate) fn body(id: OperationId) -> Value {
             json!({ "correlationKey": "k", "eventType": "e", "idempotencyKey": "i", "payload": {} })
         }
         Id::CreateWorkflow => json!({ "slug": "sample", "displayName": "Sample", "description": "" }),
+        Id::CreateCaseType => json!({ "slug": "sample", "displayName": "Sample", "description": "" }),
+        Id::ImportCaseType => json!({ "content": CMMN, "slug": "imported" }),
+        Id::PreviewCaseTypeImport => json!({ "content": CMMN }),
+        Id::SaveCaseTypeDraft => json!({ "definition": { "cases": [] } }),
         Id::PreviewTransform => json!({ "source": { "format": "bpmn", "content": "<a/>" } }),
-        Id::UpdateWorkflow | Id::UpdateOrganization | Id::UpdateUser => {
+        Id::UpdateWorkflow | Id::UpdateCaseType | Id::UpdateOrganization | Id::UpdateUser => {
             json!({ "displayName": "Other" })
         }
         Id::SaveDecisionLogic => json!({ "decisions": [] }),
@@ -82,6 +95,10 @@ pub(crate) fn body(id: OperationId) -> Value {
             "name": "sample", "type": "http", "config": { "baseUrl": "https://example.com" },
         }),
         Id::UpdateConnection => json!({ "description": "Other" }),
+        Id::StartCase => json!({ "caseTypeId": NOBODY }),
+        Id::PutCaseFileItem => json!({ "value": 1 }),
+        Id::CreateHook => json!({ "name": "sample", "eventType": "e", "correlationKey": "body.key" }),
+        Id::UpdateHook => json!({ "requestsPerSecond": 10 }),
         Id::CreateWebhook => {
             json!({ "name": "sample", "connectionId": NOBODY, "eventTypes": ["*"] })
         }

@@ -26,13 +26,23 @@ async fn things(app: &TestApp) -> Things {
     let letter = crate::dead_letters::one(&app.admin).await;
     let job = crate::jobs::one(&app.admin).await;
     let (connection, webhook) = crate::connections::two(&app.admin).await;
+    let (case_type, case) = crate::cases::one(&app.admin).await;
+    let hook = json!({ "name": "single", "eventType": "e", "correlationKey": "body.key" });
+    let hook = app.admin.post("/api/incoming-hooks", hook).await.expect(201).id();
     BTreeMap::from([
         ("id", connection),
         ("webhookId", webhook),
+        ("hookId", hook),
+        ("caseCaseTypeId", case_type),
+        ("caseId", case),
+        ("planItemId", "collect".to_owned()),
+        ("itemId", "claimed".to_owned()),
+        ("transition", "suspend".to_owned()),
         ("jobId", job["id"].as_str().unwrap().to_owned()),
         ("jobType", job["type"].as_str().unwrap().to_owned()),
         ("jobRunId", job["runId"].as_str().unwrap().to_owned()),
         ("workflowId", workflow),
+        ("caseTypeId", crate::samples::case_type(&app.admin, "cases").await),
         ("runId", run["id"].as_str().unwrap().to_owned()),
         ("nodeId", "work".to_owned()),
         ("taskId", run["humanTasks"][0]["id"].as_str().unwrap().to_owned()),
@@ -70,6 +80,7 @@ fn subject<'a>(spec: &OperationSpec, things: &'a Things) -> Option<(Option<Thing
         }
         (_, Selector::Tenant(name)) => Some((one(name), None)),
         (_, Selector::Loaded("deadLetterId")) => Some((one("deadLetterId"), above("deadLetterWorkflowId"))),
+        (_, Selector::Loaded("caseId")) => Some((one("caseId"), above("caseCaseTypeId"))),
         // A job is named by its type, and stands within a run.
         (_, Selector::Loaded("jobType")) => Some((one("jobType"), above("jobRunId"))),
         (_, Selector::Loaded(member)) => Some((one(member), above("workflowId"))),

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail as tests do")]
 
 mod connections;
+mod hooks;
 mod keys;
 mod plans;
 mod support;

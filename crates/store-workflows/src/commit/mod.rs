@@ -29,7 +29,7 @@ use serde_json::Value;
 use crate::kept::{Written, writing_to};
 use crate::named;
 use crate::quotas::Guard;
-use crate::rows::{count, run_ids, sequence};
+use crate::rows::{case_ids, count, run_ids, sequence};
 use crate::schema::{
     BindingDbRow, CandidateRow, DataStoreRow, EndingDbRow, EventsDbRow, InboxDbRow, JobDbRow, LetterDbRow,
     OutgoingDbRow, RunDbRow, SubscriptionDbRow, TaskDbRow, TimerDbRow,
@@ -96,7 +96,7 @@ enum TaskRows {
 
 enum InboxRows {
     Insert(Box<InboxDbRow>),
-    Consume { id: Id, run_ids: Vec<u8> },
+    Consume { id: Id, run_ids: Vec<u8>, case_ids: Option<Vec<u8>> },
 }
 
 struct AdvanceRow {
@@ -129,9 +129,11 @@ impl UnitRows {
         }
         let inbox = match unit.inbox {
             Some(InboxWrite::Insert(event)) => Some(InboxRows::Insert(Box::new(InboxDbRow::of(event)?))),
-            Some(InboxWrite::Consume { id, run_ids: ids }) => {
-                Some(InboxRows::Consume { id: id.into(), run_ids: run_ids(ids)? })
-            }
+            Some(InboxWrite::Consume { id, receivers }) => Some(InboxRows::Consume {
+                id: id.into(),
+                run_ids: run_ids(receivers.run_ids)?,
+                case_ids: case_ids(receivers.case_ids)?,
+            }),
             None => None,
         };
         let advance = match unit.advance {
@@ -299,6 +301,7 @@ impl TaskRows {
                     task_id: row.id,
                     kind: CandidateWord(kind),
                     name,
+                    instance_kind: row.instance_kind,
                     workflow_id: row.workflow_id,
                     standing,
                     due_order: row.due_order,

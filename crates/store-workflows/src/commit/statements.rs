@@ -189,12 +189,12 @@ macro_rules! statements {
             for letter in &rows.letters {
                 insert_into(dead_letters::table).values(letter).execute(conn)$($wait)*?;
             }
-            if let Some(InboxRows::Consume { id, run_ids }) = &rows.inbox {
+            if let Some(InboxRows::Consume { id, run_ids, case_ids }) = &rows.inbox {
                 let kept = case_events::table
                     .find((rows.tenant, *id))
                     .filter(case_events::state.eq(InboxStateWord(InboxState::Buffered)));
                 let state = InboxStateWord(InboxState::Consumed);
-                let change = EventConsumed { state: &state, run_ids }.set();
+                let change = EventConsumed { state: &state, run_ids, case_ids }.set();
                 one(stable(kept, change).execute(conn)$($wait)*?)?;
             }
             if let Some(write) = &rows.advance {

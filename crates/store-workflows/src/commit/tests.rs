@@ -4,7 +4,7 @@ use diesel::pg::Pg;
 use diesel::query_builder::QueryFragment;
 use diesel::sqlite::Sqlite;
 use diesel::{QueryDsl, debug_query};
-use heddle_kernel::Timestamp;
+use heddle_kernel::{DefinitionKind, Timestamp};
 use heddle_store::{At, Id};
 use heddle_workflows::records::{RunState, TaskState};
 use uuid::Uuid;
@@ -12,7 +12,7 @@ use uuid::Uuid;
 use crate::schema::{
     NewEvents, NewRuns, RunChange, RunDbRow, RunSteps, TaskAssigned, TaskEnded, TimersGone, human_tasks, runs,
 };
-use crate::words::{RunStateWord, TaskStateWord};
+use crate::words::{DefinitionKindWord, RunStateWord, TaskStateWord};
 
 const ID: Id = Id(Uuid::nil());
 const AT: At = At(Timestamp::from_micros(0));
@@ -21,6 +21,7 @@ fn run() -> RunDbRow {
     RunDbRow {
         organization_id: ID,
         id: ID,
+        kind: DefinitionKindWord(DefinitionKind::Workflow),
         workflow_id: ID,
         version: 1,
         process_id: "p".to_owned(),
@@ -122,11 +123,11 @@ fn many_runs_are_one_text_with_an_array_for_each_column() {
     assert_eq!(on_postgres(&rows), one, "two rows have the text of one");
     assert_eq!(
         one,
-        "INSERT INTO runs (\"organization_id\", \"id\", \"workflow_id\", \"version\", \"process_id\", \"state\", \
+        "INSERT INTO runs (\"organization_id\", \"id\", \"kind\", \"workflow_id\", \"version\", \"process_id\", \"state\", \
          \"has_incident\", \"business_key\", \"correlation_key\", \"trigger\", \"input\", \"snapshot\", \
          \"last_sequence\", \"revision\", \"created_at\", \"created_by\", \"updated_at\", \"ended_at\", \
          \"waiting_since\", \"bytes\", \"parent_run_id\") SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, \
-         $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)"
+         $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)"
     );
     assert_eq!(
         on_postgres(&NewEvents::default()),

@@ -1,8 +1,8 @@
 //! Ends of leases.
 
-use diesel::{ExpressionMethods, QueryDsl, insert_into};
+use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, insert_into};
 use diesel_async::RunQueryDsl;
-use heddle_kernel::Timestamp;
+use heddle_kernel::{DefinitionKind, Timestamp};
 use heddle_store::schema::errands;
 use heddle_store::{AsConn, At, Db, Error, Id, errands as rows, on_conn, write_tx};
 use heddle_usecase::StoreError;
@@ -13,7 +13,8 @@ use uuid::Uuid;
 use super::claim::held;
 use crate::counts::used_on;
 use crate::rows::count;
-use crate::schema::{LetterDbRow, dead_letters};
+use crate::schema::{LetterDbRow, dead_letters, workflows};
+use crate::words::DefinitionKindWord;
 use crate::work::NO_ROOM_SECONDS;
 
 /// End of leases: by a node, at an instant.
@@ -139,11 +140,20 @@ async fn aside<C: AsConn>(
     if !take_away(conn, errand, ending).await? {
         return Ok(Written::Lost);
     }
-    let row = LetterDbRow::of(letter)?;
+    let instance_kind = kind_of(conn, &letter).await?;
+    let row = LetterDbRow::of(DeadLetter { instance_kind, ..letter })?;
     on_conn!(conn, |conn| {
         insert_into(dead_letters::table).values(&row).execute(conn).await?;
     });
     Ok(Written::Settled)
+}
+
+/// Kind of the definition that an errand's letter belongs to; that of workflows where the definition is gone.
+async fn kind_of<C: AsConn>(conn: &mut C, letter: &DeadLetter) -> Result<DefinitionKind, Error> {
+    let Some(definition) = letter.workflow else { return Ok(letter.instance_kind) };
+    let row = workflows::table.find((Id::from(letter.tenant), Id::from(definition))).select(workflows::kind);
+    let found: Option<DefinitionKindWord> = on_conn!(conn, |conn| row.first(conn).await.optional()?);
+    Ok(found.map_or(letter.instance_kind, |kind| kind.0))
 }
 
 /// The letter of an errand, with the errand's own id: tried again, it is the same to whoever gets it.
@@ -166,6 +176,8 @@ fn letter_of(
         },
         message: message.to_owned(),
         tries,
+        // Found out when it is written.
+        instance_kind: DefinitionKind::Workflow,
         workflow: of.workflow,
         run: of.run,
         created_at: now,

@@ -2,7 +2,7 @@
 //! first of all, however many are stored.
 
 use diesel::sql_types::{BigInt, Text};
-use heddle_kernel::JobId;
+use heddle_kernel::{DefinitionKind, JobId};
 use heddle_store::{At, DbInstant, DbUuid, Id};
 use heddle_workflows::ports::{Activation, Candidates, JobPlace, Narrowed, WantedType};
 use uuid::Uuid;
@@ -59,21 +59,25 @@ pub(crate) fn again(tenant: Id, wanted: &Activation, dialect: Dialect) -> Statem
 struct Part<'a> {
     tenant: Id,
     denied: Vec<Id>,
+    denied_kind: Option<DefinitionKind>,
     behind: Option<&'a JobPlace>,
     most: i64,
 }
 
 /// Takes jobs, and gives their rows.
 pub(crate) fn taking(tenant: Id, wanted: &Activation, dialect: Dialect) -> Statement<jobs::SqlType> {
-    let is_plain =
-        wanted.denied.is_empty() && wanted.only.is_none() && wanted.types.iter().all(WantedType::is_whole);
+    let is_plain = wanted.denied.is_empty()
+        && wanted.denied_kind.is_none()
+        && wanted.only.is_none()
+        && wanted.types.iter().all(WantedType::is_whole);
     let mut out = Statement::new(is_plain && wanted.types.len() <= FEW);
     // What is chosen is chosen once, whatever the plan.
     out.words("WITH chosen AS MATERIALIZED (SELECT id FROM (");
     match &wanted.only {
         Some(only) => of_these(&mut out, tenant, only, wanted.most.into(), dialect),
         None => {
-            let part = Part { tenant, denied: ids(&wanted.denied), behind: None, most: wanted.most.into() };
+            let (denied, denied_kind) = (ids(&wanted.denied), wanted.denied_kind);
+            let part = Part { tenant, denied, denied_kind, behind: None, most: wanted.most.into() };
             part.streams(&mut out, &wanted.types, "id, priority, place", dialect.lock());
         }
     }
@@ -126,7 +130,8 @@ pub(crate) fn last_seen(tenant: Id, wanted: &Candidates) -> Statement<(BigInt, D
 impl<'a> Part<'a> {
     /// The first jobs behind a place.
     fn first(tenant: Id, wanted: &'a Candidates) -> Self {
-        Self { tenant, denied: ids(&wanted.denied), behind: wanted.behind.as_ref(), most: WINDOW }
+        let (denied, denied_kind) = (ids(&wanted.denied), wanted.denied_kind);
+        Self { tenant, denied, denied_kind, behind: wanted.behind.as_ref(), most: WINDOW }
     }
 
     /// The first jobs of each type that may be had, one behind the other.
@@ -177,6 +182,9 @@ impl<'a> Part<'a> {
             out.among("run_id NOT IN", &self.denied);
             out.among("workflow_id NOT IN", &self.denied);
         }
+        if let Some(kind) = self.denied_kind {
+            out.words(" AND instance_kind <> ").text(kind.as_str());
+        }
     }
 }
 
@@ -220,6 +228,7 @@ mod tests {
         Activation {
             types: types.iter().map(of).collect(),
             denied,
+            denied_kind: None,
             worker: "w".to_owned(),
             only: None,
             most: 3,
@@ -244,6 +253,9 @@ mod tests {
         let due =
             debug_query::<Pg, _>(&again(tenant, &wanted(&["a"], vec![]), Dialect::Postgres)).to_string();
         assert!(due.contains("due_at <= $"), "{due}");
+        let of_runs = Activation { denied_kind: Some(DefinitionKind::Case), ..wanted(&["a"], vec![]) };
+        let text = debug_query::<Sqlite, _>(&taking(tenant, &of_runs, Dialect::Sqlite)).to_string();
+        assert!(text.contains("AND instance_kind <> ?"), "{text}");
     }
 
     #[test]

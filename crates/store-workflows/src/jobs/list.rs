@@ -99,5 +99,8 @@ impl Wanted<'_> {
             out.among("run_id NOT IN", &denied);
             out.among("workflow_id NOT IN", &denied);
         }
+        if let Some(kind) = reach.denied_kind {
+            out.words(" AND instance_kind <> ").text(kind.as_str());
+        }
     }
 }

@@ -14,7 +14,7 @@ use heddle_usecase::StoreError;
 use crate::schema::job_endings;
 
 /// The columns of a row of jobs, in its order.
-const COLUMNS: &str = "organization_id, id, number, run_id, workflow_id, version, process_id, node_id, \
+const COLUMNS: &str = "organization_id, id, number, instance_kind, run_id, workflow_id, version, process_id, node_id, \
                        node_instance_id, kind, job_type, headers, priority, state, retries, attempt, due_at, \
                        epoch, worker, lapses, message, place, created_at";
 
@@ -70,7 +70,7 @@ mod tests {
             }
         };
     }
-    names!(A, B, C, D, E, F, G, H, I, J, K, L, M, N, O, P, Q, R, S, T, U, V, W);
+    names!(A, B, C, D, E, F, G, H, I, J, K, L, M, N, O, P, Q, R, S, T, U, V, W, X);
 
     #[test]
     fn the_columns_are_those_of_the_row() {

@@ -3,14 +3,15 @@
 use diesel::dsl::case_when;
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
 use diesel_async::RunQueryDsl;
-use heddle_kernel::{RunId, TenantId};
+use heddle_policy::InstanceKey;
 use heddle_store::{Db, Id, read};
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::EventSlice;
 
 use super::octet_length;
 use crate::rows::{counted, sequence};
-use crate::schema::run_events;
+use crate::schema::{run_events, runs};
+use crate::words::DefinitionKindWord;
 
 /// Most bytes of a slice that is read together with others.
 const SMALL: i32 = 16 * 1024;
@@ -18,13 +19,20 @@ const SMALL: i32 = 16 * 1024;
 /// The slices behind a sequence number: some small ones, or a single large one.
 pub(crate) async fn behind(
     db: &Db,
-    tenant: TenantId,
-    run: RunId,
+    key: &InstanceKey,
     after: u64,
     limit: i64,
 ) -> Result<Vec<EventSlice>, StoreError> {
     read!(db, |conn| {
-        let (tenant, run) = (Id::from(tenant), Id::from(run));
+        let (tenant, run) = (Id::from(key.tenant()), Id::from(key.id()));
+        let there = runs::table
+            .find((&tenant, &run))
+            .filter(runs::kind.eq(DefinitionKindWord(key.kind())))
+            .filter(runs::workflow_id.eq(Id::from(key.within())))
+            .select(runs::id);
+        if there.first::<Id>(conn).await.optional()?.is_none() {
+            return Ok(Vec::new());
+        }
         let small = case_when(octet_length(run_events::events).le(SMALL), run_events::events);
         // The slice that has the next event begins at or before it: all before that slice are passed over unread.
         let next = sequence(after.saturating_add(1));

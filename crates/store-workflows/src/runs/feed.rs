@@ -1,4 +1,4 @@
-//! The stream over all runs of an organisation, read in the order of commits.
+//! The stream over all runs and cases of an organisation, read in the order of commits.
 //!
 //! Each slice of events has the number of its commit: on SQLite one that the writer counts, on PostgreSQL that of its
 //! transaction, raised by an offset. Transactions end in another order than they begin, so that on PostgreSQL only what
@@ -12,8 +12,8 @@ use diesel::dsl::case_when;
 use diesel::sql_types::BigInt;
 use diesel::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, QueryableByName};
 use diesel_async::RunQueryDsl;
-use heddle_kernel::{RunId, TenantId, WorkflowId};
-use heddle_policy::{AccessFilter, Key, Ownership, Within, resource};
+use heddle_kernel::{DefinitionKind, RunId, TenantId, WorkflowId};
+use heddle_policy::{InstanceFilter, InstanceKey, Ownership};
 use heddle_store::{AsConn, Conn, Db, Error, Id, read, write_tx};
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{EventSlice, FeedEnd, FeedPosition, FeedRead, FeedRest, FeedSlice};
@@ -22,6 +22,7 @@ use uuid::Uuid;
 use super::{octet_length, own};
 use crate::rows::{counted, sequence};
 use crate::schema::{run_commits, run_feed, runs};
+use crate::words::DefinitionKindWord;
 
 /// Most slices that one look reads, whether they are let through or not.
 const WINDOW: i64 = 128;
@@ -29,6 +30,9 @@ const WINDOW: i64 = 128;
 const SEEN: i64 = 10_000;
 /// Most bytes of a slice that is read together with others.
 const SMALL: i32 = 16 * 1024;
+
+/// Kind and definition of a run.
+type Of = (DefinitionKind, WorkflowId);
 
 /// Head of a slice, with its events where they are small.
 type Row = (i64, Id, i64, i64, Option<Vec<u8>>);
@@ -98,9 +102,10 @@ async fn last<C: AsConn>(conn: &mut C) -> Result<i64, Error> {
 /// A look into the stream.
 pub(crate) struct Look<'a> {
     pub tenant: TenantId,
-    /// Workflow of the runs; all when absent.
+    /// Definition of the instances; all when absent.
     pub workflow: Option<WorkflowId>,
-    pub access: &'a AccessFilter<resource::Run>,
+    /// Instances that are wanted: those that one of the filters lets through.
+    pub access: &'a [InstanceFilter],
     pub after: FeedPosition,
     /// Bytes of events that are read; one slice is read whatever its size.
     pub bytes: usize,
@@ -108,10 +113,10 @@ pub(crate) struct Look<'a> {
 
 impl Look<'_> {
     /// Whether a slice of a run is wanted.
-    fn wants(&self, run: RunId, workflow: WorkflowId, ownership: Ownership) -> bool {
+    fn wants(&self, run: RunId, (kind, workflow): Of, ownership: Ownership) -> bool {
         let is_of_it = self.workflow.is_none_or(|wanted| wanted == workflow);
-        let key = Key::of_stored(self.tenant, run, Within::of(workflow));
-        is_of_it && self.access.permits_owned(&key, ownership)
+        let key = InstanceKey::of_stored(self.tenant, kind, run, workflow);
+        is_of_it && self.access.iter().any(|filter| filter.permits_owned(&key, ownership))
     }
 }
 
@@ -120,8 +125,8 @@ struct Window {
     /// Number of the last commit below which nothing comes any more.
     last: i64,
     rows: Vec<Row>,
-    /// Workflows of the rows' runs.
-    workflows: HashMap<Id, Id>,
+    /// Kinds and definitions of the rows' runs.
+    workflows: HashMap<Id, (DefinitionKindWord, Id)>,
     /// Those of the rows' runs that are the reader's own; none where their filter does not ask.
     own: Option<HashSet<Id>>,
 }
@@ -147,9 +152,9 @@ pub(crate) async fn behind(db: &Db, look: &Look<'_>) -> Result<FeedRead, StoreEr
         }
         let here = FeedPosition { commit, run: run.into(), sequence: counted(end) };
         // What belongs to a run that was removed in between is gone, too.
-        let workflow = window.workflows.get(&run).map(|id| WorkflowId::from(*id));
+        let of = window.workflows.get(&run).map(|(kind, id)| (kind.0, WorkflowId::from(*id)));
         let ownership = window.ownership(run);
-        let Some(workflow) = workflow.filter(|workflow| look.wants(here.run, *workflow, ownership)) else {
+        let Some((kind, workflow)) = of.filter(|of| look.wants(here.run, *of, ownership)) else {
             read.reached = here;
             continue;
         };
@@ -173,7 +178,7 @@ pub(crate) async fn behind(db: &Db, look: &Look<'_>) -> Result<FeedRead, StoreEr
         }
         read.reached = here;
         let events = EventSlice { first_sequence: counted(first), last_sequence: counted(end), events };
-        read.slices.push(FeedSlice { commit, run: here.run, workflow, ownership, events });
+        read.slices.push(FeedSlice { commit, kind, run: here.run, workflow, ownership, events });
     }
     if read.rest != FeedRest::More {
         read.reached = behind_commit(read.reached, last);
@@ -226,7 +231,7 @@ async fn window(db: &Db, look: &Look<'_>) -> Result<Window, StoreError> {
             .await?;
         let ids: Vec<Id> = rows.iter().map(|(_, run, ..)| *run).collect();
         let (mut workflows, mut theirs) = (HashMap::new(), None);
-        if let Some(person) = look.access.person() {
+        if let Some(person) = look.access.iter().find_map(|filter| filter.person()) {
             let mut found = HashSet::new();
             if !ids.is_empty() {
                 let rows: Vec<(Id,)> = own::among(look.tenant, person, &ids).load(conn).await?;
@@ -235,13 +240,13 @@ async fn window(db: &Db, look: &Look<'_>) -> Result<Window, StoreError> {
             theirs = Some(found);
         }
         if !ids.is_empty() {
-            let found: Vec<(Id, Id)> = runs::table
+            let found: Vec<(Id, DefinitionKindWord, Id)> = runs::table
                 .filter(runs::organization_id.eq(tenant))
                 .filter(runs::id.eq_any(ids))
-                .select((runs::id, runs::workflow_id))
+                .select((runs::id, runs::kind, runs::workflow_id))
                 .load(conn)
                 .await?;
-            workflows.extend(found);
+            workflows.extend(found.into_iter().map(|(run, kind, of)| (run, (kind, of))));
         }
         Ok(Window { last, rows, workflows, own: theirs })
     })

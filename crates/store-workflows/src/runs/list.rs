@@ -4,10 +4,12 @@ use std::collections::HashMap;
 
 use crate::schema::{runs, workflows};
 use diesel::dsl::{case_when, not};
+use diesel::expression::SqlLiteral;
+use diesel::sql_types::Text;
 use diesel::{BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{Cursor, MAX_LIMIT, Page, PageRequest, RunId, TenantId, Timestamp, WorkflowId};
-use heddle_policy::{AccessFilter, resource};
+use heddle_policy::{InstanceFilter, resource};
 use heddle_store::{At, Db, Error, Id, keyset, page, read, within};
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{RunFilter, RunSort};
@@ -15,7 +17,7 @@ use heddle_workflows::records::{Run, RunState};
 
 use super::{octet_length, own};
 use crate::schema::RunHead;
-use crate::words::RunStateWord;
+use crate::words::{DefinitionKindWord, RunStateWord};
 
 /// The place of a run in the list: its creation in microseconds, then its id.
 type Key = (i64, RunId);
@@ -66,18 +68,19 @@ pub(crate) async fn list(
     tenant: TenantId,
     workflow: WorkflowId,
     filter: &RunFilter,
-    access: &AccessFilter<resource::Run>,
+    access: &InstanceFilter,
     page: &PageRequest,
 ) -> Result<Page<Run>, StoreError> {
     let from: Option<Key> = page::position(page)?;
     read!(db, |conn| {
         Ok(workflows::table
             .find((Id::from(tenant), Id::from(workflow)))
+            .filter(workflows::kind.eq(DefinitionKindWord(access.kind())))
             .select(workflows::id)
             .first::<Id>(conn)
             .await?)
     })?;
-    if access.is_empty() || access.denied_within::<resource::Workflow>().contains(&workflow) {
+    if access.is_empty() || access.denied_within::<resource::Definition>().contains(&workflow) {
         return Ok(page::empty());
     }
     let filter = RunFilter { workflow: Some(workflow), ..filter.clone() };
@@ -89,7 +92,7 @@ pub(crate) async fn all(
     db: &Db,
     tenant: TenantId,
     filter: &RunFilter,
-    access: &AccessFilter<resource::Run>,
+    access: &InstanceFilter,
     page: &PageRequest,
 ) -> Result<Page<Run>, StoreError> {
     match filter.sort {
@@ -114,7 +117,7 @@ async fn in_one_order(
     db: &Db,
     tenant: TenantId,
     filter: &RunFilter,
-    access: &AccessFilter<resource::Run>,
+    access: &InstanceFilter,
     page: &PageRequest,
     from: Option<Key>,
 ) -> Result<Page<Run>, StoreError> {
@@ -132,7 +135,7 @@ async fn in_two_parts(
     db: &Db,
     tenant: TenantId,
     filter: &RunFilter,
-    access: &AccessFilter<resource::Run>,
+    access: &InstanceFilter,
     page: &PageRequest,
     from: Option<PartKey>,
 ) -> Result<Page<Run>, StoreError> {
@@ -163,7 +166,7 @@ async fn gathered(
     db: &Db,
     tenant: TenantId,
     filter: &RunFilter,
-    access: &AccessFilter<resource::Run>,
+    access: &InstanceFilter,
     mut from: Option<Key>,
     wanted: usize,
 ) -> Result<Gathered, StoreError> {
@@ -239,11 +242,16 @@ macro_rules! narrow {
     };
 }
 
+/// The kind of an instance, said such that no index of it is taken.
+fn kind_apart() -> SqlLiteral<Text> {
+    diesel::dsl::sql("runs.kind || ''")
+}
+
 async fn chunk_of(
     db: &Db,
     tenant: TenantId,
     filter: &RunFilter,
-    access: &AccessFilter<resource::Run>,
+    access: &InstanceFilter,
     chunk: Chunk,
 ) -> Result<Read, StoreError> {
     let from = chunk.from.map(|(micros, id)| (At(Timestamp::from_micros(micros)), Id::from(id)));
@@ -272,7 +280,12 @@ async fn chunk_of(
                 .select((RunHead::as_select(), octet_length(runs::snapshot), small))
                 .into_boxed();
             narrow!(query, filter);
-            let query = within!(query, access, runs::id, runs::workflow_id);
+            query = if own::is_by_definition(filter) {
+                query.filter(kind_apart().eq(access.kind().as_str()))
+            } else {
+                query.filter(runs::kind.eq(DefinitionKindWord(access.kind())))
+            };
+            let query = within!(query, access.filter(), runs::id, runs::workflow_id);
             let query = match filter.sort {
                 RunSort::Newest | RunSort::Incidents => {
                     keyset!(query, (runs::created_at, runs::id), from, descending)

@@ -22,8 +22,10 @@ use async_trait::async_trait;
 use diesel::{ExpressionMethods, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_engine::State;
-use heddle_kernel::{EventId, Page, PageRequest, RunId, TaskId, TenantId, Timestamp, WorkflowId};
-use heddle_policy::{AccessFilter, Key, Person, resource};
+use heddle_kernel::{
+    DefinitionKind, EventId, Page, PageRequest, RunId, TaskId, TenantId, Timestamp, WorkflowId,
+};
+use heddle_policy::{InstanceFilter, InstanceKey, Person};
 use heddle_store::document::{decode, encode};
 use heddle_store::tombstone::{self, Tombstone};
 use heddle_store::{Db, Id, read};
@@ -38,6 +40,7 @@ use serde_json::Value;
 
 use crate::quotas::Guard;
 use crate::schema::{DataStoreRow, RunDbRow, data_stores};
+use crate::words::DefinitionKindWord;
 use crate::{commit, tomb};
 
 diesel::define_sql_function! {
@@ -116,10 +119,11 @@ impl RunStore for SqlRunStore {
         Ok(Some(encode(state)?))
     }
 
-    async fn find(&self, key: &Key<resource::Run>) -> Result<Run, StoreError> {
+    async fn find(&self, key: &InstanceKey) -> Result<Run, StoreError> {
         let row = read!(&self.db, |conn| {
             let row: RunDbRow = runs::table
                 .find((Id::from(key.tenant()), Id::from(key.id())))
+                .filter(runs::kind.eq(DefinitionKindWord(key.kind())))
                 .filter(runs::workflow_id.eq(Id::from(key.within())))
                 .select(RunDbRow::as_select())
                 .first(conn)
@@ -164,7 +168,20 @@ impl RunStore for SqlRunStore {
         own::of(&self.db, tenant, person, runs).await
     }
 
-    async fn load(&self, tenant: TenantId, run: RunId) -> Result<Run, StoreError> {
+    async fn load(&self, tenant: TenantId, kind: DefinitionKind, run: RunId) -> Result<Run, StoreError> {
+        let row = read!(&self.db, |conn| {
+            let row: RunDbRow = runs::table
+                .find((Id::from(tenant), Id::from(run)))
+                .filter(runs::kind.eq(DefinitionKindWord(kind)))
+                .select(RunDbRow::as_select())
+                .first(conn)
+                .await?;
+            Ok(row)
+        })?;
+        self.record(tenant, row).await
+    }
+
+    async fn load_any(&self, tenant: TenantId, run: RunId) -> Result<Run, StoreError> {
         let row = read!(&self.db, |conn| {
             let row: RunDbRow = runs::table
                 .find((Id::from(tenant), Id::from(run)))
@@ -181,7 +198,7 @@ impl RunStore for SqlRunStore {
         tenant: TenantId,
         workflow: WorkflowId,
         filter: &RunFilter,
-        access: &AccessFilter<resource::Run>,
+        access: &InstanceFilter,
         page: &PageRequest,
     ) -> Result<Page<Run>, StoreError> {
         list::list(&self.db, tenant, workflow, filter, access, page).await
@@ -191,7 +208,7 @@ impl RunStore for SqlRunStore {
         &self,
         tenant: TenantId,
         filter: &RunFilter,
-        access: &AccessFilter<resource::Run>,
+        access: &InstanceFilter,
         page: &PageRequest,
     ) -> Result<Page<Run>, StoreError> {
         list::all(&self.db, tenant, filter, access, page).await
@@ -205,46 +222,32 @@ impl RunStore for SqlRunStore {
         &self,
         tenant: TenantId,
         workflow: Option<WorkflowId>,
-        access: &AccessFilter<resource::Run>,
+        access: &[InstanceFilter],
         after: FeedPosition,
         bytes: usize,
     ) -> Result<FeedRead, StoreError> {
         feed::behind(&self.db, &feed::Look { tenant, workflow, access, after, bytes }).await
     }
 
-    async fn events(
-        &self,
-        tenant: TenantId,
-        run: RunId,
-        after: u64,
-        limit: i64,
-    ) -> Result<Vec<EventSlice>, StoreError> {
-        events::behind(&self.db, tenant, run, after, limit).await
+    async fn events(&self, key: &InstanceKey, after: u64, limit: i64) -> Result<Vec<EventSlice>, StoreError> {
+        events::behind(&self.db, key, after, limit).await
     }
 
-    async fn called_by(
-        &self,
-        tenant: TenantId,
-        caller: RunId,
-        limit: i64,
-    ) -> Result<Vec<CalledRun>, StoreError> {
-        called::by(&self.db, tenant, caller, limit).await
+    async fn called_by(&self, caller: &InstanceKey, limit: i64) -> Result<Vec<CalledRun>, StoreError> {
+        called::by(&self.db, caller, limit).await
     }
 
-    async fn purge(&self, tenant: TenantId, run: RunId, unit: &Journal) -> Result<(), StoreError> {
-        purge::purge(&self.db, tenant, run, unit).await
+    async fn purge(&self, key: &InstanceKey, unit: &Journal) -> Result<(), StoreError> {
+        purge::purge(&self.db, key, unit).await
     }
 
-    async fn was_purged(
-        &self,
-        tenant: TenantId,
-        workflow: WorkflowId,
-        run: RunId,
-    ) -> Result<bool, StoreError> {
-        let kind = tomb::run_of(workflow.into());
+    async fn was_purged(&self, key: &InstanceKey) -> Result<bool, StoreError> {
+        // Ids of definitions are apart whatever their kind: a case is of no workflow.
+        let (tenant, run, grave) = (key.tenant(), key.id(), tomb::run_of(key.within().into()));
+        let is_run = key.kind() == DefinitionKind::Workflow;
         read!(&self.db, |conn| {
-            Ok(tombstone::exists(conn, Tombstone::of(tenant, &kind, run)).await?
-                || tombstone::exists(conn, Tombstone::of(tenant, tomb::RUN, run)).await?)
+            Ok(tombstone::exists(conn, Tombstone::of(tenant, &grave, run)).await?
+                || (is_run && tombstone::exists(conn, Tombstone::of(tenant, tomb::RUN, run)).await?))
         })
     }
 
@@ -271,13 +274,13 @@ impl RunStore for SqlRunStore {
         &self,
         tenant: TenantId,
         filter: &TaskFilter,
-        access: &AccessFilter<resource::Run>,
+        access: &[InstanceFilter],
         page: &PageRequest,
     ) -> Result<Page<HumanTask>, StoreError> {
         tasks::list(&self.db, tenant, filter, access, page).await
     }
 
-    async fn task_run(&self, tenant: TenantId, task: TaskId) -> Result<Key<resource::Run>, StoreError> {
+    async fn task_run(&self, tenant: TenantId, task: TaskId) -> Result<InstanceKey, StoreError> {
         tasks::run_of(&self.db, tenant, task).await
     }
 

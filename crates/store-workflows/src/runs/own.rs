@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{RunId, TenantId};
-use heddle_policy::{AccessFilter, Person, resource};
+use heddle_policy::{InstanceFilter, Person};
 use heddle_store::{At, Db, DbInstant, DbUuid, Id, filter, read};
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{RunFilter, RunSort};
@@ -60,6 +60,12 @@ pub(super) async fn of(
     Ok(found.into_iter().map(|(id,)| id.into()).collect())
 }
 
+/// Whether the list is read by an index of the definition, whose instances are of one kind: the kind is only checked. A
+/// business key and a starter have indexes of the kind alone, by which fewer are read.
+pub(super) const fn is_by_definition(filter: &RunFilter) -> bool {
+    filter.workflow.is_some() && filter.business_key.is_none() && filter.started_by.is_none()
+}
+
 /// Stream of the list.
 #[derive(Debug, Clone)]
 enum Stream {
@@ -78,7 +84,7 @@ enum Stream {
 pub(super) struct Wanted<'a> {
     pub tenant: TenantId,
     pub filter: &'a RunFilter,
-    pub access: &'a AccessFilter<resource::Run>,
+    pub access: &'a InstanceFilter,
     /// Place behind which it begins.
     pub from: Option<(At, Id)>,
     pub limit: i64,
@@ -116,7 +122,7 @@ impl Wanted<'_> {
     }
 
     fn streams(&self) -> Vec<Stream> {
-        let (listed, _) = filter::at(runs::id, self.access);
+        let (listed, _) = filter::at(runs::id, self.access.filter());
         let Some(listed) = listed else { return vec![Stream::Every] };
         let mut streams = Vec::new();
         if !listed.is_empty() {
@@ -173,6 +179,7 @@ impl Wanted<'_> {
             }
             Stream::Every | Stream::Meant(..) => {}
         }
+        self.of_kind(out, stream);
         self.filtered(out, created);
         self.reached(out);
         let (behind, order) = if self.is_descending() { ("<", " DESC") } else { (">", "") };
@@ -180,6 +187,18 @@ impl Wanted<'_> {
             out.words(&format!(" AND ({created}, {id}) {behind} (")).at(at).words(", ").id(run).words(")");
         }
         out.words(&format!(" ORDER BY {created}{order}, {id}{order} LIMIT ")).number(self.limit);
+    }
+
+    /// The condition on the kind, by the column that the stream's index has; apart from every index of runs where that of
+    /// the definition is taken.
+    fn of_kind(&self, out: &mut Statement, stream: &Stream) {
+        let by_definition = is_by_definition(self.filter);
+        out.words(match stream {
+            Stream::Meant(..) => " AND o.instance_kind = ",
+            Stream::Every | Stream::Listed(_) if by_definition => " AND r.kind || '' = ",
+            Stream::Every | Stream::Listed(_) | Stream::Started(_) => " AND r.kind = ",
+        });
+        out.text(self.access.kind().as_str());
     }
 
     /// Conditions of the filter, but for the node, which the state alone tells; `created` is the column of the stream's
@@ -244,11 +263,11 @@ impl Wanted<'_> {
 
     /// Conditions on what is denied.
     fn reached(&self, out: &mut Statement) {
-        let (_, denied) = filter::at(runs::id, self.access);
+        let (_, denied) = filter::at(runs::id, self.access.filter());
         if !denied.is_empty() {
             out.among("r.id NOT IN", &denied);
         }
-        let denied = filter::above(runs::workflow_id, self.access);
+        let denied = filter::above(runs::workflow_id, self.access.filter());
         if !denied.is_empty() {
             out.among("r.workflow_id NOT IN", &denied);
         }
@@ -265,6 +284,7 @@ mod tests {
     use diesel::debug_query;
     use diesel::sqlite::Sqlite;
     use heddle_kernel::UserId;
+    use heddle_policy::{AccessFilter, resource};
     use uuid::Uuid;
 
     #[test]
@@ -274,6 +294,7 @@ mod tests {
         let filter = RunFilter::default();
         let streams = |access: &AccessFilter<resource::Run>| -> Vec<usize> {
             let tenant = TenantId(Uuid::nil());
+            let access = &InstanceFilter::from(access);
             let wanted = Wanted { tenant, filter: &filter, access, from: None, limit: 5 };
             let count = |one: Statement| debug_query::<Sqlite, _>(&one).to_string().matches("LIMIT ").count();
             wanted.statements().into_iter().map(count).collect()
@@ -287,7 +308,7 @@ mod tests {
     #[test]
     fn what_was_found_is_shown_once_and_in_the_order_of_the_list() {
         let (id, at) = (|n| Id(Uuid::from_u128(n)), |n| At(heddle_kernel::Timestamp::from_micros(n)));
-        let access = AccessFilter::everything();
+        let access = InstanceFilter::from(&AccessFilter::<resource::Run>::everything());
         let first = |sort| {
             let filter = RunFilter { sort, ..RunFilter::default() };
             let tenant = TenantId(Uuid::nil());

@@ -1,14 +1,15 @@
 //! The removal of ended runs.
 
 use crate::schema::runs;
-use diesel::QueryDsl;
+use diesel::{ExpressionMethods, QueryDsl};
 use diesel_async::RunQueryDsl;
-use heddle_kernel::{RunId, TenantId};
+use heddle_policy::InstanceKey;
 use heddle_store::{At, Db, Id, journal, write_tx};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 
 use crate::kept::{Written, writing_to};
+use crate::words::DefinitionKindWord;
 use crate::{named, tomb};
 
 /// Removes what belongs to the runs of a filter on `runs`, and the runs; each leaves a tombstone. Messages
@@ -71,12 +72,14 @@ macro_rules! remove_runs {
 pub(crate) use remove_runs;
 
 /// Removes an ended run with its history.
-pub(crate) async fn purge(db: &Db, tenant: TenantId, run: RunId, unit: &Journal) -> Result<(), StoreError> {
-    let (organization, mut guard) = (tenant, None);
-    let (tenant, run) = (Id::from(tenant), Id::from(run));
+pub(crate) async fn purge(db: &Db, key: &InstanceKey, unit: &Journal) -> Result<(), StoreError> {
+    let (organization, mut guard) = (key.tenant(), None);
+    let (tenant, run) = (Id::from(organization), Id::from(key.id()));
     let purged = write_tx!(db, |conn| {
         let (workflow, ended_at, updated_at): (Id, Option<At>, At) = runs::table
             .find((tenant, run))
+            .filter(runs::kind.eq(DefinitionKindWord(key.kind())))
+            .filter(runs::workflow_id.eq(Id::from(key.within())))
             .select((runs::workflow_id, runs::ended_at, runs::updated_at))
             .first(conn)
             .await?;

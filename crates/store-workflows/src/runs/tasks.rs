@@ -6,7 +6,7 @@ use crate::schema::human_tasks as tasks;
 use diesel::{ExpressionMethods, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{Cursor, Page, PageRequest, TaskId, TenantId, Timestamp};
-use heddle_policy::{AccessFilter, Key, Within, resource};
+use heddle_policy::{InstanceFilter, InstanceKey};
 use heddle_store::filter::{above, at};
 use heddle_store::{At, Db, Id, page, read};
 use heddle_usecase::StoreError;
@@ -16,6 +16,7 @@ use heddle_workflows::records::HumanTask;
 use super::work_list::{Place, Reach, Wanted};
 use crate::rows::NEVER_DUE;
 use crate::schema::TaskDbRow;
+use crate::words::DefinitionKindWord;
 
 /// Most bytes of forms, candidates and outcomes on a page; one task is on it whatever its size.
 const PAGE_BYTES: i64 = 4 * 1024 * 1024;
@@ -40,16 +41,12 @@ pub(crate) async fn one(db: &Db, tenant: TenantId, task: TaskId) -> Result<Human
 }
 
 /// The run of a task.
-pub(crate) async fn run_of(
-    db: &Db,
-    tenant: TenantId,
-    task: TaskId,
-) -> Result<Key<resource::Run>, StoreError> {
-    let (run, workflow): (Id, Id) = read!(db, |conn| {
+pub(crate) async fn run_of(db: &Db, tenant: TenantId, task: TaskId) -> Result<InstanceKey, StoreError> {
+    let (kind, run, workflow): (DefinitionKindWord, Id, Id) = read!(db, |conn| {
         let found = tasks::table.find((Id::from(tenant), Id::from(task)));
-        Ok(found.select((tasks::run_id, tasks::workflow_id)).first(conn).await?)
+        Ok(found.select((tasks::instance_kind, tasks::run_id, tasks::workflow_id)).first(conn).await?)
     })?;
-    Ok(Key::of_stored(tenant, run.into(), Within::of(workflow.into())))
+    Ok(InstanceKey::of_stored(tenant, kind.0, run.into(), workflow.into()))
 }
 
 /// A page of tasks.
@@ -57,25 +54,26 @@ pub(crate) async fn list(
     db: &Db,
     tenant: TenantId,
     filter: &TaskFilter,
-    access: &AccessFilter<resource::Run>,
+    access: &[InstanceFilter],
     page: &PageRequest,
 ) -> Result<Page<HumanTask>, StoreError> {
     let from: Option<Position> = page::position(page)?;
-    if access.is_empty() {
+    if access.iter().all(|of| of.is_empty()) {
         return Ok(page::empty());
     }
-    let (runs, denied_runs) = at(tasks::run_id, access);
-    let denied_workflows = above(tasks::workflow_id, access);
-    // The work list shows what belongs to the runs that are reached.
-    let (own, denied_own) = (access.own().cloned(), access.denied_own().cloned());
-    let reach = Reach { runs, own, denied_own, denied_runs, denied_workflows };
     let from = from.map(|(due, created, id)| Place {
         due_order: due.map_or(NEVER_DUE, |due| At(Timestamp::from_micros(due))),
         created_at: At(Timestamp::from_micros(created)),
         id: id.into(),
     });
     let limit = page::surplus(page);
-    let statements = Wanted { tenant, filter, reach: &reach, from, limit }.statements();
+    let whole = TaskFilter { candidate: None, ..filter.clone() };
+    let of_kind = |of: &InstanceFilter| {
+        let filter = if filter.viewed == Some(of.kind()) { &whole } else { filter };
+        Wanted { tenant, filter, reach: &reach(of), from, limit }.statements()
+    };
+    // What is found of each kind is brought into one order.
+    let statements: Vec<_> = access.iter().filter(|of| !of.is_empty()).flat_map(of_kind).collect();
     let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
     let (found, all) = read!(db, |conn| {
         let mut places: Vec<Found> = Vec::new();
@@ -117,6 +115,14 @@ pub(crate) async fn list(
     // Cut by its bytes: the next page goes on behind what was read.
     let next = found.last().map(|task| Cursor::after(&key(task)));
     Ok(Page { items: found, next })
+}
+
+/// Reach of a reader among the instances of a kind: the work list shows what belongs to those that are reached.
+fn reach(access: &InstanceFilter) -> Reach {
+    let (runs, denied_runs) = at(tasks::run_id, access.filter());
+    let denied_workflows = above(tasks::workflow_id, access.filter());
+    let (own, denied_own) = (access.own().cloned(), access.denied_own().cloned());
+    Reach { kind: access.kind(), runs, own, denied_own, denied_runs, denied_workflows }
 }
 
 /// A task that was found, and the bytes of what is large in it, as they are stored.

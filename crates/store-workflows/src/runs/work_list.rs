@@ -4,7 +4,7 @@
 //! each name by which somebody may mean the reader. The first of each are the first of all, however long the streams are.
 
 use diesel::sql_types::BigInt;
-use heddle_kernel::{TenantId, UserId};
+use heddle_kernel::{DefinitionKind, TenantId, UserId};
 use heddle_policy::Person;
 use heddle_store::{At, DbInstant, DbUuid, Id};
 use heddle_workflows::ports::TaskFilter;
@@ -54,8 +54,10 @@ struct Stream<'a> {
 }
 
 /// The reach of the reader: ids of runs that alone are allowed, unless all are, and what is denied.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Reach {
+    /// Kind of the instances.
+    pub kind: DefinitionKind,
     pub runs: Option<Vec<Id>>,
     /// Person whose own are allowed besides the runs.
     pub own: Option<Person>,
@@ -169,6 +171,10 @@ impl Wanted<'_> {
                 out.words(" FROM human_tasks AS t WHERE t.organization_id = ").id(self.tenant);
                 if let Holder::Assignee(name) = holder {
                     out.words(" AND t.assignee = ").text(name);
+                    // Few are one's own, whatever the definition: the index is that of the assignee.
+                    out.words(" AND t.instance_kind = ").text(self.reach.kind.as_str());
+                } else {
+                    self.of_kind(out, "t.instance_kind");
                 }
                 out.words(" AND t.state = ").text(state.as_str());
                 self.of_workflow(out, "t.workflow_id");
@@ -179,6 +185,7 @@ impl Wanted<'_> {
                 out.words(" FROM human_task_candidates AS c CROSS JOIN human_tasks AS t");
                 out.words(" WHERE c.organization_id = ").id(self.tenant);
                 out.words(" AND c.kind = ").text(kind.as_str()).words(" AND c.name = ").text(name);
+                self.of_kind(out, "c.instance_kind");
                 out.words(" AND c.standing = ").text(Standing::of(state, false).as_str());
                 self.of_workflow(out, "c.workflow_id");
                 out.words(" AND t.organization_id = c.organization_id AND t.id = c.task_id");
@@ -192,6 +199,7 @@ impl Wanted<'_> {
                 out.words(" WHERE c.organization_id = ").id(self.tenant);
                 out.words(" AND c.user_id = ").id(*user);
                 out.words(" AND c.kind = ").text(kind.as_str());
+                out.words(" AND c.instance_kind = ").text(self.reach.kind.as_str());
                 out.words(" AND c.state = ").text(state.as_str());
                 out.words(" AND t.organization_id = c.organization_id AND t.id = c.task_id");
                 out.words(" AND t.state = ").text(state.as_str());
@@ -206,6 +214,13 @@ impl Wanted<'_> {
         self.conditions(out, ordered);
         let [due, created, id] = ordered;
         out.words(&format!(" ORDER BY {due}, {created}, {id} LIMIT ")).number(self.limit);
+    }
+
+    /// The condition on the kind of the instances, by the column that the stream's index has. Where a definition is named,
+    /// the index is that of the definition, whose instances are of one kind: it is only checked.
+    fn of_kind(&self, out: &mut Statement, column: &str) {
+        let column = if self.filter.workflow.is_some() { "t.instance_kind || ''" } else { column };
+        out.words(&format!(" AND {column} = ")).text(self.reach.kind.as_str());
     }
 
     /// The condition on the workflow, by the column that the stream's index has.
@@ -260,7 +275,10 @@ impl Wanted<'_> {
             }
             None => {}
         }
-        out.words(") SELECT t.id, t.due_order, t.created_at, ").words(BYTES).words(" FROM t WHERE TRUE");
+        out.words(") SELECT t.id, t.due_order, t.created_at, ")
+            .words(BYTES)
+            .words(" FROM t WHERE t.instance_kind = ");
+        out.text(self.reach.kind.as_str());
         if let Some(state) = state {
             out.words(" AND t.state = ").text(state.as_str());
         }
@@ -335,7 +353,14 @@ mod tests {
 
     /// The number of streams of each statement.
     fn streams(filter: &TaskFilter) -> Vec<usize> {
-        let reach = Reach::default();
+        let reach = Reach {
+            kind: DefinitionKind::Workflow,
+            runs: None,
+            own: None,
+            denied_own: None,
+            denied_runs: Vec::new(),
+            denied_workflows: Vec::new(),
+        };
         let tenant = TenantId(uuid::Uuid::nil());
         let wanted = Wanted { tenant, filter, reach: &reach, from: None, limit: 51 };
         let count = |one: Statement| {

@@ -4,17 +4,18 @@ use crate::schema::{
     BindingDbRow, LetterDbRow, OutgoingDbRow, TimerDbRow, case_events, dead_letters, outbox, run_timers,
     runs, start_bindings, workflows,
 };
-use crate::words::{InboxStateWord, WorkKindWord, WorkflowStateWord};
+use crate::words::{DefinitionKindWord, InboxStateWord, WorkKindWord, WorkflowStateWord};
 use diesel::{
     BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper, insert_into,
 };
 use diesel_async::RunQueryDsl;
-use heddle_kernel::{EventId, Page, PageRequest, TenantId, Timestamp, UserId};
+use heddle_kernel::{DefinitionKind, EventId, Page, PageRequest, TenantId, Timestamp, UserId};
 use heddle_policy::{AccessFilter, resource};
 use heddle_store::schema::ErrandRow;
 use heddle_store::tombstone::{self, Tombstone};
 use heddle_store::{
-    AsConn, At, Db, Error, Id, errands, journal, keyset, on_conn, page, read, within, write_tx,
+    AsConn, At, Db, Error, Id, errands, filter as limits, journal, keyset, on_conn, page, read, within,
+    write_tx,
 };
 use heddle_usecase::errand::NewErrand;
 use heddle_usecase::{Journal, StoreError};
@@ -53,7 +54,19 @@ pub(crate) async fn list(
         if let Some(run) = filter.run {
             query = query.filter(dead_letters::run_id.eq(Id::from(run)));
         }
-        let query = within!(query, access, dead_letters::id, dead_letters::workflow_id);
+        let mut query = within!(query, access, dead_letters::id);
+        let mut denied = limits::above::<resource::Workflow, _, _>(dead_letters::workflow_id, access);
+        denied.extend(limits::above::<resource::CaseType, _, _>(dead_letters::workflow_id, access));
+        if !denied.is_empty() {
+            query = query.filter(dead_letters::workflow_id.ne_all(denied));
+        }
+        if access.denies_all_within::<resource::Workflow>() {
+            query =
+                query.filter(dead_letters::instance_kind.ne(DefinitionKindWord(DefinitionKind::Workflow)));
+        }
+        if access.denies_all_within::<resource::CaseType>() {
+            query = query.filter(dead_letters::instance_kind.ne(DefinitionKindWord(DefinitionKind::Case)));
+        }
         let query = keyset!(query, (dead_letters::created_at, dead_letters::id), from, descending);
         let rows: Vec<LetterDbRow> = query.load(conn).await?;
         rows.into_iter().map(LetterDbRow::record).collect::<Result<Vec<_>, _>>()

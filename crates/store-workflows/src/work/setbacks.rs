@@ -3,7 +3,7 @@
 use crate::schema::{
     LetterDbRow, case_events, dead_letters, outbox, run_subscriptions, run_timers, runs, start_bindings,
 };
-use crate::words::{InboxStateWord, KindWord};
+use crate::words::{DefinitionKindWord, InboxStateWord, KindWord};
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, insert_into};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::Timestamp;
@@ -109,13 +109,17 @@ async fn aside<C: AsConn>(conn: &mut C, letter: &DeadLetter) -> Result<(), Error
         return Ok(());
     }
     let tenant = Id::from(letter.tenant);
-    let mut workflow = letter.workflow.map(Id::from);
+    let (mut workflow, mut instance_kind) = (letter.workflow.map(Id::from), letter.instance_kind);
     if let (Some(run), None) = (run, workflow) {
-        let row = runs::table.find((tenant, run)).select(runs::workflow_id);
-        workflow = on_conn!(conn, |conn| row.first(conn).await.optional()?);
+        let row = runs::table.find((tenant, run)).select((runs::workflow_id, runs::kind));
+        let found: Option<(Id, DefinitionKindWord)> =
+            on_conn!(conn, |conn| row.first(conn).await.optional()?);
+        if let Some((of, kind)) = found {
+            (workflow, instance_kind) = (Some(of), kind.0);
+        }
     }
-    let letter =
-        DeadLetter { workflow: workflow.map(Into::into), run: run.map(Into::into), ..letter.clone() };
+    let (workflow, run) = (workflow.map(Into::into), run.map(Into::into));
+    let letter = DeadLetter { instance_kind, workflow, run, ..letter.clone() };
     let row = LetterDbRow::of(letter)?;
     on_conn!(conn, |conn| {
         insert_into(dead_letters::table).values(&row).execute(conn).await?;

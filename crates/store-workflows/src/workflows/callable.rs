@@ -3,35 +3,37 @@
 use std::collections::{BTreeMap, HashSet};
 
 use crate::schema::{CallableDbRow, callable_processes, workflow_versions, workflows};
-use crate::words::WorkflowStateWord;
+use crate::words::{DefinitionKindWord, WorkflowStateWord};
 use diesel::dsl::{exists, not};
 use diesel::{
     BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, QueryDsl, insert_into,
 };
 use diesel_async::RunQueryDsl;
-use heddle_kernel::TenantId;
+use heddle_kernel::{DefinitionKind, TenantId};
 use heddle_store::document::decode;
 use heddle_store::{Db, Id, read, write_tx};
 use heddle_usecase::StoreError;
-use heddle_workflows::models::process_ids;
+use heddle_workflows::models::callable_names;
 use heddle_workflows::ports::Callable;
 use heddle_workflows::records::WorkflowState;
 use parking_lot::Mutex;
 use serde_json::Value;
+
+use super::rows::stored_slug;
 
 /// Workflows that are listed at a time.
 const AT_ONCE: i64 = 20;
 /// Most workflows of one name that are told apart.
 const MOST: i64 = 1_000;
 
-/// Puts the processes of the active version in the place of those of the one before.
+/// Puts the processes, or cases, of the active version in the place of those of the one before.
 macro_rules! list_processes {
-    ($conn:ident, $tenant:expr, $workflow:expr, $definition:expr) => {{
+    ($conn:ident, $tenant:expr, $workflow:expr, $callable:expr) => {{
         let present = callable_processes::table
             .filter(callable_processes::organization_id.eq($tenant))
             .filter(callable_processes::workflow_id.eq($workflow));
         diesel::delete(present).execute($conn).await?;
-        let mut ids = heddle_workflows::models::process_ids($definition);
+        let mut ids: Vec<String> = $callable.to_vec();
         if ids.is_empty() {
             // One without any is listed all the same, under a name that is none.
             ids.push(String::new());
@@ -47,11 +49,12 @@ pub(crate) use list_processes;
 /// Organisations whose workflows were all listed since the start; later ones are listed as they are published.
 pub(crate) type Listed = Mutex<HashSet<TenantId>>;
 
-/// The published workflows with a process of this id, and the one with this slug.
+/// The published definitions of a kind with a process or case of this id, and the one with this slug.
 pub(crate) async fn named(
     db: &Db,
     listed: &Listed,
     tenant: TenantId,
+    kind: DefinitionKind,
     name: &str,
 ) -> Result<Callable, StoreError> {
     let (organization, is_listed) = (tenant, listed.lock().contains(&tenant));
@@ -61,10 +64,10 @@ pub(crate) async fn named(
         while list_some(db, tenant).await? {}
         listed.lock().insert(organization);
     }
-    look(db, tenant, name).await
+    look(db, tenant, kind, name).await
 }
 
-async fn look(db: &Db, tenant: Id, name: &str) -> Result<Callable, StoreError> {
+async fn look(db: &Db, tenant: Id, kind: DefinitionKind, name: &str) -> Result<Callable, StoreError> {
     let published = || WorkflowStateWord(WorkflowState::Published);
     read!(db, |conn| {
         let processes: Vec<Id> = callable_processes::table
@@ -75,6 +78,7 @@ async fn look(db: &Db, tenant: Id, name: &str) -> Result<Callable, StoreError> {
             )
             .filter(callable_processes::organization_id.eq(tenant))
             .filter(callable_processes::process_id.eq(name))
+            .filter(workflows::kind.eq(DefinitionKindWord(kind)))
             .filter(workflows::state.eq(published()))
             .order(callable_processes::workflow_id)
             .limit(MOST)
@@ -83,7 +87,8 @@ async fn look(db: &Db, tenant: Id, name: &str) -> Result<Callable, StoreError> {
             .await?;
         let slug: Vec<Id> = workflows::table
             .filter(workflows::organization_id.eq(tenant))
-            .filter(workflows::slug.eq(name))
+            .filter(workflows::slug.eq(stored_slug(kind, name)))
+            .filter(workflows::kind.eq(DefinitionKindWord(kind)))
             .filter(workflows::state.eq(published()))
             .limit(1)
             .select(workflows::id)
@@ -111,6 +116,7 @@ async fn list_some(db: &Db, tenant: Id) -> Result<bool, StoreError> {
                     .and(workflow_versions::number.nullable().eq(workflows::published_version))),
             )
             .filter(workflows::organization_id.eq(tenant))
+            .filter(workflows::kind.eq(DefinitionKindWord(DefinitionKind::Workflow)))
             .filter(not(exists(listed)))
             .order(workflows::id)
             .limit(AT_ONCE)
@@ -124,7 +130,7 @@ async fn list_some(db: &Db, tenant: Id) -> Result<bool, StoreError> {
     let mut all: BTreeMap<Id, Vec<String>> = BTreeMap::new();
     for (workflow, definition) in found {
         let mut ids = match decode::<Value>(&definition) {
-            Ok(definition) => process_ids(&definition),
+            Ok(definition) => callable_names(&definition),
             Err(error) => {
                 tracing::error!(%error, "a definition can't be read, and is called by nobody");
                 Vec::new()

@@ -4,7 +4,8 @@ use crate::schema::{dead_letters, import_sources, runs, workflow_sources, workfl
 use diesel::dsl::{exists, not};
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
 use diesel_async::RunQueryDsl;
-use heddle_kernel::{Revision, TenantId, WorkflowId};
+use heddle_definitions::DefinitionKey;
+use heddle_kernel::Revision;
 use heddle_store::tombstone::{self, Tombstone};
 use heddle_store::{At, Db, Id, journal, revision, write_tx};
 use heddle_usecase::Journal;
@@ -15,21 +16,22 @@ use crate::kept::writing;
 use crate::runs::remove_runs;
 use crate::{named, tomb};
 
+use super::read::definition;
+
 /// Deletes a workflow with its versions and ended runs.
 pub(crate) async fn delete(
     db: &Db,
-    tenant: TenantId,
-    id: WorkflowId,
+    key: DefinitionKey,
     expected: Option<Revision>,
     unit: &Journal,
 ) -> Result<Deleted, StoreError> {
-    let grave = Tombstone::of(tenant, tomb::WORKFLOW, id);
+    let (tenant, id, kind) = (key.tenant(), key.id(), key.kind());
+    let grave = Tombstone::of(tenant, tomb::definition(kind), id);
     let guard = writing(db, tenant, id);
     let (tenant, id) = (Id::from(tenant), Id::from(id));
     let mut active = 0;
     let deleted = write_tx!(db, |conn| {
-        let present: Option<(i64, At)> = workflows::table
-            .find((tenant, id))
+        let present: Option<(i64, At)> = definition!(key)
             .select((workflows::revision, workflows::updated_at))
             .first(conn)
             .await

@@ -8,15 +8,15 @@ use diesel::{
     TextExpressionMethods,
 };
 use diesel_async::RunQueryDsl;
-use heddle_kernel::{Page, PageRequest, TenantId, Timestamp, UserId, WorkflowId};
-use heddle_policy::{AccessFilter, resource};
+use heddle_definitions::DefinitionAccess;
+use heddle_kernel::{DefinitionKind, Page, PageRequest, TenantId, Timestamp, UserId, WorkflowId};
 use heddle_store::{At, Db, Id, keyset, page, read, search, within};
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{WorkflowFilter, WorkflowSort};
 use heddle_workflows::records::Workflow;
 use serde::{Deserialize, Serialize};
 
-use crate::words::WorkflowStateWord;
+use crate::words::{DefinitionKindWord, WorkflowStateWord};
 
 use super::read::views;
 
@@ -78,7 +78,7 @@ pub(crate) async fn list(
     tenant: TenantId,
     user: UserId,
     filter: &WorkflowFilter,
-    access: &AccessFilter<resource::Workflow>,
+    access: DefinitionAccess<'_>,
     page: &PageRequest,
 ) -> Result<Page<heddle_workflows::records::WorkflowView>, StoreError> {
     let from: Option<Key> = page::position(page)?;
@@ -88,10 +88,11 @@ pub(crate) async fn list(
     if access.is_empty() {
         return Ok(page::empty());
     }
-    let (by_time, by_name) = places(db, tenant, from).await?;
+    let (by_time, by_name) = places(db, tenant, access.kind(), from).await?;
     let found = read!(db, |conn| {
         let mut query = workflows::table
             .filter(workflows::organization_id.eq(Id::from(tenant)))
+            .filter(workflows::kind.eq(DefinitionKindWord(access.kind())))
             .limit(page::surplus(page))
             .select(WorkflowHead::as_select())
             .into_boxed();
@@ -111,7 +112,10 @@ pub(crate) async fn list(
                 .filter(workflow_stars::user_id.eq(Id::from(user)));
             query = if starred { query.filter(exists(stars)) } else { query.filter(not(exists(stars))) };
         }
-        let query = within!(query, access, workflows::id);
+        let query = match access {
+            DefinitionAccess::Workflows(filter) => within!(query, filter, workflows::id),
+            DefinitionAccess::CaseTypes(filter) => within!(query, filter, workflows::id),
+        };
         let query = match filter.sort {
             WorkflowSort::CreatedDescending => {
                 keyset!(query, (workflows::created_at, workflows::id), by_time, descending)
@@ -142,7 +146,12 @@ pub(crate) async fn list(
 /// A place by a time and one by a name: the list has one of them.
 type Places = (Option<(At, Id)>, Option<(String, Id)>);
 
-async fn places(db: &Db, tenant: TenantId, from: Option<Key>) -> Result<Places, StoreError> {
+async fn places(
+    db: &Db,
+    tenant: TenantId,
+    kind: DefinitionKind,
+    from: Option<Key>,
+) -> Result<Places, StoreError> {
     Ok(match from {
         None => (None, None),
         Some(Key::Created(micros, id) | Key::Updated(micros, id)) => {
@@ -151,8 +160,10 @@ async fn places(db: &Db, tenant: TenantId, from: Option<Key>) -> Result<Places, 
         Some(Key::Name(name, id)) => (None, Some((name, id.into()))),
         Some(Key::LongName(letters, id)) => {
             let whole = read!(db, |conn| {
-                let name =
-                    workflows::table.find((Id::from(tenant), Id::from(id))).select(workflows::display_name);
+                let name = workflows::table
+                    .find((Id::from(tenant), Id::from(id)))
+                    .filter(workflows::kind.eq(DefinitionKindWord(kind)))
+                    .select(workflows::display_name);
                 Ok(name.first::<String>(conn).await.optional()?)
             })?;
             // Gone or renamed in the meantime: the list goes on among the names with the same first letters.

@@ -1,4 +1,4 @@
-//! Workflows with their drafts, versions, stars and imported files.
+//! Definitions, workflows and case types, with their drafts, versions, stars and imported files.
 
 mod callable;
 mod delete;
@@ -13,12 +13,12 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use heddle_kernel::{Page, PageRequest, Revision, TenantId, Timestamp, UserId, WorkflowId};
-use heddle_policy::{AccessFilter, resource};
+use heddle_definitions::{DefinitionAccess, DefinitionKey};
+use heddle_kernel::{DefinitionKind, Page, PageRequest, Revision, TenantId, Timestamp, UserId, WorkflowId};
 use heddle_store::Db;
 use heddle_usecase::{Compute, InPlace, Journal, StoreError};
 use heddle_workflows::ports::{
-    Callable, Deleted, PublishWrite, SourceQuota, WorkflowFilter, WorkflowStore, WorkflowWrite,
+    Callable, DefinitionStore, Deleted, PublishWrite, SourceQuota, WorkflowFilter, WorkflowWrite,
 };
 use heddle_workflows::quotas::{QuotaSource, Used};
 use heddle_workflows::records::{
@@ -83,9 +83,9 @@ impl SqlWorkflowStore {
 }
 
 #[async_trait]
-impl WorkflowStore for SqlWorkflowStore {
+impl DefinitionStore for SqlWorkflowStore {
     async fn insert<'a>(&self, write: WorkflowWrite<'a>, unit: &Journal) -> Result<(), StoreError> {
-        self.room(write.workflow.tenant).await?;
+        self.room(write.definition.tenant).await?;
         write::insert(&self.db, write, unit).await.map_err(named)
     }
 
@@ -93,39 +93,34 @@ impl WorkflowStore for SqlWorkflowStore {
         write::update(&self.db, write, unit).await.map_err(named)
     }
 
-    async fn get(&self, tenant: TenantId, id: WorkflowId, user: UserId) -> Result<WorkflowView, StoreError> {
-        read::get(&self.db, tenant, id, user).await
+    async fn get(&self, key: DefinitionKey, user: UserId) -> Result<WorkflowView, StoreError> {
+        read::get(&self.db, key, user).await
     }
 
-    async fn standing(
-        &self,
-        tenant: TenantId,
-        id: WorkflowId,
-    ) -> Result<(WorkflowState, Option<i32>), StoreError> {
-        shown::standing(&self.db, &self.kept, tenant, id).await
+    async fn standing(&self, key: DefinitionKey) -> Result<(WorkflowState, Option<i32>), StoreError> {
+        shown::standing(&self.db, &self.kept, key).await
     }
 
     async fn shown(
         &self,
-        tenant: TenantId,
-        id: WorkflowId,
+        key: DefinitionKey,
         user: UserId,
         choice: VersionChoice,
     ) -> Result<ShownWorkflow, StoreError> {
-        let asked = shown::Asked { tenant, workflow: id, user, choice };
+        let asked = shown::Asked { key, user, choice };
         shown::shown(&self.db, &self.kept, &*self.compute, asked).await
     }
 
-    async fn draft(&self, tenant: TenantId, id: WorkflowId) -> Result<Draft, StoreError> {
-        read::draft(&self.db, tenant, id).await
+    async fn draft(&self, key: DefinitionKey) -> Result<Draft, StoreError> {
+        read::draft(&self.db, key).await
     }
 
-    async fn list(
+    async fn list<'a>(
         &self,
         tenant: TenantId,
         user: UserId,
         filter: &WorkflowFilter,
-        access: &AccessFilter<resource::Workflow>,
+        access: DefinitionAccess<'a>,
         page: &PageRequest,
     ) -> Result<Page<WorkflowView>, StoreError> {
         list::list(&self.db, tenant, user, filter, access, page).await
@@ -133,21 +128,25 @@ impl WorkflowStore for SqlWorkflowStore {
 
     async fn delete(
         &self,
-        tenant: TenantId,
-        id: WorkflowId,
+        key: DefinitionKey,
         expected: Option<Revision>,
         unit: &Journal,
     ) -> Result<Deleted, StoreError> {
-        delete::delete(&self.db, tenant, id, expected, unit).await
+        delete::delete(&self.db, key, expected, unit).await
     }
 
     async fn publish<'a>(&self, write: PublishWrite<'a>, unit: &Journal) -> Result<(), StoreError> {
-        self.room(write.workflow.tenant).await?;
+        self.room(write.definition.tenant).await?;
         write::publish(&self.db, write, unit).await.map_err(named)
     }
 
-    async fn callable<'a>(&self, tenant: TenantId, name: &'a str) -> Result<Callable, StoreError> {
-        callable::named(&self.db, &self.listed, tenant, name).await
+    async fn callable<'a>(
+        &self,
+        tenant: TenantId,
+        kind: DefinitionKind,
+        name: &'a str,
+    ) -> Result<Callable, StoreError> {
+        callable::named(&self.db, &self.listed, tenant, kind, name).await
     }
 
     async fn numbered(&self, tenant: TenantId, number: i64) -> Result<Vec<WorkflowId>, StoreError> {
@@ -156,41 +155,29 @@ impl WorkflowStore for SqlWorkflowStore {
 
     async fn tagged<'a>(
         &self,
-        tenant: TenantId,
-        id: WorkflowId,
+        key: DefinitionKey,
         versions: RangeInclusive<i32>,
         tag: &'a str,
     ) -> Result<Option<i32>, StoreError> {
-        numbers::tagged(&self.db, tenant, id, versions, tag).await
+        numbers::tagged(&self.db, key, versions, tag).await
     }
 
-    async fn versions(
-        &self,
-        tenant: TenantId,
-        id: WorkflowId,
-        page: &PageRequest,
-    ) -> Result<Page<Version>, StoreError> {
-        read::versions(&self.db, tenant, id, page).await
+    async fn versions(&self, key: DefinitionKey, page: &PageRequest) -> Result<Page<Version>, StoreError> {
+        read::versions(&self.db, key, page).await
     }
 
-    async fn version(
-        &self,
-        tenant: TenantId,
-        id: WorkflowId,
-        number: i32,
-    ) -> Result<(Version, Value), StoreError> {
-        read::version(&self.db, tenant, id, number).await
+    async fn version(&self, key: DefinitionKey, number: i32) -> Result<(Version, Value), StoreError> {
+        read::version(&self.db, key, number).await
     }
 
     async fn star(
         &self,
-        tenant: TenantId,
-        id: WorkflowId,
+        key: DefinitionKey,
         user: UserId,
         starred: bool,
         unit: &Journal,
     ) -> Result<bool, StoreError> {
-        write::star(&self.db, tenant, id, user, starred, unit).await
+        write::star(&self.db, key, user, starred, unit).await
     }
 
     async fn keep_source(
@@ -203,7 +190,7 @@ impl WorkflowStore for SqlWorkflowStore {
         write::keep_source(&self.db, tenant, source, expires_at, quota).await
     }
 
-    async fn source(&self, tenant: TenantId, id: WorkflowId) -> Result<ImportSource, StoreError> {
-        read::source(&self.db, tenant, id).await
+    async fn source(&self, key: DefinitionKey) -> Result<ImportSource, StoreError> {
+        read::source(&self.db, key).await
     }
 }

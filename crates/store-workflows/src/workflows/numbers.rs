@@ -9,7 +9,8 @@ use diesel::{
     BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, QueryDsl, insert_into,
 };
 use diesel_async::RunQueryDsl;
-use heddle_kernel::{TenantId, WorkflowId};
+use heddle_definitions::DefinitionKey;
+use heddle_kernel::{DefinitionKind, TenantId, WorkflowId};
 use heddle_store::document::decode;
 use heddle_store::{Db, Id, read, write_tx};
 use heddle_usecase::StoreError;
@@ -21,6 +22,7 @@ use serde_json::Value;
 use crate::schema::{
     ProcessNumberDbRow, VersionTagDbRow, process_numbers, version_tags, workflow_versions, workflows,
 };
+use crate::words::DefinitionKindWord;
 
 /// Workflows or versions that are listed at a time.
 const AT_ONCE: i64 = 20;
@@ -120,6 +122,7 @@ async fn number_some(db: &Db, tenant: TenantId) -> Result<bool, StoreError> {
                     .and(workflow_versions::number.nullable().eq(workflows::published_version))),
             )
             .filter(workflows::organization_id.eq(organization))
+            .filter(workflows::kind.eq(DefinitionKindWord(DefinitionKind::Workflow)))
             .filter(not(exists(there)))
             .order(workflows::id)
             .limit(AT_ONCE)
@@ -149,15 +152,14 @@ async fn number_some(db: &Db, tenant: TenantId) -> Result<bool, StoreError> {
 /// The last of these versions that has a tag.
 pub(crate) async fn tagged(
     db: &Db,
-    tenant: TenantId,
-    workflow: WorkflowId,
+    key: DefinitionKey,
     versions: RangeInclusive<i32>,
     tag: &str,
 ) -> Result<Option<i32>, StoreError> {
-    if tag.is_empty() {
+    if tag.is_empty() || key.kind() != DefinitionKind::Workflow {
         return Ok(None);
     }
-    let (tenant, workflow) = (Id::from(tenant), Id::from(workflow));
+    let (tenant, workflow) = (Id::from(key.tenant()), Id::from(key.id()));
     let (first, last) = (*versions.start(), *versions.end());
     loop {
         let found: Option<i32> = read!(db, |conn| {

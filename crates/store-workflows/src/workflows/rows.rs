@@ -1,6 +1,6 @@
 //! Rows of workflows, versions and files, and their conversions to and from records.
 
-use heddle_kernel::{Patch, Revision, TenantId, Timestamp, WorkflowId};
+use heddle_kernel::{DefinitionKind, Patch, Revision, TenantId, Timestamp, WorkflowId};
 use heddle_store::document::encode;
 use heddle_store::{Error, Id};
 use heddle_workflows::records::{Draft, ImportSource, Version, Workflow};
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::schema::{SourceDbRow, SourceHead, VersionDbRow, VersionHead, WorkflowDbRow, WorkflowHead};
 use crate::search;
-use crate::words::WorkflowStateWord;
+use crate::words::{DefinitionKindWord, WorkflowStateWord};
 
 /// A draft as it is stored: nothing, the document `null`, or the document.
 pub(crate) fn stored(draft: &Draft) -> Result<Option<Vec<u8>>, Error> {
@@ -19,13 +19,33 @@ pub(crate) fn stored(draft: &Draft) -> Result<Option<Vec<u8>>, Error> {
     }
 }
 
+/// First letters of the slug of a case type as it is stored. No slug begins like that.
+const CASE: &str = "case/";
+
+/// A slug as it is stored: one column is unique for all kinds.
+pub(crate) fn stored_slug(kind: DefinitionKind, slug: &str) -> String {
+    match kind {
+        DefinitionKind::Workflow => slug.to_owned(),
+        DefinitionKind::Case => format!("{CASE}{slug}"),
+    }
+}
+
+/// A stored slug as it was given.
+fn shown_slug(kind: DefinitionKind, stored: String) -> String {
+    match kind {
+        DefinitionKind::Workflow => stored,
+        DefinitionKind::Case => stored.strip_prefix(CASE).map(str::to_owned).unwrap_or(stored),
+    }
+}
+
 impl WorkflowDbRow {
     /// The row of a workflow with its draft as [`stored`]; a change that leaves the draft does not look at it.
     pub(crate) fn of(workflow: &Workflow, draft: Option<Vec<u8>>) -> Self {
         Self {
             organization_id: workflow.tenant.into(),
             id: workflow.id.into(),
-            slug: workflow.slug.clone(),
+            kind: DefinitionKindWord(workflow.kind),
+            slug: stored_slug(workflow.kind, &workflow.slug),
             display_name: workflow.display_name.clone(),
             description: workflow.description.clone(),
             folder_id: workflow.folder_id.value().cloned(),
@@ -51,7 +71,8 @@ impl From<WorkflowHead> for Workflow {
         Self {
             tenant: row.organization_id.into(),
             id: row.id.into(),
-            slug: row.slug,
+            kind: row.kind.0,
+            slug: shown_slug(row.kind.0, row.slug),
             display_name: row.display_name,
             description: row.description,
             folder_id: match row.folder_id {

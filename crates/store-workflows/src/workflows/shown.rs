@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper};
-use heddle_kernel::{TenantId, UserId, WorkflowId};
+use heddle_definitions::DefinitionKey;
+use heddle_kernel::UserId;
 use heddle_store::{Db, Error, Id, PgConn, document};
 use heddle_usecase::{Admission, Compute, StoreError, computed};
 use heddle_workflows::records::{ShownWorkflow, VersionChoice, Workflow, WorkflowState, WorkflowView};
@@ -14,42 +15,41 @@ use crate::kept::{Kept, TextKey, TextOf, Written};
 use crate::schema::{CountsRow, WorkflowHead, workflow_stars, workflow_versions, workflows};
 use crate::words::WorkflowStateWord;
 
+use super::read::definition;
+
 /// Bytes of a stored definition from which on it is unpacked on the threads that compute.
 const LARGE: usize = 16 << 10;
 
 /// A workflow, its reader, and the definition that they want.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked {
-    pub tenant: TenantId,
-    pub workflow: WorkflowId,
+    pub key: DefinitionKey,
     pub user: UserId,
     pub choice: VersionChoice,
 }
 
 impl Asked {
-    fn view_key(&self) -> (TenantId, WorkflowId, UserId) {
-        (self.tenant, self.workflow, self.user)
+    const fn view_key(&self) -> (DefinitionKey, UserId) {
+        (self.key, self.user)
     }
 
     /// The text that is wanted of the workflow as it is now.
     fn text_key(&self, view: &WorkflowView) -> Result<TextKey, StoreError> {
         let which = match self.choice {
-            VersionChoice::Draft => TextOf::Draft(view.workflow.draft_revision.0),
+            VersionChoice::Draft => TextOf::Draft(view.definition.draft_revision.0),
             VersionChoice::Published => {
-                TextOf::Version(view.workflow.published_version.ok_or(StoreError::NotFound)?)
+                TextOf::Version(view.definition.published_version.ok_or(StoreError::NotFound)?)
             }
             VersionChoice::Number(number) => TextOf::Version(number),
         };
-        Ok(TextKey { tenant: self.tenant, workflow: self.workflow, which })
+        Ok(TextKey { definition: self.key, which })
     }
 }
 
 /// The row without what is large.
 macro_rules! head {
     ($asked:expr) => {
-        workflows::table
-            .find((Id::from($asked.tenant), Id::from($asked.workflow)))
-            .select(WorkflowHead::as_select())
+        definition!($asked.key).select(WorkflowHead::as_select())
     };
 }
 
@@ -57,7 +57,7 @@ macro_rules! head {
 macro_rules! star {
     ($asked:expr) => {
         workflow_stars::table
-            .find((Id::from($asked.tenant), Id::from($asked.user), Id::from($asked.workflow)))
+            .find((Id::from($asked.key.tenant()), Id::from($asked.user), Id::from($asked.key.id())))
             .select(workflow_stars::workflow_id)
     };
 }
@@ -65,16 +65,14 @@ macro_rules! star {
 /// Numbers of runs by state.
 macro_rules! counts {
     ($asked:expr) => {
-        counts_of!($asked.tenant, [Id::from($asked.workflow)])
+        counts_of!($asked.key.tenant(), [Id::from($asked.key.id())])
     };
 }
 
 /// The draft with the revision that it has by now.
 macro_rules! draft {
     ($key:expr) => {
-        workflows::table
-            .find((Id::from($key.tenant), Id::from($key.workflow)))
-            .select((workflows::draft_revision, workflows::draft))
+        definition!($key.definition).select((workflows::draft_revision, workflows::draft))
     };
 }
 
@@ -82,23 +80,21 @@ macro_rules! draft {
 macro_rules! version {
     ($key:expr, $number:expr) => {
         workflow_versions::table
-            .find((Id::from($key.tenant), Id::from($key.workflow), $number))
+            .find((Id::from($key.definition.tenant()), Id::from($key.definition.id()), $number))
             .select(workflow_versions::definition)
     };
 }
 
 /// State and active version of a workflow.
 macro_rules! standing {
-    ($tenant:expr, $id:expr) => {
-        workflows::table
-            .find((Id::from($tenant), Id::from($id)))
-            .select((workflows::state, workflows::published_version))
+    ($key:expr) => {
+        definition!($key).select((workflows::state, workflows::published_version))
     };
 }
 
 fn view(row: WorkflowHead, star: Option<Id>, counted: Vec<CountsRow>) -> WorkflowView {
     let run_counts = by_workflow(counted).remove(&row.id).unwrap_or_default();
-    WorkflowView { workflow: Workflow::from(row), starred: star.is_some(), run_counts }
+    WorkflowView { definition: Workflow::from(row), starred: star.is_some(), counts: run_counts }
 }
 
 /// The wanted text: kept, or as it is stored.
@@ -123,12 +119,12 @@ pub(crate) async fn shown(
 ) -> Result<ShownWorkflow, StoreError> {
     let (view, found) = match db {
         Db::Sqlite(sqlite) => {
-            let stamp = Kept::stamp(sqlite, asked.tenant, asked.workflow);
+            let stamp = Kept::stamp(sqlite, asked.key);
             let known = kept.view(&asked.view_key(), stamp);
             if let Some(view) = &known
                 && let Some(definition) = kept.text(&asked.text_key(view)?)
             {
-                return Ok(ShownWorkflow { view: Arc::clone(view), definition });
+                return Ok(ShownWorkflow { view: Arc::clone(view), document: definition });
             }
             let cache = Arc::clone(kept);
             let read = sqlite.read(move |conn| on_sqlite::shown(conn, &cache, asked, known)).await?;
@@ -141,37 +137,37 @@ pub(crate) async fn shown(
         }
     };
     let (key, stored) = match found {
-        Found::Kept(definition) => return Ok(ShownWorkflow { view, definition }),
+        Found::Kept(document) => return Ok(ShownWorkflow { view, document }),
         Found::Stored(key, stored) => (key, stored),
     };
     let definition = if stored.as_ref().is_some_and(|bytes| bytes.len() > LARGE) {
-        let made = computed(compute, asked.tenant, Admission::Take, move || text(stored)).await;
+        let made = computed(compute, asked.key.tenant(), Admission::Take, move || text(stored)).await;
         // Only a panic or the end of the program gives no result.
         made.map_err(|error| StoreError::Unavailable(error.to_string()))??
     } else {
         text(stored)?
     };
     kept.keep_text(key, &definition);
-    Ok(ShownWorkflow { view, definition })
+    Ok(ShownWorkflow { view, document: definition })
 }
 
-/// State of a workflow, and the number of its active version.
+/// State of a definition, and the number of its active version.
 pub(crate) async fn standing(
     db: &Db,
     kept: &Kept,
-    tenant: TenantId,
-    id: WorkflowId,
+    key: DefinitionKey,
 ) -> Result<(WorkflowState, Option<i32>), StoreError> {
-    let generation = db.sqlite().map(|sqlite| sqlite.generation(&Written::Workflow(tenant, id)));
-    if let Some(known) = generation.and_then(|generation| kept.standing(&(tenant, id), generation)) {
+    let written = Written::Workflow(key.tenant(), key.id());
+    let generation = db.sqlite().map(|sqlite| sqlite.generation(&written));
+    if let Some(known) = generation.and_then(|generation| kept.standing(&key, generation)) {
         return Ok(known);
     }
     let (state, active): (WorkflowStateWord, Option<i32>) = heddle_store::read!(db, |conn| {
-        Ok(diesel_async::RunQueryDsl::first(standing!(tenant, id), conn).await?)
+        Ok(diesel_async::RunQueryDsl::first(standing!(key), conn).await?)
     })?;
     let standing = (state.0, active);
     if let Some(generation) = generation {
-        kept.keep_standing((tenant, id), generation, standing);
+        kept.keep_standing(key, generation, standing);
     }
     Ok(standing)
 }

@@ -10,15 +10,17 @@ use diesel::{
     insert_into,
 };
 use diesel_async::RunQueryDsl;
-use heddle_kernel::{TenantId, Timestamp, UserId, WorkflowId};
+use heddle_definitions::DefinitionKey;
+use heddle_kernel::{DefinitionKind, TenantId, Timestamp, UserId};
 use heddle_store::{At, Db, Id, journal, revision, tenant, write_tx};
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
-use heddle_workflows::ports::{PublishWrite, SourceQuota, WorkflowWrite};
+use heddle_workflows::ports::{PublishWrite, SourceQuota, WorkflowWrite, bound};
 use heddle_workflows::records::{ImportSource, WorkflowState};
 
 use super::callable::list_processes;
 use super::numbers::name_version;
+use super::read::definition;
 use super::rows::stored;
 use crate::kept::writing;
 
@@ -78,8 +80,7 @@ macro_rules! claim {
 /// Failure of a change that met no row: another revision, or no such workflow.
 macro_rules! refused {
     ($conn:ident, $workflow:expr) => {{
-        let row =
-            workflows::table.find((Id::from($workflow.tenant), Id::from($workflow.id))).select(workflows::id);
+        let row = definition!($workflow.key()).select(workflows::id);
         let there = row.first::<Id>($conn).await.optional()?;
         return Err(revision::unmet(there.is_some()).into());
     }};
@@ -87,26 +88,27 @@ macro_rules! refused {
 
 /// Puts these start bindings in the place of the present ones.
 macro_rules! bind {
-    ($conn:ident, $tenant:expr, $id:expr, $bindings:expr) => {{
+    ($conn:ident, $definition:expr, $version:expr, $starts:expr) => {{
         let present = start_bindings::table
-            .filter(start_bindings::organization_id.eq(Id::from($tenant)))
-            .filter(start_bindings::workflow_id.eq(Id::from($id)));
+            .filter(start_bindings::organization_id.eq(Id::from($definition.tenant)))
+            .filter(start_bindings::workflow_id.eq(Id::from($definition.id)));
         diesel::delete(present).execute($conn).await?;
-        for binding in $bindings {
-            insert_into(start_bindings::table).values(BindingDbRow::of(binding)?).execute($conn).await?;
+        for start in $starts {
+            let row = BindingDbRow::of(&bound($definition, $version, start))?;
+            insert_into(start_bindings::table).values(row).execute($conn).await?;
         }
     }};
 }
 
 /// Writes a new workflow.
 pub(crate) async fn insert(db: &Db, write: WorkflowWrite<'_>, unit: &Journal) -> Result<(), StoreError> {
-    let workflow = write.workflow;
+    let workflow = write.definition;
     let row = WorkflowDbRow::of(workflow, write.draft.map(stored).transpose()?.flatten());
     write_workflow!(db, workflow.tenant, workflow.id, |conn| {
         tenant::keep_open(conn, workflow.tenant).await?;
         insert_into(workflows::table).values(&row).execute(conn).await?;
-        if let Some(bindings) = write.bindings {
-            bind!(conn, workflow.tenant, workflow.id, bindings);
+        if let Some(starts) = write.starts {
+            bind!(conn, workflow, workflow.published_version.unwrap_or_default(), starts);
         }
         claim!(conn, workflow, write.claims);
         journal::write(conn, unit).await
@@ -115,24 +117,23 @@ pub(crate) async fn insert(db: &Db, write: WorkflowWrite<'_>, unit: &Journal) ->
 
 /// Writes a change.
 pub(crate) async fn update(db: &Db, write: WorkflowWrite<'_>, unit: &Journal) -> Result<(), StoreError> {
-    let workflow = write.workflow;
+    let workflow = write.definition;
     let archived = workflow.state == WorkflowState::Archived;
-    let bindings = if archived { Some([].as_slice()) } else { write.bindings };
+    let starts = if archived { Some([].as_slice()) } else { write.starts };
     // The revision before is one less when the caller does not name it.
     let expected = write.expected.map_or(workflow.revision.0 - 1, |revision| revision.0);
     let row = WorkflowDbRow::of(workflow, write.draft.map(stored).transpose()?.flatten());
     write_workflow!(db, workflow.tenant, workflow.id, |conn| {
-        let present =
-            workflows::table.find((row.organization_id, row.id)).filter(workflows::revision.eq(expected));
+        let present = definition!(workflow.key()).filter(workflows::revision.eq(expected));
         if diesel::update(present).set(WorkflowChange::from(&row).set()).execute(conn).await? == 0 {
             refused!(conn, workflow);
         }
         if write.draft.is_some() {
-            let present = workflows::table.find((row.organization_id, row.id));
+            let present = definition!(workflow.key());
             diesel::update(present).set(DraftChange::from(&row).set()).execute(conn).await?;
         }
-        if let Some(bindings) = bindings {
-            bind!(conn, workflow.tenant, workflow.id, bindings);
+        if let Some(starts) = starts {
+            bind!(conn, workflow, workflow.published_version.unwrap_or_default(), starts);
         }
         claim!(conn, workflow, write.claims);
         journal::write(conn, unit).await
@@ -141,20 +142,20 @@ pub(crate) async fn update(db: &Db, write: WorkflowWrite<'_>, unit: &Journal) ->
 
 /// Writes a version and makes it the active one.
 pub(crate) async fn publish(db: &Db, write: PublishWrite<'_>, unit: &Journal) -> Result<(), StoreError> {
-    let (workflow, version) = (write.workflow, write.version);
+    let (workflow, version) = (write.definition, write.version);
     let row = WorkflowDbRow::of(workflow, None);
-    let published = VersionDbRow::of(workflow.tenant, workflow.id, version, write.definition)?;
+    let published = VersionDbRow::of(workflow.tenant, workflow.id, version, write.document)?;
     write_workflow!(db, workflow.tenant, workflow.id, |conn| {
-        let present = workflows::table
-            .find((row.organization_id, row.id))
-            .filter(workflows::revision.eq(write.expected.0));
+        let present = definition!(workflow.key()).filter(workflows::revision.eq(write.expected.0));
         if diesel::update(present).set(WorkflowChange::from(&row).set()).execute(conn).await? == 0 {
             refused!(conn, workflow);
         }
         insert_into(workflow_versions::table).values(&published).execute(conn).await?;
-        list_processes!(conn, row.organization_id, row.id, write.definition);
-        name_version!(conn, workflow, version.number, write.definition);
-        bind!(conn, workflow.tenant, workflow.id, write.bindings);
+        list_processes!(conn, row.organization_id, row.id, write.callable);
+        if workflow.kind == DefinitionKind::Workflow {
+            name_version!(conn, workflow, version.number, write.document);
+        }
+        bind!(conn, workflow, version.number, write.starts);
         journal::write(conn, unit).await
     })
 }
@@ -162,16 +163,16 @@ pub(crate) async fn publish(db: &Db, write: PublishWrite<'_>, unit: &Journal) ->
 /// Sets or takes away a star.
 pub(crate) async fn star(
     db: &Db,
-    tenant: TenantId,
-    id: WorkflowId,
+    key: DefinitionKey,
     user: UserId,
     starred: bool,
     unit: &Journal,
 ) -> Result<bool, StoreError> {
+    let (tenant, id) = (key.tenant(), key.id());
     let (in_tenant, starring) = (tenant, id);
     let (tenant, id, user) = (Id::from(tenant), Id::from(id), Id::from(user));
     write_workflow!(db, in_tenant, starring, |conn| {
-        workflows::table.find((tenant, id)).select(workflows::id).first::<Id>(conn).await?;
+        definition!(key).select(workflows::id).first::<Id>(conn).await?;
         let changed = if starred {
             insert_into(workflow_stars::table)
                 .values(&StarDbRow { organization_id: tenant, user_id: user, workflow_id: id })

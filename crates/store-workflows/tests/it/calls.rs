@@ -1,9 +1,9 @@
 //! Called runs and their callers, and the names by which workflows are called.
 
-use heddle_kernel::{Revision, RunId};
+use heddle_kernel::{DefinitionKind, Revision};
 use heddle_testkit::on_both;
 use heddle_usecase::{Journal, StoreError};
-use heddle_workflows::ports::{Callable, PublishWrite, RunStore, RunWrite, Transaction, WorkflowStore};
+use heddle_workflows::ports::{Callable, DefinitionStore, PublishWrite, RunStore, RunWrite, Transaction};
 use heddle_workflows::records::{
     CalledRun, Caller, Outgoing, Run, RunState, ThrownKind, TriggerKind, TriggerRecord, Workflow,
     WorkflowState,
@@ -18,6 +18,7 @@ use crate::workflows::version;
 fn called(by: &Run, of: &Workflow) -> Run {
     let parent = Caller {
         run: by.id,
+        case: None,
         node_id: "call".to_owned(),
         node_instance_id: "n2".to_owned(),
         root: by.root(),
@@ -48,19 +49,20 @@ async fn a_called_run_starts_once_with_its_call_and_is_found_by_its_caller() {
         // Another node, which had seen the row before: neither a second run nor a second start.
         let twice = runs.commit(vec![unit(begin(called(&caller, &flow)), Some(&call))]).await;
         assert_eq!(twice, [Err(StoreError::Stale)]);
-        let read = runs.load(flow.tenant, child.id).await.unwrap();
+        let read = runs.load_any(flow.tenant, child.id).await.unwrap();
         assert_eq!(
             (read.trigger.parent, read.trigger.kind),
             (child.trigger.parent.clone(), TriggerKind::Call)
         );
         let expected = CalledRun {
+            kind: DefinitionKind::Workflow,
             id: child.id,
             workflow: flow.id,
             node_id: "call".to_owned(),
             state: RunState::Waiting,
         };
-        assert_eq!(runs.called_by(flow.tenant, caller.id, 10).await.unwrap(), [expected]);
-        assert_eq!(runs.called_by(flow.tenant, id(RunId), 10).await.unwrap(), []);
+        assert_eq!(runs.called_by(&caller.key(), 10).await.unwrap(), [expected]);
+        assert_eq!(runs.called_by(&run(&flow).key(), 10).await.unwrap(), []);
     });
 }
 
@@ -85,7 +87,7 @@ async fn the_end_of_a_called_run_and_the_step_of_its_caller_are_one_unit() {
         let stale = Run { revision: Revision(9), ..caller.clone() };
         assert_eq!(runs.commit(vec![unit(step(&stale), Some(&end))]).await, [Err(StoreError::Stale)]);
         assert_eq!(runs.commit(vec![unit(step(&caller), Some(&end))]).await, [Ok(())]);
-        let moved = runs.load(flow.tenant, caller.id).await.unwrap();
+        let moved = runs.load_any(flow.tenant, caller.id).await.unwrap();
         assert_eq!(runs.commit(vec![unit(step(&moved), Some(&end))]).await, [Err(StoreError::Stale)]);
     });
 }
@@ -97,7 +99,10 @@ async fn workflows_are_called_by_their_processes_and_slugs() {
         let mut flow = workflow(tenant(), "billing");
         workflows.insert(write(&flow, None), &Journal::default()).await.unwrap();
         let t = flow.tenant;
-        assert_eq!(workflows.callable(t, "billing").await.unwrap(), Callable::default());
+        assert_eq!(
+            workflows.callable(t, DefinitionKind::Workflow, "billing").await.unwrap(),
+            Callable::default()
+        );
         for (number, process) in [(1, "old"), (2, "invoice")] {
             let expected = flow.revision;
             flow = Workflow {
@@ -111,11 +116,12 @@ async fn workflows_are_called_by_their_processes_and_slugs() {
                 { "id": process, "nodes": [{ "id": "n" }] }, { "id": "drawn", "executable": false, "nodes": [{}] }
             ] } });
             let publish = PublishWrite {
-                workflow: &flow,
+                definition: &flow,
                 expected,
                 version: &version(number),
-                definition: &definition,
-                bindings: &[],
+                document: &definition,
+                starts: &[],
+                callable: &heddle_workflows::models::process_ids(&definition),
             };
             workflows.publish(publish, &Journal::default()).await.unwrap();
         }
@@ -127,16 +133,23 @@ async fn workflows_are_called_by_their_processes_and_slugs() {
             ("old", &Callable::default()),
             ("drawn", &Callable::default()),
         ] {
-            assert_eq!(&workflows.callable(t, name).await.unwrap(), expected, "{name}");
+            assert_eq!(
+                &workflows.callable(t, DefinitionKind::Workflow, name).await.unwrap(),
+                expected,
+                "{name}"
+            );
         }
         // One of before has no rows until somebody looks for a name.
         execute(&db, "DELETE FROM callable_processes").await;
         let (workflows, _) = stores(&db);
-        assert_eq!(workflows.callable(t, "invoice").await.unwrap(), by_process);
+        assert_eq!(workflows.callable(t, DefinitionKind::Workflow, "invoice").await.unwrap(), by_process);
         let archived =
             Workflow { state: WorkflowState::Archived, revision: flow.revision.next(), ..flow.clone() };
         workflows.update(write(&archived, None), &Journal::default()).await.unwrap();
-        assert_eq!(workflows.callable(t, "invoice").await.unwrap(), Callable::default());
+        assert_eq!(
+            workflows.callable(t, DefinitionKind::Workflow, "invoice").await.unwrap(),
+            Callable::default()
+        );
     });
 }
 
@@ -161,11 +174,12 @@ async fn versions_are_found_by_the_numbers_of_their_processes_and_by_their_tags(
                 "extensionXml": [format!("<zeebe:versionTag value=\"{tag}\"/>")] }] }, "nodes": [], "edges": [] });
             assert_eq!(heddle_workflows::models::version_tags(&definition), [tag]);
             let publish = PublishWrite {
-                workflow: &flow,
+                definition: &flow,
                 expected,
                 version: &version(number),
-                definition: &definition,
-                bindings: &[],
+                document: &definition,
+                starts: &[],
+                callable: &heddle_workflows::models::process_ids(&definition),
             };
             workflows.publish(publish, &Journal::default()).await.unwrap();
         }
@@ -184,7 +198,7 @@ async fn versions_are_found_by_the_numbers_of_their_processes_and_by_their_tags(
                 (1..=4, "none", None),
                 (1..=4, "", None),
             ] {
-                let found = workflows.tagged(t, of, versions.clone(), tag).await.unwrap();
+                let found = workflows.tagged(key(t, of), versions.clone(), tag).await.unwrap();
                 assert_eq!(found, expected, "{tag} in {versions:?}, {before}");
             }
             for version in 1..=4 {

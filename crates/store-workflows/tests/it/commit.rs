@@ -11,7 +11,7 @@ use heddle_workflows::ports::{
     BindingAdvance, InboxWrite, Queue, RunStore, RunWrite, TaskChange, Transaction,
 };
 use heddle_workflows::records::{
-    BindingKind, InboxState, Outgoing, PendingWork, Run, RunState, TaskState, ThrownKind, Work,
+    BindingKind, InboxState, Outgoing, PendingWork, Receivers, Run, RunState, TaskState, ThrownKind, Work,
 };
 use serde_json::json;
 
@@ -66,13 +66,13 @@ async fn a_run_is_read_as_it_was_written() {
         let TaskChange::Open(task) = &write.tasks[0] else { panic!() };
         let (task, sent) = (task.clone(), write.outgoing.clone());
         commit(&runs, unit_of(write)).await.unwrap();
-        let read = runs.load(new.tenant, new.id).await.unwrap();
+        let read = runs.load_any(new.tenant, new.id).await.unwrap();
         assert_eq!(format!("{read:?}"), format!("{new:?}"));
         assert_eq!(runs.task(new.tenant, task.id).await.unwrap(), *task);
         let found = pending(&db, Queue::Outbox, 0, 9).await;
         let found: Vec<_> = found.into_iter().map(|one| one.work).collect();
         assert_eq!(found, sent.into_iter().map(Work::Thrown).collect::<Vec<_>>());
-        let slices = runs.events(new.tenant, new.id, 0, 9).await.unwrap();
+        let slices = runs.events(&new.key(), 0, 9).await.unwrap();
         assert_eq!((slices.len(), slices[0].first_sequence, slices[0].last_sequence), (1, 1, 2));
         assert_eq!(slices[0].events, b"[{\"sequence\":1},{\"sequence\":2}]");
         assert_eq!(count(&db, "human_task_candidates").await, 2);
@@ -114,7 +114,7 @@ async fn a_step_changes_the_run_and_what_it_waits_for() {
         };
         let next = second.run.clone();
         commit(&runs, unit_of(second)).await.unwrap();
-        let read = runs.load(first.tenant, first.id).await.unwrap();
+        let read = runs.load_any(first.tenant, first.id).await.unwrap();
         assert_eq!(format!("{read:?}"), format!("{next:?}"));
         let due = pending(&db, Queue::Timers, 99, 9).await;
         assert_eq!((due.len(), timer_of(&due[0]).due_at), (1, at(9)));
@@ -122,7 +122,7 @@ async fn a_step_changes_the_run_and_what_it_waits_for() {
         let done = runs.task(first.tenant, task).await.unwrap();
         assert_eq!((done.state, done.ended_at, done.completed_by), (TaskState::Completed, Some(at(3)), by));
         assert_eq!(done.assignee.as_deref(), Some("a@x"));
-        let slices = runs.events(first.tenant, first.id, 2, 9).await.unwrap();
+        let slices = runs.events(&first.key(), 2, 9).await.unwrap();
         assert_eq!((slices.len(), slices[0].first_sequence), (1, 3));
     });
 }
@@ -204,7 +204,7 @@ async fn a_failing_unit_alone_writes_nothing() {
         let unknown = TaskChange::Assign(id(heddle_kernel::TaskId), None);
         let lost = RunWrite { tasks: vec![unknown], ..step(&present) };
         assert_eq!(commit(&runs, unit_of(lost)).await, Err(StoreError::Stale));
-        assert_eq!(runs.load(flow.tenant, present.id).await.unwrap().revision, Revision::FIRST);
+        assert_eq!(runs.load_any(flow.tenant, present.id).await.unwrap().revision, Revision::FIRST);
         assert_eq!(count(&db, "audit_events").await, 1);
     });
 }
@@ -334,7 +334,10 @@ async fn the_inbox_takes_a_key_once_and_gives_an_event_once() {
         let (a, b) = (run(&flow), run(&flow));
         let mut sorted = vec![a.id, b.id];
         sorted.sort();
-        let consume = InboxWrite::Consume { id: kept.id, run_ids: vec![b.id, a.id, b.id] };
+        let consume = InboxWrite::Consume {
+            id: kept.id,
+            receivers: Receivers { run_ids: vec![b.id, a.id, b.id], case_ids: Vec::new() },
+        };
         let taken =
             Transaction { runs: vec![begin(a), begin(b)], ..with(consume.clone(), begin(run(&flow))) };
         commit(&runs, taken).await.unwrap();
@@ -406,13 +409,13 @@ async fn nothing_is_written_for_another_organisation() {
         assert_eq!(commit(&runs, unit_of(borrowed)).await, Err(StoreError::NotFound));
         let taken_over = step(&Run { tenant: other, ..present.clone() });
         assert_eq!(commit(&runs, unit_of(taken_over)).await, Err(StoreError::Stale));
-        assert_eq!(runs.load(other, present.id).await.unwrap_err(), StoreError::NotFound);
+        assert_eq!(runs.load_any(other, present.id).await.unwrap_err(), StoreError::NotFound);
         let found = runs.find(&present.key()).await.unwrap();
         assert_eq!(found.id, present.id);
         // The workflow of a key is only claimed.
         let elsewhere = Run { workflow: id(WorkflowId), ..present.clone() }.key();
         assert_eq!(runs.find(&elsewhere).await.unwrap_err(), StoreError::NotFound);
-        assert!(runs.events(other, present.id, 0, 9).await.unwrap().is_empty());
+        assert!(runs.events(&Run { tenant: other, ..present.clone() }.key(), 0, 9).await.unwrap().is_empty());
         assert_eq!(count(&db, "runs").await, 1);
     });
 }

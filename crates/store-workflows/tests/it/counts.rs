@@ -11,7 +11,7 @@ use heddle_testkit::on_both;
 use heddle_usecase::errand::{ErrandKind, ErrandStore as _, Lane, NewErrand};
 use heddle_usecase::{Journal, StoreError};
 use heddle_workflows::ports::{
-    InboxWrite, RunStore, RunWrite, TaskChange, Transaction, WorkStore, WorkflowStore,
+    DefinitionStore, InboxWrite, RunStore, RunWrite, TaskChange, Transaction, WorkStore,
 };
 use heddle_workflows::quotas::Quotas;
 use heddle_workflows::records::{
@@ -137,7 +137,7 @@ async fn numbers_are_those_that_counting_gives_after_everything_that_changes_the
 
         // Tasks that end, with their runs and by themselves.
         let open = runs
-            .tasks(t, &Default::default(), &heddle_policy::AccessFilter::everything(), &page(50))
+            .tasks(t, &Default::default(), &[of_runs(&heddle_policy::AccessFilter::everything())], &page(50))
             .await
             .unwrap();
         let last = &begun_runs[5];
@@ -153,6 +153,7 @@ async fn numbers_are_those_that_counting_gives_after_everything_that_changes_the
 
         // What belongs to the organisation alone.
         let letter = DeadLetter {
+            instance_kind: heddle_kernel::DefinitionKind::Workflow,
             tenant: t,
             id: id(EventId),
             work: Work::Kept(event(t, "letter")),
@@ -182,16 +183,16 @@ async fn numbers_are_those_that_counting_gives_after_everything_that_changes_the
         letters.discard(t, letter.id, &Journal::default()).await.unwrap();
         holds(&db, "without the letter").await;
 
-        runs.purge(t, begun_runs[0].id, &Journal::default()).await.unwrap();
+        runs.purge(&begun_runs[0].key(), &Journal::default()).await.unwrap();
         holds(&db, "after a purge").await;
         for left in [&begun_runs[1], &begun_runs[5]] {
-            let now = RunStore::load(&runs, t, left.id).await.unwrap();
+            let now = RunStore::load_any(&runs, t, left.id).await.unwrap();
             commit(&runs, unit_of(ends(&now, RunState::Completed))).await.unwrap();
         }
-        workflows.delete(t, second.id, None, &Journal::default()).await.unwrap();
+        workflows.delete(key(t, second.id), None, &Journal::default()).await.unwrap();
         holds(&db, "without a workflow").await;
-        let view = workflows.get(t, first.id, id(UserId)).await.unwrap();
-        assert_eq!((view.run_counts.active, view.run_counts.incidents, view.run_counts.failed), (2, 1, 1));
+        let view = workflows.get(key(t, first.id), id(UserId)).await.unwrap();
+        assert_eq!((view.counts.active, view.counts.incidents, view.counts.failed), (2, 1, 1));
     });
 }
 
@@ -237,7 +238,7 @@ async fn what_an_organisation_stores_is_bounded_and_what_is_there_goes_on() {
         // A step of a run that is there adds to none of it, and what is purged leaves room.
         commit(&runs, unit_of(ends(&first, RunState::Completed))).await.unwrap();
         assert_eq!(commit(&runs, plain(&mine)).await, exceeded("runs", 3, 3));
-        runs.purge(mine.tenant, first.id, &Journal::default()).await.unwrap();
+        runs.purge(&first.key(), &Journal::default()).await.unwrap();
         assert_eq!(commit(&runs, plain(&mine)).await, Ok(()));
 
         let (full, stored, _) = bounded(&db, Quotas { stored_bytes: 1, ..Quotas::DEFAULT });
@@ -277,6 +278,7 @@ async fn work_waits_where_there_is_no_room_for_another_dead_letter_unless_it_end
         }
         let aside = |number: usize, reason| {
             Setback::Aside(Box::new(DeadLetter {
+                instance_kind: heddle_kernel::DefinitionKind::Workflow,
                 tenant: t,
                 id: id(EventId),
                 work: Work::Kept(events[number].clone()),

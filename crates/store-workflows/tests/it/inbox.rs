@@ -4,9 +4,9 @@ use heddle_kernel::{EventId, TenantId};
 use heddle_testkit::on_both;
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{
-    InboxWrite, Queue, RunStore, RunWrite, SourceQuota, Transaction, WorkflowStore,
+    DefinitionStore, InboxWrite, Queue, RunStore, RunWrite, SourceQuota, Transaction,
 };
-use heddle_workflows::records::{BindingKind, ImportSource, InboxEvent, InboxState, WorkKey};
+use heddle_workflows::records::{BindingKind, ImportSource, InboxEvent, InboxState, Receivers, WorkKey};
 
 use crate::support::*;
 
@@ -123,7 +123,7 @@ async fn what_is_over_is_swept() {
         assert_eq!(state_of(&runs, t, over).await, InboxState::Expired);
         assert_eq!(state_of(&runs, t, ever).await, InboxState::Buffered);
         assert_eq!(state_of(&runs, t, taken).await, InboxState::Consumed);
-        let consume = Some(InboxWrite::Consume { id: over, run_ids: Vec::new() });
+        let consume = Some(InboxWrite::Consume { id: over, receivers: Receivers::default() });
         let late = Transaction { tenant: Some(t), inbox: consume, ..Transaction::default() };
         assert_eq!(commit(&runs, late).await, Err(StoreError::Stale));
     });

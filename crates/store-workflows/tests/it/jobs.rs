@@ -1,7 +1,7 @@
 //! Jobs: taken once, in order, under epochs.
 
-use heddle_kernel::{JobId, PageRequest, RunId, TenantId, Timestamp};
-use heddle_policy::AccessFilter;
+use heddle_kernel::{CaseId, DefinitionKind, JobId, PageRequest, RunId, TenantId, Timestamp};
+use heddle_policy::{AccessFilter, resource};
 use heddle_store_workflows::SqlRunStore;
 use heddle_testkit::on_both;
 use heddle_usecase::StoreError;
@@ -17,6 +17,7 @@ use crate::support::*;
 
 fn job(run: &Run, priority: i64, place: i64) -> Job {
     Job {
+        instance_kind: run.kind,
         tenant: run.tenant,
         id: id(JobId),
         run: run.id,
@@ -51,6 +52,7 @@ fn activation(now: Timestamp, most: u32) -> Activation {
     Activation {
         types: ["ship", "unknown"].map(wanted).to_vec(),
         denied: Vec::new(),
+        denied_kind: None,
         worker: "w".to_owned(),
         only: None,
         most,
@@ -124,6 +126,7 @@ async fn jobs_are_taken_once_by_priority_and_age_and_again_when_a_lock_ran_out()
         // An end under the epoch that is held, once.
         let end = |epoch: i64| {
             let ending = JobEnding {
+                instance_kind: heddle_kernel::DefinitionKind::Workflow,
                 tenant: t,
                 id: rows[1].id,
                 job_type: "ship".to_owned(),
@@ -191,8 +194,13 @@ async fn a_narrowed_look_finds_what_fits_behind_all_others_and_locks_nothing_els
         }
 
         // Looked at page by page, without a lock; taken by their ids.
-        let mut wanted =
-            Candidates { types: vec![wanted("ship")], denied: Vec::new(), behind: None, most: 8 };
+        let mut wanted = Candidates {
+            types: vec![wanted("ship")],
+            denied: Vec::new(),
+            denied_kind: None,
+            behind: None,
+            most: 8,
+        };
         let mut seen = Vec::new();
         loop {
             let page = runs.free_jobs(t, &wanted).await.unwrap();
@@ -236,7 +244,7 @@ async fn a_look_without_a_lock_ends_behind_a_bounded_number_of_jobs_and_goes_on_
         commit(&runs, unit_of(RunWrite { jobs: vec![open(&sought)], ..begin(mine.clone()) })).await.unwrap();
         let narrowed = Narrowed { business_key: Some("K-1".to_owned()), ..Narrowed::default() };
         let types = vec![WantedType { narrowed, ..wanted("ship") }];
-        let mut asked = Candidates { types, denied: Vec::new(), behind: None, most: 8 };
+        let mut asked = Candidates { types, denied: Vec::new(), denied_kind: None, behind: None, most: 8 };
         let first = runs.free_jobs(t, &asked).await.unwrap();
         let behind = first.behind.expect("there are more");
         assert_eq!((first.jobs.len(), first.looked_at, behind.job), (0, 500, before[499].id));
@@ -269,4 +277,36 @@ async fn locks_that_run_out_are_counted_until_a_worker_says_something() {
         let again = take(&runs, t, now, 1, Vec::new()).await;
         assert_eq!(again[0].lapses, 0, "it was given back by a worker that lives");
     });
+}
+
+#[tokio::test]
+async fn who_is_denied_all_of_one_kind_sees_and_takes_the_jobs_of_the_other() {
+    on_both!(|db| {
+        let (workflows, runs) = stores(&db);
+        let flow = published(&workflows, tenant(), "a").await;
+        let (plain, of_case) = (run(&flow), Run { kind: DefinitionKind::Case, ..run(&flow) });
+        let rows = [job(&plain, 0, 1), job(&of_case, 9, 0)];
+        for (of, row) in [&plain, &of_case].into_iter().zip(&rows) {
+            let jobs = vec![JobChange::Open(Box::new(row.clone()))];
+            commit(&runs, unit_of(RunWrite { jobs, ..begin(of.clone()) })).await.unwrap();
+        }
+        let (t, all) = (flow.tenant, AccessFilter::<resource::Job>::everything);
+        let page = PageRequest { limit: 9, cursor: None };
+        for (access, expected) in [
+            (all().but_within_all::<resource::Case>(), vec![rows[0].id]),
+            (all().but_within_all::<resource::Workflow>(), vec![rows[1].id]),
+            (all().but_within::<resource::Case>([CaseId::from(of_case.id)]), vec![rows[0].id]),
+        ] {
+            let seen = runs.jobs(t, &JobFilter::default(), &access, at(5), &page).await.unwrap();
+            assert_eq!(ids(&seen.items), expected, "{access:?}");
+        }
+        for (kind, expected) in [(DefinitionKind::Case, rows[0].id), (DefinitionKind::Workflow, rows[1].id)] {
+            let asked = Activation { denied_kind: Some(kind), ..activation(at(10), 9) };
+            assert_eq!(ids_of(&taken_by(&runs, t, asked).await), [expected]);
+        }
+    });
+}
+
+fn ids_of(taken: &Taken) -> Vec<JobId> {
+    taken.jobs.iter().map(|one| one.job.id).collect()
 }

@@ -2,15 +2,21 @@
 
 use std::collections::BTreeSet;
 
+use heddle_definitions::DefinitionAccess;
 use heddle_kernel::{Cursor, PageRequest, Patch, UserId, WorkflowId};
 use heddle_policy::{AccessFilter, resource};
 use heddle_testkit::on_both;
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
-use heddle_workflows::ports::{RunFilter, RunSort, RunStore, WorkflowFilter, WorkflowSort, WorkflowStore};
+use heddle_workflows::ports::{DefinitionStore, RunFilter, RunSort, RunStore, WorkflowFilter, WorkflowSort};
 use heddle_workflows::records::{Run, RunState, Workflow, WorkflowState};
 
 use crate::support::*;
+
+/// Workflows that a filter lets through.
+const fn reached(filter: &AccessFilter<resource::Workflow>) -> DefinitionAccess<'_> {
+    DefinitionAccess::Workflows(filter)
+}
 
 const SORTS: [WorkflowSort; 6] = [
     WorkflowSort::CreatedDescending,
@@ -43,9 +49,11 @@ async fn pages_of_workflows_stand_still_under_inserts_in_every_order() {
             let mut page = PageRequest { limit: 2, cursor: None };
             let mut seen = Vec::new();
             for round in 0.. {
-                let read =
-                    workflows.list(t, user, &filter, &AccessFilter::everything(), &page).await.unwrap();
-                seen.extend(read.items.into_iter().map(|view| view.workflow));
+                let read = workflows
+                    .list(t, user, &filter, reached(&AccessFilter::everything()), &page)
+                    .await
+                    .unwrap();
+                seen.extend(read.items.into_iter().map(|view| view.definition));
                 let Some(next) = read.next else { break };
                 page.cursor = Some(next);
                 for (end, name) in [(-100, ""), (100, "~"), (0, "a")] {
@@ -107,9 +115,11 @@ async fn a_cursor_holds_any_name() {
             let mut page = PageRequest { limit: 1, cursor: None };
             let mut seen = Vec::new();
             loop {
-                let read =
-                    workflows.list(t, user, &filter, &AccessFilter::everything(), &page).await.unwrap();
-                seen.extend(read.items.into_iter().map(|view| view.workflow.display_name));
+                let read = workflows
+                    .list(t, user, &filter, reached(&AccessFilter::everything()), &page)
+                    .await
+                    .unwrap();
+                seen.extend(read.items.into_iter().map(|view| view.definition.display_name));
                 let Some(next) = read.next else { break };
                 assert!(next.as_str().len() <= Cursor::MAX_LENGTH);
                 page.cursor = Some(next);
@@ -141,8 +151,8 @@ async fn workflows_are_filtered_and_held_to_the_reach() {
             workflows.insert(write(&new, None), &Journal::default()).await.unwrap();
             made.push(new.id);
         }
-        workflows.star(t, made[1], user, true, &Journal::default()).await.unwrap();
-        workflows.star(t, made[2], id(UserId), true, &Journal::default()).await.unwrap();
+        workflows.star(key(t, made[1]), user, true, &Journal::default()).await.unwrap();
+        workflows.star(key(t, made[2]), id(UserId), true, &Journal::default()).await.unwrap();
         let none = WorkflowFilter::default;
         let q = |q: &str| WorkflowFilter { q: Some(q.to_owned()), ..none() };
         let everything = AccessFilter::everything();
@@ -167,23 +177,23 @@ async fn workflows_are_filtered_and_held_to_the_reach() {
             (none(), &nothing, &[]),
             (none(), &AccessFilter::default(), &[]),
         ] {
-            let read = workflows.list(t, user, &filter, reach, &page(50)).await.unwrap();
-            let found: BTreeSet<_> = read.items.iter().map(|view| view.workflow.id).collect();
+            let read = workflows.list(t, user, &filter, reached(reach), &page(50)).await.unwrap();
+            let found: BTreeSet<_> = read.items.iter().map(|view| view.definition.id).collect();
             assert_eq!(found, expected.iter().map(|n| made[*n]).collect(), "{filter:?} {reach:?}");
-            assert!(read.items.iter().all(|view| view.starred == (view.workflow.id == made[1])));
+            assert!(read.items.iter().all(|view| view.starred == (view.definition.id == made[1])));
         }
-        let foreign = workflows.list(tenant(), user, &none(), &everything, &page(50)).await.unwrap();
+        let foreign = workflows.list(tenant(), user, &none(), reached(&everything), &page(50)).await.unwrap();
         assert!(foreign.items.is_empty());
         for cursor in [Cursor::from_text("!".to_owned()), Cursor::after(&1)] {
             let page = PageRequest { limit: 2, cursor: Some(cursor) };
-            let refused = workflows.list(t, user, &none(), &everything, &page).await;
+            let refused = workflows.list(t, user, &none(), reached(&everything), &page).await;
             assert_eq!(refused.unwrap_err(), StoreError::InvalidCursor);
         }
-        let first = workflows.list(t, user, &none(), &everything, &page(1)).await.unwrap();
+        let first = workflows.list(t, user, &none(), reached(&everything), &page(1)).await.unwrap();
         let other_order = WorkflowFilter { sort: WorkflowSort::DisplayName, ..none() };
         let page = PageRequest { limit: 1, cursor: first.next };
         assert_eq!(
-            workflows.list(t, user, &other_order, &everything, &page).await.unwrap_err(),
+            workflows.list(t, user, &other_order, reached(&everything), &page).await.unwrap_err(),
             StoreError::InvalidCursor
         );
     });
@@ -208,17 +218,17 @@ async fn runs_are_counted_by_state() {
             begun(&runs, Run { state, has_incident, ..run(&flow) }).await;
         }
         let all = workflows
-            .list(t, id(UserId), &WorkflowFilter::default(), &AccessFilter::everything(), &page(9))
+            .list(t, id(UserId), &WorkflowFilter::default(), reached(&AccessFilter::everything()), &page(9))
             .await
             .unwrap();
-        let of = |id| all.items.iter().find(|view| view.workflow.id == id).unwrap().run_counts;
+        let of = |id| all.items.iter().find(|view| view.definition.id == id).unwrap().counts;
         let counts = of(flow.id);
         assert_eq!(
             (counts.active, counts.incidents, counts.completed, counts.failed, counts.cancelled),
             (4, 2, 1, 2, 1)
         );
         assert_eq!(of(idle.id), heddle_workflows::records::RunCounts::default());
-        assert_eq!(workflows.get(t, flow.id, id(UserId)).await.unwrap().run_counts, counts);
+        assert_eq!(workflows.get(key(t, flow.id), id(UserId)).await.unwrap().counts, counts);
     });
 }
 
@@ -240,7 +250,7 @@ async fn pages_of_runs_stand_still_under_inserts() {
             let mut seen = Vec::new();
             loop {
                 let read = runs
-                    .list(flow.tenant, flow.id, &filter, &AccessFilter::everything(), &page)
+                    .list(flow.tenant, flow.id, &filter, &of_runs(&AccessFilter::everything()), &page)
                     .await
                     .unwrap();
                 seen.extend(read.items.into_iter().map(|run| run.id));
@@ -297,16 +307,16 @@ async fn runs_are_filtered_and_held_to_the_reach() {
             (none(), &parent, vec![]),
             (none(), &AccessFilter::default(), vec![]),
         ] {
-            let read = runs.list(flow.tenant, flow.id, &filter, reach, &page(50)).await.unwrap();
+            let read = runs.list(flow.tenant, flow.id, &filter, &of_runs(reach), &page(50)).await.unwrap();
             let found: BTreeSet<_> = read.items.iter().map(|run| run.id).collect();
             assert_eq!(found, expected.into_iter().collect(), "{filter:?} {reach:?}");
         }
         for (tenant, workflow) in [(flow.tenant, id(WorkflowId)), (tenant(), flow.id)] {
-            let lost = runs.list(tenant, workflow, &none(), &everything, &page(9)).await;
+            let lost = runs.list(tenant, workflow, &none(), &of_runs(&everything), &page(9)).await;
             assert_eq!(lost.unwrap_err(), StoreError::NotFound);
         }
         let page = PageRequest { limit: 2, cursor: Some(Cursor::after(&"x")) };
-        let refused = runs.list(flow.tenant, flow.id, &none(), &everything, &page).await;
+        let refused = runs.list(flow.tenant, flow.id, &none(), &of_runs(&everything), &page).await;
         assert_eq!(refused.unwrap_err(), StoreError::InvalidCursor);
     });
 }
@@ -335,8 +345,10 @@ async fn a_page_by_node_is_full_however_rare_the_node_is() {
         let mut page = PageRequest { limit: 2, cursor: None };
         let mut pages = Vec::new();
         loop {
-            let read =
-                runs.list(flow.tenant, flow.id, &filter, &AccessFilter::everything(), &page).await.unwrap();
+            let read = runs
+                .list(flow.tenant, flow.id, &filter, &of_runs(&AccessFilter::everything()), &page)
+                .await
+                .unwrap();
             pages.push(read.items.iter().map(|run| run.id).collect::<Vec<_>>());
             let Some(next) = read.next else { break };
             page.cursor = Some(next);
@@ -366,8 +378,10 @@ async fn a_page_of_runs_ends_when_their_states_are_large_and_leaves_out_none() {
         let filter = RunFilter::default();
         let (mut seen, mut sizes, mut page) = (Vec::new(), Vec::new(), page(200));
         loop {
-            let read =
-                runs.list(flow.tenant, flow.id, &filter, &AccessFilter::everything(), &page).await.unwrap();
+            let read = runs
+                .list(flow.tenant, flow.id, &filter, &of_runs(&AccessFilter::everything()), &page)
+                .await
+                .unwrap();
             sizes.push(read.items.len());
             seen.extend(read.items);
             let Some(next) = read.next else { break };

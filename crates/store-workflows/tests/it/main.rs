@@ -12,6 +12,7 @@ mod counts;
 mod errands;
 mod inbox;
 mod jobs;
+mod kinds;
 mod lists;
 mod own;
 mod plans;

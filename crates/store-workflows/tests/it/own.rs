@@ -36,8 +36,8 @@ async fn changed(runs: &SqlRunStore, of: &Run, change: TaskChange) -> Run {
 
 async fn listed(runs: &SqlRunStore, of: &Workflow, access: &AccessFilter<resource::Run>) -> BTreeSet<RunId> {
     let all = RunFilter::default();
-    let page = runs.list_all(of.tenant, &all, access, &page(50)).await.unwrap();
-    let within = runs.list(of.tenant, of.id, &all, access, &self::page(50)).await.unwrap();
+    let page = runs.list_all(of.tenant, &all, &of_runs(access), &page(50)).await.unwrap();
+    let within = runs.list(of.tenant, of.id, &all, &of_runs(access), &self::page(50)).await.unwrap();
     let found: BTreeSet<RunId> = page.items.iter().map(|run| run.id).collect();
     assert_eq!(found, within.items.iter().map(|run| run.id).collect(), "of all workflows and of the one");
     found
@@ -53,7 +53,7 @@ async fn is_own(runs: &SqlRunStore, flow: &Workflow, person: &Person, run: RunId
     let mut place = FeedPosition { commit: 1, run: RunId(uuid::Uuid::nil()), sequence: 0 };
     let (access, mut told) = (AccessFilter::own_of(person.clone()), false);
     loop {
-        let read = runs.feed(flow.tenant, None, &access, place, 1 << 20).await.unwrap();
+        let read = runs.feed(flow.tenant, None, &[of_runs(&access)], place, 1 << 20).await.unwrap();
         told |= read.slices.iter().any(|slice| slice.run == run);
         place = read.reached;
         if read.rest == FeedRest::Nothing {
@@ -168,7 +168,7 @@ async fn pages_of_own_runs_are_whole_whatever_lies_between() {
             let mut page = PageRequest { limit: 5, cursor: None };
             let mut seen = Vec::new();
             loop {
-                let read = runs.list_all(flow.tenant, &filter, &access, &page).await.unwrap();
+                let read = runs.list_all(flow.tenant, &filter, &of_runs(&access), &page).await.unwrap();
                 assert!(
                     read.items.len() == 5 || read.next.is_none(),
                     "a page is full while there are others"
@@ -237,7 +237,7 @@ async fn the_work_list_of_own_runs_shows_what_one_started_is_given_or_completed(
             let mut found = Vec::new();
             let mut page = PageRequest { limit: 2, cursor: None };
             loop {
-                let read = runs.tasks(flow.tenant, &filter, &own, &page).await.unwrap();
+                let read = runs.tasks(flow.tenant, &filter, &[of_runs(&own)], &page).await.unwrap();
                 found.extend(read.items.into_iter().map(|task| task.name));
                 let Some(next) = read.next else { break };
                 page.cursor = Some(next);
@@ -247,7 +247,9 @@ async fn the_work_list_of_own_runs_shows_what_one_started_is_given_or_completed(
         }
         // A deny of what is one's own takes all tasks of such runs, whoever they are for.
         let others = AccessFilter::everything().but_own_of(ada);
-        assert!(runs.tasks(flow.tenant, &open(), &others, &page(50)).await.unwrap().items.is_empty());
+        assert!(
+            runs.tasks(flow.tenant, &open(), &[of_runs(&others)], &page(50)).await.unwrap().items.is_empty()
+        );
     });
 }
 
@@ -263,7 +265,7 @@ async fn what_is_removed_leaves_nobody() {
         ];
         let of = begun(&runs, of, tasks).await;
         assert_eq!(people(&db).await, 4);
-        runs.purge(flow.tenant, of.id, &Journal::default()).await.unwrap();
+        runs.purge(&of.key(), &Journal::default()).await.unwrap();
         assert_eq!(people(&db).await, 0);
     });
 }

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
 use diesel::sql_types::Text;
 use diesel_async::RunQueryDsl;
+use heddle_definitions::DefinitionAccess;
 use heddle_kernel::{JobId, PageRequest, RunId, UserId, WorkflowId};
 use heddle_policy::{AccessFilter, Person};
 use heddle_store::{Db, read};
@@ -13,8 +14,8 @@ use heddle_store_workflows::{SqlErrandStore, SqlWorkStore};
 use heddle_testkit::db::TestDb;
 use heddle_usecase::errand::{ErrandKind, ErrandStore};
 use heddle_workflows::ports::{
-    FeedPosition, JobFilter, JobStore, LetterFilter, Queue, RunFilter, RunSort, RunStore, TaskFilter,
-    WorkStore, WorkflowFilter, WorkflowSort, WorkflowStore,
+    DefinitionStore, FeedPosition, JobFilter, JobStore, LetterFilter, Queue, RunFilter, RunSort, RunStore,
+    TaskFilter, WorkStore, WorkflowFilter, WorkflowSort,
 };
 use heddle_workflows::records::{BindingKind, JobState, RunState, TaskState, WorkKind};
 
@@ -120,7 +121,7 @@ async fn every_list_is_read_by_an_index_in_its_order() {
     let behind_run = Some(heddle_kernel::Cursor::after(&(5_i64, id(RunId))));
     let behind_task = Some(heddle_kernel::Cursor::after(&(Some(5_i64), 5_i64, id(RunId))));
 
-    read_of!("workflow", workflows.get(t, of, user));
+    read_of!("workflow", workflows.get(key(t, of), user));
     for sort in [
         WorkflowSort::CreatedDescending,
         WorkflowSort::CreatedAscending,
@@ -132,12 +133,18 @@ async fn every_list_is_read_by_an_index_in_its_order() {
         let filter = WorkflowFilter { sort, ..WorkflowFilter::default() };
         read_of!(
             format!("workflows {sort:?}"),
-            workflows.list(t, user, &filter, &AccessFilter::everything(), &page(None))
+            workflows.list(
+                t,
+                user,
+                &filter,
+                DefinitionAccess::Workflows(&AccessFilter::everything()),
+                &page(None)
+            )
         );
     }
-    read_of!("versions", workflows.versions(t, of, &page(None)));
-    read_of!("run", RunStore::load(&runs, t, id(RunId)));
-    read_of!("events", runs.events(t, id(RunId), 1_000, 64));
+    read_of!("versions", workflows.versions(key(t, of), &page(None)));
+    read_of!("run", RunStore::load_any(&runs, t, id(RunId)));
+    read_of!("events", runs.events(&run(&flow).key(), 1_000, 64));
 
     let none = RunFilter::default;
     for (name, filter) in [
@@ -159,7 +166,10 @@ async fn every_list_is_read_by_an_index_in_its_order() {
     ] {
         for (place, cursor) in [("first", None), ("behind", behind_run.clone())] {
             let access = everything.clone();
-            read_of!(format!("runs {name}, {place}"), runs.list(t, of, &filter, &access, &page(cursor)));
+            read_of!(
+                format!("runs {name}, {place}"),
+                runs.list(t, of, &filter, &of_runs(&access), &page(cursor))
+            );
         }
     }
 
@@ -179,19 +189,27 @@ async fn every_list_is_read_by_an_index_in_its_order() {
         ("waiting", RunFilter { waiting_before: Some(at(1)), ..none() }),
         ("state, incident", RunFilter { state: Some(RunState::Waiting), has_incident: Some(true), ..none() }),
         ("workflow, state", RunFilter { workflow: Some(of), state: Some(RunState::Waiting), ..none() }),
+        (
+            "workflow, business key",
+            RunFilter { workflow: Some(of), business_key: Some("b".to_owned()), ..none() },
+        ),
+        ("workflow, starter", RunFilter { workflow: Some(of), started_by: Some(user), ..none() }),
     ] {
         let behind = if filter.sort == RunSort::Incidents { &behind_part } else { &behind_run };
         for (place, cursor) in [("first", None), ("behind", behind.clone())] {
             let access = everything.clone();
-            read_of!(format!("all runs {name}, {place}"), runs.list_all(t, &filter, &access, &page(cursor)));
+            read_of!(
+                format!("all runs {name}, {place}"),
+                runs.list_all(t, &filter, &of_runs(&access), &page(cursor))
+            );
         }
     }
     let denied = AccessFilter::everything()
         .but([id(RunId)])
         .but_within::<heddle_policy::resource::Workflow>([id(WorkflowId)]);
-    read_of!("all runs but some", runs.list_all(t, &none(), &denied, &page(None)));
+    read_of!("all runs but some", runs.list_all(t, &none(), &of_runs(&denied), &page(None)));
     let after = FeedPosition { commit: 7, run: id(RunId), sequence: 3 };
-    read_of!("stream over all runs", runs.feed(t, None, &everything, after, 1_000));
+    read_of!("stream over all runs", runs.feed(t, None, &[of_runs(&everything)], after, 1_000));
     let person = Person::new(user, "u@x", &["g".to_owned()]);
     let own = AccessFilter::own_of(person.clone());
     let foreign = AccessFilter::everything().but_own_of(person.clone());
@@ -207,16 +225,16 @@ async fn every_list_is_read_by_an_index_in_its_order() {
         for (place, cursor) in [("first", None), ("behind", behind.clone())] {
             read_of!(
                 format!("own runs {name}, {place}"),
-                runs.list_all(t, &filter, &own, &page(cursor.clone()))
+                runs.list_all(t, &filter, &of_runs(&own), &page(cursor.clone()))
             );
             read_of!(
                 format!("runs of others {name}, {place}"),
-                runs.list_all(t, &filter, &foreign, &page(cursor))
+                runs.list_all(t, &filter, &of_runs(&foreign), &page(cursor))
             );
         }
     }
-    read_of!("own runs of a workflow", runs.list(t, of, &none(), &own, &page(behind_run.clone())));
-    read_of!("stream over own runs", runs.feed(t, None, &own, after, 1_000));
+    read_of!("own runs of a workflow", runs.list(t, of, &none(), &of_runs(&own), &page(behind_run.clone())));
+    read_of!("stream over own runs", runs.feed(t, None, &[of_runs(&own)], after, 1_000));
 
     let none = TaskFilter::default;
     let names = || vec!["u".to_owned(), "u@x".to_owned()];
@@ -226,6 +244,10 @@ async fn every_list_is_read_by_an_index_in_its_order() {
         ("all", none()),
         ("state", TaskFilter { state: open, ..none() }),
         ("assignee", TaskFilter { state: open, assignee: Some(names()), ..none() }),
+        (
+            "assignee, workflow",
+            TaskFilter { state: open, assignee: Some(names()), workflow: Some(of), ..none() },
+        ),
         ("candidate", TaskFilter { state: open, candidate: mine(), ..none() }),
         ("due", TaskFilter { state: open, due_before: Some(at(1)), ..none() }),
         ("follow-up", TaskFilter { state: open, follow_up_before: Some(at(1)), ..none() }),
@@ -238,7 +260,10 @@ async fn every_list_is_read_by_an_index_in_its_order() {
     ] {
         for (place, cursor) in [("first", None), ("behind", behind_task.clone())] {
             let access = everything.clone();
-            read_of!(format!("tasks {name}, {place}"), runs.tasks(t, &filter, &access, &page(cursor)));
+            read_of!(
+                format!("tasks {name}, {place}"),
+                runs.tasks(t, &filter, &[of_runs(&access)], &page(cursor))
+            );
         }
     }
     for (name, filter) in [
@@ -252,23 +277,26 @@ async fn every_list_is_read_by_an_index_in_its_order() {
         for (place, cursor) in [("first", None), ("behind", behind_task.clone())] {
             read_of!(
                 format!("own tasks {name}, {place}"),
-                runs.tasks(t, &filter, &own, &page(cursor.clone()))
+                runs.tasks(t, &filter, &[of_runs(&own)], &page(cursor.clone()))
             );
             read_of!(
                 format!("tasks of others {name}, {place}"),
-                runs.tasks(t, &filter, &foreign, &page(cursor))
+                runs.tasks(t, &filter, &[of_runs(&foreign)], &page(cursor))
             );
         }
     }
     let listed = AccessFilter::only([id(RunId), id(RunId)]);
     read_of!(
         "tasks of some runs",
-        runs.tasks(t, &TaskFilter { state: open, ..none() }, &listed, &page(None))
+        runs.tasks(t, &TaskFilter { state: open, ..none() }, &[of_runs(&listed)], &page(None))
     );
     let denied = AccessFilter::everything()
         .but([id(RunId)])
         .but_within::<heddle_policy::resource::Workflow>([id(WorkflowId)]);
-    read_of!("tasks but some", runs.tasks(t, &TaskFilter { state: open, ..none() }, &denied, &page(None)));
+    read_of!(
+        "tasks but some",
+        runs.tasks(t, &TaskFilter { state: open, ..none() }, &[of_runs(&denied)], &page(None))
+    );
 
     let none = LetterFilter::default;
     for (name, filter) in [

@@ -1,20 +1,25 @@
 //! Removal of runs, and what they wait for.
 
 use diesel_async::RunQueryDsl as _;
-use heddle_kernel::{UserId, WorkflowId};
-use heddle_policy::AccessFilter;
+use heddle_kernel::{TenantId, UserId, WorkflowId};
+use heddle_policy::{AccessFilter, InstanceKey};
 use heddle_store::PgDb;
 use heddle_store_workflows::SqlWorkStore;
 use heddle_testkit::on_both;
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{
-    FeedSlice, Queue, RunStore, RunWrite, StoreWrite, TaskChange, WorkStore, WorkflowStore, WorkflowWrite,
+    DefinitionStore, FeedSlice, Queue, RunStore, RunWrite, StoreWrite, TaskChange, WorkStore, WorkflowWrite,
 };
-use heddle_workflows::records::{BindingKind, HumanTask, Work, Workflow, WorkflowState};
+use heddle_workflows::records::{BindingKind, HumanTask, Run, Work, Workflow, WorkflowState};
 use serde_json::json;
 
 use crate::support::*;
+
+/// Key of a run where it is not.
+fn elsewhere(run: &Run, tenant: TenantId, workflow: WorkflowId) -> InstanceKey {
+    Run { tenant, workflow, ..run.clone() }.key()
+}
 
 #[tokio::test]
 async fn a_purged_run_leaves_a_tombstone_alone() {
@@ -33,15 +38,15 @@ async fn a_purged_run_leaves_a_tombstone_alone() {
         let active = begun(&runs, run(&flow)).await;
 
         let unit = unit(flow.tenant, at(7));
-        assert_eq!(runs.purge(flow.tenant, active.id, &unit).await, Err(StoreError::Stale));
-        assert_eq!(runs.purge(tenant(), over.id, &unit).await, Err(StoreError::NotFound));
-        assert!(!runs.was_purged(flow.tenant, flow.id, over.id).await.unwrap());
-        runs.purge(flow.tenant, over.id, &unit).await.unwrap();
-        assert!(runs.was_purged(flow.tenant, flow.id, over.id).await.unwrap());
-        assert!(!runs.was_purged(tenant(), flow.id, over.id).await.unwrap());
-        assert!(!runs.was_purged(flow.tenant, id(WorkflowId), over.id).await.unwrap());
-        assert!(!runs.was_purged(flow.tenant, flow.id, active.id).await.unwrap());
-        assert_eq!(runs.purge(flow.tenant, over.id, &Journal::default()).await, Err(StoreError::NotFound));
+        assert_eq!(runs.purge(&active.key(), &unit).await, Err(StoreError::Stale));
+        assert_eq!(runs.purge(&elsewhere(&over, tenant(), flow.id), &unit).await, Err(StoreError::NotFound));
+        assert!(!runs.was_purged(&over.key()).await.unwrap());
+        runs.purge(&over.key(), &unit).await.unwrap();
+        assert!(runs.was_purged(&over.key()).await.unwrap());
+        assert!(!runs.was_purged(&elsewhere(&over, tenant(), flow.id)).await.unwrap());
+        assert!(!runs.was_purged(&elsewhere(&over, flow.tenant, id(WorkflowId))).await.unwrap());
+        assert!(!runs.was_purged(&active.key()).await.unwrap());
+        assert_eq!(runs.purge(&over.key(), &Journal::default()).await, Err(StoreError::NotFound));
         for (table, rows) in [
             ("runs", 1),
             ("run_events", 1),
@@ -72,7 +77,7 @@ async fn events_come_in_slices_behind_a_number() {
         for (after, limit, firsts) in
             [(0, 9, vec![1, 3, 4, 5]), (1, 2, vec![1, 3]), (2, 9, vec![3, 4, 5]), (5, 9, vec![])]
         {
-            let slices = runs.events(flow.tenant, last.id, after, limit).await.unwrap();
+            let slices = runs.events(&last.key(), after, limit).await.unwrap();
             let found: Vec<_> = slices.iter().map(|slice| slice.first_sequence).collect();
             assert_eq!(found, firsts, "after {after}");
         }
@@ -93,7 +98,7 @@ async fn a_large_slice_is_read_alone() {
         }
         // Slices: 1-2, 3, the large 4, 5, 6.
         for (after, firsts) in [(0, vec![1, 3]), (2, vec![3]), (3, vec![4]), (4, vec![5, 6])] {
-            let slices = runs.events(flow.tenant, last.id, after, 9).await.unwrap();
+            let slices = runs.events(&last.key(), after, 9).await.unwrap();
             let found: Vec<_> = slices.iter().map(|slice| slice.first_sequence).collect();
             assert_eq!(found, firsts, "after {after}");
             assert!(slices.iter().all(|slice| (slice.events.len() > 100_000) == (slice.first_sequence == 4)));
@@ -189,9 +194,10 @@ async fn starts_match_while_the_workflow_is_published() {
         assert_eq!(count(&db, "start_bindings").await, 0);
         flow.state = WorkflowState::Published;
         flow.revision = flow.revision.next();
-        let back = WorkflowWrite { bindings: Some(&wanted[..1]), ..write(&flow, None) };
+        let first = starts(&wanted[..1]);
+        let back = WorkflowWrite { starts: Some(&first), ..write(&flow, None) };
         let theirs = Workflow { tenant: tenant(), ..flow.clone() };
-        let lost = WorkflowWrite { workflow: &theirs, ..back.clone() };
+        let lost = WorkflowWrite { definition: &theirs, ..back.clone() };
         assert_eq!(workflows.update(lost, &Journal::default()).await, Err(StoreError::NotFound));
         workflows.update(back, &Journal::default()).await.unwrap();
         assert_eq!(runs.matching_starts(flow.tenant, BindingKind::Message, "order").await.unwrap().len(), 1);
@@ -204,11 +210,11 @@ async fn a_workflow_comes_back_from_the_archive_with_its_starts_or_not_at_all() 
         let (workflows, runs) = stores(&db);
         let flow = published(&workflows, tenant(), "a").await;
         let start = binding(&flow, BindingKind::Message, "order");
-        let starts = || runs.matching_starts(flow.tenant, BindingKind::Message, "order");
+        let listening = || runs.matching_starts(flow.tenant, BindingKind::Message, "order");
         let bound = bind(&workflows, &flow, std::slice::from_ref(&start)).await;
         let archived = Workflow { state: WorkflowState::Archived, revision: bound.revision.next(), ..bound };
         workflows.update(write(&archived, None), &Journal::default()).await.unwrap();
-        assert_eq!(starts().await.unwrap(), []);
+        assert_eq!(listening().await.unwrap(), []);
 
         // The second binding cannot be written: it is the first one again. Nothing else may be written then.
         let back = Workflow {
@@ -216,20 +222,20 @@ async fn a_workflow_comes_back_from_the_archive_with_its_starts_or_not_at_all() 
             revision: archived.revision.next(),
             ..archived.clone()
         };
-        let twice = [start.clone(), start.clone()];
-        let failing = WorkflowWrite { bindings: Some(&twice), ..write(&back, None) };
+        let twice = starts(&[start.clone(), start.clone()]);
+        let failing = WorkflowWrite { starts: Some(&twice), ..write(&back, None) };
         let refused = workflows.update(failing, &unit(flow.tenant, at(1))).await;
         assert!(matches!(refused, Err(StoreError::Duplicate(_))), "{refused:?}");
-        let view = workflows.get(flow.tenant, flow.id, id(UserId)).await.unwrap();
-        assert_eq!(view.workflow, archived, "it is still in the archive");
-        assert_eq!((starts().await.unwrap(), count(&db, "audit_events").await), (vec![], 0));
+        let view = workflows.get(key(flow.tenant, flow.id), id(UserId)).await.unwrap();
+        assert_eq!(view.definition, archived, "it is still in the archive");
+        assert_eq!((listening().await.unwrap(), count(&db, "audit_events").await), (vec![], 0));
 
-        let whole = WorkflowWrite { bindings: Some(&twice[..1]), ..write(&back, None) };
+        let whole = WorkflowWrite { starts: Some(&twice[..1]), ..write(&back, None) };
         workflows.update(whole, &unit(flow.tenant, at(1))).await.unwrap();
-        assert_eq!(starts().await.unwrap(), [start]);
+        assert_eq!(listening().await.unwrap(), [start]);
         let later = Workflow { revision: back.revision.next(), ..back };
         workflows.update(write(&later, None), &Journal::default()).await.unwrap();
-        assert_eq!(starts().await.unwrap().len(), 1, "another change leaves them");
+        assert_eq!(listening().await.unwrap().len(), 1, "another change leaves them");
     });
 }
 
@@ -239,10 +245,10 @@ async fn a_run_in_an_unknown_state_is_not_left_out_of_the_counts() {
         let (workflows, runs) = stores(&db);
         let flow = published(&workflows, tenant(), "a").await;
         begun(&runs, run(&flow)).await;
-        assert_eq!(workflows.get(flow.tenant, flow.id, id(UserId)).await.unwrap().run_counts.active, 1);
+        assert_eq!(workflows.get(key(flow.tenant, flow.id), id(UserId)).await.unwrap().counts.active, 1);
         execute(&db, "UPDATE runs SET state = 'dreaming'").await;
         // What is not known to have ended is active.
-        assert_eq!(workflows.get(flow.tenant, flow.id, id(UserId)).await.unwrap().run_counts.active, 1);
+        assert_eq!(workflows.get(key(flow.tenant, flow.id), id(UserId)).await.unwrap().counts.active, 1);
     });
 }
 
@@ -268,7 +274,8 @@ async fn what_was_committed_behind_an_open_transaction_is_there_already_for_who_
         // Transactions of other tests in the cluster may hold up what is told.
         let told = tokio::time::timeout(std::time::Duration::from_secs(20), async {
             loop {
-                let read = runs.feed(flow.tenant, None, &everything, end.place, 1 << 20).await.unwrap();
+                let read =
+                    runs.feed(flow.tenant, None, &[of_runs(&everything)], end.place, 1 << 20).await.unwrap();
                 if read.slices.len() == 2 {
                     return read.slices;
                 }
@@ -301,7 +308,8 @@ async fn what_comes_after_a_restore_into_a_new_cluster_stands_behind_what_was_re
         // Transactions of other tests in the cluster may hold up what is told.
         let told = tokio::time::timeout(std::time::Duration::from_secs(20), async {
             loop {
-                let read = runs.feed(flow.tenant, None, &everything, since, 1 << 20).await.unwrap();
+                let read =
+                    runs.feed(flow.tenant, None, &[of_runs(&everything)], since, 1 << 20).await.unwrap();
                 let told: Vec<_> = read.slices.iter().map(|slice| slice.run).collect();
                 if told.len() == 2 {
                     return told;

@@ -4,16 +4,19 @@ use std::sync::LazyLock;
 
 use diesel::sql_types::BigInt;
 use diesel_async::RunQueryDsl;
+use heddle_definitions::DefinitionKey;
+use heddle_definitions::records::{Start, StartKind};
 use heddle_engine::State;
 use heddle_kernel::{
-    EventId, IdSource, PageRequest, Patch, Revision, RunId, SequentialIds, TaskId, TenantId, Timestamp,
-    UserId, WorkflowId,
+    DefinitionKind, EventId, IdSource, PageRequest, Patch, Revision, RunId, SequentialIds, TaskId, TenantId,
+    Timestamp, UserId, WorkflowId,
 };
+use heddle_policy::{AccessFilter, InstanceFilter, resource};
 use heddle_store::{Db, read, write_tx};
 use heddle_store_workflows::{SqlRunStore, SqlWorkStore, SqlWorkflowStore};
 use heddle_usecase::{Actor, ActorKind, AuditEntry, IdempotencyRecord, Journal, Outcome};
 use heddle_workflows::ports::{
-    Queue, RunStore, RunWrite, Transaction, Turn, WorkStore, WorkflowStore, WorkflowWrite,
+    DefinitionStore, Queue, RunStore, RunWrite, Transaction, Turn, WorkStore, WorkflowWrite,
 };
 use heddle_workflows::records::{
     BindingKind, Draft, HumanTask, InboxEvent, InboxState, PendingWork, Run, RunState, StartBinding,
@@ -86,6 +89,7 @@ pub(crate) fn workflow(tenant: TenantId, slug: &str) -> Workflow {
     let user = id(UserId);
     Workflow {
         tenant,
+        kind: DefinitionKind::Workflow,
         id: id(WorkflowId),
         slug: slug.to_owned(),
         display_name: slug.to_uppercase(),
@@ -106,19 +110,42 @@ pub(crate) fn workflow(tenant: TenantId, slug: &str) -> Workflow {
 
 pub(crate) fn write<'a>(workflow: &'a Workflow, draft: Option<&'a Draft>) -> WorkflowWrite<'a> {
     let expected = (workflow.revision != Revision::FIRST).then(|| Revision(workflow.revision.0 - 1));
-    WorkflowWrite { workflow, expected, draft, claims: &[], bindings: None }
+    WorkflowWrite { definition: workflow, expected, draft, claims: &[], starts: None }
+}
+
+/// Key of a workflow.
+pub(crate) const fn key(tenant: TenantId, id: WorkflowId) -> DefinitionKey {
+    DefinitionKey::of_stored(tenant, DefinitionKind::Workflow, id)
+}
+
+/// Start bindings as a version has them.
+pub(crate) fn starts(bindings: &[StartBinding]) -> Vec<Start> {
+    let start = |binding: &StartBinding| Start {
+        entry: binding.process_id.clone(),
+        node_id: binding.node_id.clone(),
+        kind: match binding.kind {
+            BindingKind::Message => StartKind::Message,
+            BindingKind::Signal => StartKind::Signal,
+            BindingKind::Timer => StartKind::Timer,
+        },
+        name: binding.name.clone(),
+        next_due_at: binding.next_due_at,
+        timer: binding.timer.clone(),
+    };
+    bindings.iter().map(start).collect()
 }
 
 /// Puts these start bindings in the place of a workflow's present ones.
-pub(crate) async fn bind(store: &impl WorkflowStore, of: &Workflow, bindings: &[StartBinding]) -> Workflow {
+pub(crate) async fn bind(store: &impl DefinitionStore, of: &Workflow, bindings: &[StartBinding]) -> Workflow {
     let next = Workflow { revision: of.revision.next(), ..of.clone() };
-    let write = WorkflowWrite { bindings: Some(bindings), ..write(&next, None) };
+    let starts = starts(bindings);
+    let write = WorkflowWrite { starts: Some(&starts), ..write(&next, None) };
     store.update(write, &Journal::default()).await.unwrap();
     next
 }
 
 /// Writes a published workflow of this name.
-pub(crate) async fn published(store: &impl WorkflowStore, tenant: TenantId, slug: &str) -> Workflow {
+pub(crate) async fn published(store: &impl DefinitionStore, tenant: TenantId, slug: &str) -> Workflow {
     let new =
         Workflow { state: WorkflowState::Published, published_version: Some(1), ..workflow(tenant, slug) };
     store.insert(write(&new, None), &Journal::default()).await.unwrap();
@@ -140,6 +167,7 @@ pub(crate) fn state(nodes: &[&str]) -> State {
 pub(crate) fn run(of: &Workflow) -> Run {
     Run {
         tenant: of.tenant,
+        kind: DefinitionKind::Workflow,
         id: id(RunId),
         workflow: of.id,
         version: 1,
@@ -220,6 +248,11 @@ pub(crate) async fn commit(
     answers.remove(0)
 }
 
+/// A filter of runs as lists take it.
+pub(crate) fn of_runs(access: &AccessFilter<resource::Run>) -> InstanceFilter {
+    access.into()
+}
+
 /// Begins a run.
 pub(crate) async fn begun(store: &impl RunStore, run: Run) -> Run {
     commit(store, unit_of(begin(run.clone()))).await.unwrap();
@@ -244,6 +277,7 @@ pub(crate) fn task(run: &Run) -> HumanTask {
     HumanTask {
         tenant: run.tenant,
         id: id(TaskId),
+        instance_kind: run.kind,
         run: run.id,
         workflow: run.workflow,
         node_id: "approve".to_owned(),
@@ -277,6 +311,7 @@ pub(crate) fn event(tenant: TenantId, key: &str) -> InboxEvent {
         received_by: Some(id(UserId)),
         state: InboxState::Buffered,
         run_ids: Vec::new(),
+        case_ids: Vec::new(),
         expires_at: Some(at(100)),
         hops: 3,
     }
@@ -285,6 +320,7 @@ pub(crate) fn event(tenant: TenantId, key: &str) -> InboxEvent {
 pub(crate) fn binding(of: &Workflow, kind: BindingKind, name: &str) -> StartBinding {
     StartBinding {
         tenant: of.tenant,
+        definition_kind: of.kind,
         workflow: of.id,
         version: 1,
         process_id: "main".to_owned(),

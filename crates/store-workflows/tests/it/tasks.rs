@@ -43,7 +43,10 @@ async fn the_earliest_due_comes_first_and_pages_stand_still() {
         let mut page = PageRequest { limit: 2, cursor: None };
         let mut seen = Vec::new();
         loop {
-            let read = runs.tasks(flow.tenant, &TaskFilter::default(), &everything, &page).await.unwrap();
+            let read = runs
+                .tasks(flow.tenant, &TaskFilter::default(), &[of_runs(&everything)], &page)
+                .await
+                .unwrap();
             assert!(read.items.len() <= 2);
             seen.extend(read.items.into_iter().map(|task| task.name));
             let Some(next) = read.next else { break };
@@ -54,8 +57,10 @@ async fn the_earliest_due_comes_first_and_pages_stand_still() {
             open(&runs, early, vec![first]).await;
         }
         assert_eq!(seen, ["soon-a", "soon-b", "late", "never-1", "never-2", "never-3"]);
-        let foreign =
-            runs.tasks(tenant(), &TaskFilter::default(), &everything, &self::page(9)).await.unwrap();
+        let foreign = runs
+            .tasks(tenant(), &TaskFilter::default(), &[of_runs(&everything)], &self::page(9))
+            .await
+            .unwrap();
         assert!(foreign.items.is_empty());
     });
 }
@@ -90,15 +95,24 @@ async fn a_task_is_for_its_assignee_or_its_candidates() {
             (&[], &[], &["for-all"]),
         ] {
             let filter = TaskFilter { candidate: Some((names(who), names(groups))), ..TaskFilter::default() };
-            let read = runs.tasks(flow.tenant, &filter, &everything, &page(50)).await.unwrap();
+            let read = runs.tasks(flow.tenant, &filter, &[of_runs(&everything)], &page(50)).await.unwrap();
             let mut found: Vec<_> = read.items.into_iter().map(|task| task.name).collect();
             found.sort();
             assert_eq!(found, expected, "{who:?}");
         }
         let filter = TaskFilter { assignee: Some(names(&["ann", "bob"])), ..TaskFilter::default() };
-        assert_eq!(runs.tasks(flow.tenant, &filter, &everything, &page(50)).await.unwrap().items.len(), 2);
+        assert_eq!(
+            runs.tasks(flow.tenant, &filter, &[of_runs(&everything)], &page(50)).await.unwrap().items.len(),
+            2
+        );
         let filter = TaskFilter { assignee: Some(Vec::new()), ..TaskFilter::default() };
-        assert!(runs.tasks(flow.tenant, &filter, &everything, &page(50)).await.unwrap().items.is_empty());
+        assert!(
+            runs.tasks(flow.tenant, &filter, &[of_runs(&everything)], &page(50))
+                .await
+                .unwrap()
+                .items
+                .is_empty()
+        );
     });
 }
 
@@ -140,7 +154,7 @@ async fn tasks_are_filtered_and_held_to_the_reach() {
             (none(), &no_parent, vec![]),
             (none(), &AccessFilter::default(), vec![]),
         ] {
-            let read = runs.tasks(flow.tenant, &filter, reach, &page(50)).await.unwrap();
+            let read = runs.tasks(flow.tenant, &filter, &[of_runs(reach)], &page(50)).await.unwrap();
             let mut found: Vec<_> = read.items.iter().map(|task| task.id).collect();
             let mut expected = expected;
             found.sort();
@@ -185,11 +199,13 @@ async fn a_task_that_is_taken_leaves_the_lists_of_its_candidates_and_comes_back_
             for (who, groups, expected) in [("ann", &[][..], ann), ("bob", &["ops"], bob), ("cid", &[], cid)]
             {
                 let filter = lists(who, groups);
-                let read = runs.tasks(flow.tenant, &filter, &everything, &page(50)).await.unwrap();
+                let read =
+                    runs.tasks(flow.tenant, &filter, &[of_runs(&everything)], &page(50)).await.unwrap();
                 assert_eq!(read.items.len(), expected, "{who} while it is {assignee:?}");
                 // The same of one run, which is read in another way.
                 let filter = TaskFilter { run: Some(of.id), ..filter };
-                let narrow = runs.tasks(flow.tenant, &filter, &everything, &page(50)).await.unwrap();
+                let narrow =
+                    runs.tasks(flow.tenant, &filter, &[of_runs(&everything)], &page(50)).await.unwrap();
                 assert_eq!(narrow.items, read.items, "{who} while it is {assignee:?}");
             }
         }
@@ -197,7 +213,7 @@ async fn a_task_that_is_taken_leaves_the_lists_of_its_candidates_and_comes_back_
         commit(&runs, unit_of(RunWrite { tasks: vec![end], ..step(&last) })).await.unwrap();
         for (state, expected) in [(TaskState::Open, &free), (TaskState::Completed, &named)] {
             let filter = TaskFilter { state: Some(state), ..lists("ann", &["ops"]) };
-            let read = runs.tasks(flow.tenant, &filter, &everything, &page(50)).await.unwrap();
+            let read = runs.tasks(flow.tenant, &filter, &[of_runs(&everything)], &page(50)).await.unwrap();
             let ids: Vec<_> = read.items.iter().map(|task| task.id).collect();
             assert_eq!(ids, [expected.id], "{state:?}");
         }
@@ -229,7 +245,7 @@ async fn pages_of_a_candidate_are_merged_of_all_that_is_theirs_without_gap_or_re
             let mut page = PageRequest { limit, cursor: None };
             let mut seen = Vec::new();
             loop {
-                let read = runs.tasks(flow.tenant, &filter, &everything, &page).await.unwrap();
+                let read = runs.tasks(flow.tenant, &filter, &[of_runs(&everything)], &page).await.unwrap();
                 seen.extend(read.items);
                 let Some(next) = read.next else { break };
                 page.cursor = Some(next);
@@ -271,7 +287,10 @@ async fn a_page_of_tasks_is_bounded_by_bytes_and_has_one_at_least() {
         let (mut seen, mut pages) = (Vec::new(), Vec::new());
         loop {
             let everything = AccessFilter::everything();
-            let read = runs.tasks(flow.tenant, &TaskFilter::default(), &everything, &page).await.unwrap();
+            let read = runs
+                .tasks(flow.tenant, &TaskFilter::default(), &[of_runs(&everything)], &page)
+                .await
+                .unwrap();
             pages.push(read.items.len());
             seen.extend(read.items.into_iter().map(|task| task.id));
             let Some(next) = read.next else { break };

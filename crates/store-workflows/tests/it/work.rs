@@ -1,6 +1,6 @@
 //! Background work: who may be tried, marks, setbacks, and dead letters.
 
-use heddle_kernel::{EventId, TenantId};
+use heddle_kernel::{CaseTypeId, DefinitionKind, EventId, TenantId};
 use heddle_policy::{AccessFilter, resource};
 use heddle_store::Db;
 use heddle_store_workflows::SqlWorkStore;
@@ -24,6 +24,7 @@ fn later(work: &Work, seconds: i64) -> Setback {
 
 fn letter(work: Work) -> DeadLetter {
     DeadLetter {
+        instance_kind: DefinitionKind::Workflow,
         tenant: work.tenant(),
         id: id(EventId),
         reason: SetAsideReason::Failed,
@@ -151,7 +152,7 @@ async fn a_letter_whose_place_is_taken_or_gone_stays() {
         let timer = all[1].1.clone();
         let aside = letter(timer);
         work.record(vec![Setback::Aside(Box::new(aside.clone()))]).await.unwrap();
-        let run = runs.load(flow.tenant, aside.run.unwrap()).await.unwrap();
+        let run = runs.load_any(flow.tenant, aside.run.unwrap()).await.unwrap();
         let over = step(&run);
         let over = RunWrite { run: Run { ended_at: Some(at(9)), ..over.run }, ..over };
         commit(&runs, unit_of(over)).await.unwrap();
@@ -267,5 +268,32 @@ async fn where_more_waits_than_a_round_takes_the_organisations_share_it_in_turn(
         // The first comes last when it was served last.
         assert_eq!(take(8, Some(tenants[0])).await, [0, 3, 5]);
         assert_eq!(take(8, Some(tenants[2])).await, [5, 3, 0]);
+    });
+}
+
+#[tokio::test]
+async fn letters_of_a_kind_that_is_denied_as_a_whole_are_not_listed() {
+    on_both!(|db| {
+        let (workflows, runs) = stores(&db);
+        let work = SqlWorkStore::new(db.clone());
+        let flow = published(&workflows, tenant(), "a").await;
+        let mut ids = Vec::new();
+        for instance_kind in [DefinitionKind::Workflow, DefinitionKind::Case] {
+            let aside = DeadLetter { instance_kind, ..letter(Work::Thrown(thrown(&run(&flow), "m"))) };
+            let aside = DeadLetter { workflow: Some(flow.id), ..aside };
+            ids.push(aside.id);
+            commit(&runs, Transaction { letters: vec![aside], ..unit_of(begin(run(&flow))) }).await.unwrap();
+        }
+        let all = AccessFilter::<resource::DeadLetter>::everything;
+        let case_type = CaseTypeId::from(flow.id);
+        for (access, expected) in [
+            (all().but_within_all::<resource::CaseType>(), vec![ids[0]]),
+            (all().but_within_all::<resource::Workflow>(), vec![ids[1]]),
+            (all().but_within::<resource::CaseType>([case_type]), vec![]),
+        ] {
+            let found = work.letters(flow.tenant, &LetterFilter::default(), &access, &page(9)).await.unwrap();
+            let found: Vec<EventId> = found.items.iter().map(|letter| letter.id).collect();
+            assert_eq!(found, expected, "{access:?}");
+        }
     });
 }

@@ -1,12 +1,17 @@
 //! Workflows, versions, stars, files and deletion.
 
-use heddle_kernel::{PageRequest, Patch, Revision, UserId, WorkflowId};
+use heddle_definitions::{DefinitionAccess, DefinitionKey};
+use heddle_kernel::{CaseTypeId, DefinitionKind, PageRequest, Patch, Revision, UserId, WorkflowId};
+use heddle_policy::AccessFilter;
+use heddle_policy::resource::CaseType;
 use heddle_testkit::on_both;
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
-use heddle_workflows::ports::{Deleted, PublishWrite, RunStore, SourceQuota, WorkflowStore, WorkflowWrite};
+use heddle_workflows::ports::{
+    DefinitionStore, Deleted, PublishWrite, RunStore, SourceQuota, WorkflowFilter, WorkflowWrite,
+};
 use heddle_workflows::records::{
-    BindingKind, Draft, ImportSource, StartBinding, Version, Workflow, WorkflowState,
+    BindingKind, Draft, ImportSource, StartBinding, Version, VersionChoice, Workflow, WorkflowState,
 };
 use serde_json::json;
 
@@ -35,10 +40,10 @@ async fn a_workflow_is_read_as_it_was_written() {
                 ..workflow(t, &format!("w{n}"))
             };
             workflows.insert(write(&new, Some(&draft)), &unit(t, at(0))).await.unwrap();
-            let view = workflows.get(t, new.id, user).await.unwrap();
-            assert_eq!((&view.workflow, view.starred), (&new, false));
-            assert_eq!(workflows.draft(t, new.id).await.unwrap(), draft);
-            assert_eq!(workflows.standing(t, new.id).await.unwrap(), (WorkflowState::Draft, None));
+            let view = workflows.get(key(t, new.id), user).await.unwrap();
+            assert_eq!((&view.definition, view.starred), (&new, false));
+            assert_eq!(workflows.draft(key(t, new.id)).await.unwrap(), draft);
+            assert_eq!(workflows.standing(key(t, new.id)).await.unwrap(), (WorkflowState::Draft, None));
             let changed = Workflow {
                 slug: format!("x{n}"),
                 display_name: "Other".to_owned(),
@@ -50,11 +55,11 @@ async fn a_workflow_is_read_as_it_was_written() {
                 ..next(&new)
             };
             workflows.update(write(&changed, None), &unit(t, at(5))).await.unwrap();
-            assert_eq!(workflows.get(t, new.id, user).await.unwrap().workflow, changed);
-            assert_eq!(workflows.draft(t, new.id).await.unwrap(), draft, "stays");
+            assert_eq!(workflows.get(key(t, new.id), user).await.unwrap().definition, changed);
+            assert_eq!(workflows.draft(key(t, new.id)).await.unwrap(), draft, "stays");
             let cleared = next(&changed);
             workflows.update(write(&cleared, Some(&Draft::Absent)), &Journal::default()).await.unwrap();
-            assert_eq!(workflows.draft(t, new.id).await.unwrap(), Draft::Absent);
+            assert_eq!(workflows.draft(key(t, new.id)).await.unwrap(), Draft::Absent);
         }
         assert_eq!(count(&db, "audit_events").await, 6);
     });
@@ -75,7 +80,7 @@ async fn a_slug_is_the_organisations_own() {
         let renamed = Workflow { slug: "a".to_owned(), ..next(&b) };
         assert_eq!(workflows.update(write(&renamed, None), &unit).await, taken);
         assert_eq!(count(&db, "audit_events").await, 0);
-        assert_eq!(workflows.get(t, b.id, id(UserId)).await.unwrap().workflow, b);
+        assert_eq!(workflows.get(key(t, b.id), id(UserId)).await.unwrap().definition, b);
     });
 }
 
@@ -92,15 +97,18 @@ async fn a_change_needs_the_present_revision_and_the_organisation() {
         for lost in [&theirs, &unknown] {
             assert_eq!(workflows.update(write(lost, None), &unit).await, Err(StoreError::NotFound));
         }
-        assert_eq!(workflows.get(foreign, flow.id, user).await.unwrap_err(), StoreError::NotFound);
-        assert_eq!(workflows.draft(foreign, flow.id).await, Err(StoreError::NotFound));
-        assert_eq!(workflows.standing(foreign, flow.id).await, Err(StoreError::NotFound));
-        assert_eq!(workflows.source(foreign, flow.id).await, Err(StoreError::NotFound));
-        assert_eq!(workflows.versions(foreign, flow.id, &page(9)).await, Err(StoreError::NotFound));
-        assert_eq!(workflows.version(foreign, flow.id, 1).await, Err(StoreError::NotFound));
-        assert_eq!(workflows.star(foreign, flow.id, user, true, &unit).await, Err(StoreError::NotFound));
-        assert_eq!(workflows.star(foreign, flow.id, user, false, &unit).await, Err(StoreError::NotFound));
-        assert_eq!(workflows.delete(foreign, flow.id, None, &unit).await, Err(StoreError::NotFound));
+        assert_eq!(workflows.get(key(foreign, flow.id), user).await.unwrap_err(), StoreError::NotFound);
+        assert_eq!(workflows.draft(key(foreign, flow.id)).await, Err(StoreError::NotFound));
+        assert_eq!(workflows.standing(key(foreign, flow.id)).await, Err(StoreError::NotFound));
+        assert_eq!(workflows.source(key(foreign, flow.id)).await, Err(StoreError::NotFound));
+        assert_eq!(workflows.versions(key(foreign, flow.id), &page(9)).await, Err(StoreError::NotFound));
+        assert_eq!(workflows.version(key(foreign, flow.id), 1).await, Err(StoreError::NotFound));
+        assert_eq!(workflows.star(key(foreign, flow.id), user, true, &unit).await, Err(StoreError::NotFound));
+        assert_eq!(
+            workflows.star(key(foreign, flow.id), user, false, &unit).await,
+            Err(StoreError::NotFound)
+        );
+        assert_eq!(workflows.delete(key(foreign, flow.id), None, &unit).await, Err(StoreError::NotFound));
         assert_eq!(count(&db, "audit_events").await, 0);
     });
 }
@@ -135,30 +143,31 @@ async fn publishing_moves_the_active_version_and_the_starts() {
             };
             let binding = StartBinding { version: number, ..binding(&flow, BindingKind::Message, "m") };
             let publish = PublishWrite {
-                workflow: &flow,
+                definition: &flow,
                 expected,
                 version: &version(number),
-                definition: &json!({"n": number}),
-                bindings: std::slice::from_ref(&binding),
+                document: &json!({"n": number}),
+                starts: &starts(std::slice::from_ref(&binding)),
+                callable: &[],
             };
             workflows.publish(publish.clone(), &unit(t, at(0))).await.unwrap();
             assert_eq!(workflows.publish(publish, &Journal::default()).await, Err(StoreError::Stale));
             assert_eq!(runs.matching_starts(t, BindingKind::Message, "m").await.unwrap(), [binding]);
         }
-        assert_eq!(workflows.get(t, flow.id, id(UserId)).await.unwrap().workflow, flow);
-        assert_eq!(workflows.standing(t, flow.id).await.unwrap(), (WorkflowState::Published, Some(3)));
-        let first = workflows.versions(t, flow.id, &page(2)).await.unwrap();
+        assert_eq!(workflows.get(key(t, flow.id), id(UserId)).await.unwrap().definition, flow);
+        assert_eq!(workflows.standing(key(t, flow.id)).await.unwrap(), (WorkflowState::Published, Some(3)));
+        let first = workflows.versions(key(t, flow.id), &page(2)).await.unwrap();
         let rest = PageRequest { limit: 2, cursor: first.next };
-        let rest = workflows.versions(t, flow.id, &rest).await.unwrap();
+        let rest = workflows.versions(key(t, flow.id), &rest).await.unwrap();
         let all = first.items.iter().chain(&rest.items);
         let numbers: Vec<_> = all.map(|v| (v.number, v.active, v.lane_groups)).collect();
         assert_eq!(numbers, [(3, true, false), (2, false, true), (1, false, false)]);
         assert!(rest.next.is_none());
-        let (second, definition) = workflows.version(t, flow.id, 2).await.unwrap();
+        let (second, definition) = workflows.version(key(t, flow.id), 2).await.unwrap();
         assert_eq!((second.change_note.as_deref(), definition), (Some("note"), json!({"n": 2})));
         assert!(second.lane_groups);
         assert_eq!((second.edition, first.items[0].edition), (1, 2));
-        assert_eq!(workflows.version(t, flow.id, 4).await, Err(StoreError::NotFound));
+        assert_eq!(workflows.version(key(t, flow.id), 4).await, Err(StoreError::NotFound));
         assert_eq!(count(&db, "audit_events").await, 3);
     });
 }
@@ -177,10 +186,10 @@ async fn a_star_is_set_once_for_each_user() {
             (ann, false, true),
         ] {
             let unit = unit(flow.tenant, at(0));
-            assert_eq!(workflows.star(flow.tenant, flow.id, user, starred, &unit).await, Ok(changes));
-            assert_eq!(workflows.get(flow.tenant, flow.id, user).await.unwrap().starred, starred);
+            assert_eq!(workflows.star(key(flow.tenant, flow.id), user, starred, &unit).await, Ok(changes));
+            assert_eq!(workflows.get(key(flow.tenant, flow.id), user).await.unwrap().starred, starred);
         }
-        assert!(workflows.get(flow.tenant, flow.id, bob).await.unwrap().starred);
+        assert!(workflows.get(key(flow.tenant, flow.id), bob).await.unwrap().starred);
         assert_eq!(count(&db, "audit_events").await, 3);
     });
 }
@@ -210,7 +219,7 @@ async fn previewed_files_stay_within_the_quota_of_their_organisation() {
             let claims = [letter.repeat(64)];
             let write = WorkflowWrite { claims: &claims, ..write(&made, None) };
             workflows.insert(write, &Journal::default()).await.unwrap();
-            workflows.source(tenant, made.id).await.is_ok()
+            workflows.source(key(tenant, made.id)).await.is_ok()
         };
         // What is claimed counts for nothing, however large it is.
         keep(t, "a", 90, 1).await;
@@ -244,7 +253,7 @@ async fn a_claimed_file_stays_with_its_workflow() {
         let (one, two) = (workflow(t, "one"), workflow(t, "two"));
         let claiming = WorkflowWrite { claims: &claims, ..write(&one, None) };
         workflows.insert(claiming, &Journal::default()).await.unwrap();
-        assert_eq!(workflows.source(t, one.id).await.unwrap(), file("b"));
+        assert_eq!(workflows.source(key(t, one.id)).await.unwrap(), file("b"));
         workflows
             .insert(WorkflowWrite { claims: &claims[..1], ..write(&two, None) }, &Journal::default())
             .await
@@ -254,14 +263,14 @@ async fn a_claimed_file_stays_with_its_workflow() {
         workflows.keep_source(t, &file("c"), at(20), SourceQuota::default()).await.unwrap();
         assert_eq!(runs.sweep(at(10)).await.unwrap(), 0, "c was kept for longer");
         assert_eq!(runs.sweep(at(20)).await.unwrap(), 1);
-        assert_eq!(workflows.source(t, two.id).await.unwrap(), file("a"));
+        assert_eq!(workflows.source(key(t, two.id)).await.unwrap(), file("a"));
         let later = next(&one);
         let back = WorkflowWrite { claims: &claims[..1], ..write(&later, None) };
         workflows.update(back, &Journal::default()).await.unwrap();
-        assert_eq!(workflows.source(t, one.id).await.unwrap(), file("a"));
+        assert_eq!(workflows.source(key(t, one.id)).await.unwrap(), file("a"));
         // The other workflow's file outlives this one.
-        assert_eq!(workflows.delete(t, one.id, None, &Journal::default()).await, Ok(Deleted::Now));
-        assert_eq!(workflows.source(t, two.id).await.unwrap(), file("a"));
+        assert_eq!(workflows.delete(key(t, one.id), None, &Journal::default()).await, Ok(Deleted::Now));
+        assert_eq!(workflows.source(key(t, two.id)).await.unwrap(), file("a"));
         assert_eq!(count(&db, "import_sources").await, 1);
     });
 }
@@ -274,14 +283,14 @@ async fn a_deleted_workflow_leaves_tombstones_alone() {
         let t = flow.tenant;
         let other = published(&workflows, t, "b").await;
         let spared = begun(&runs, ended(&other)).await;
-        workflows.star(t, flow.id, id(UserId), true, &Journal::default()).await.unwrap();
+        workflows.star(key(t, flow.id), id(UserId), true, &Journal::default()).await.unwrap();
         let starts = [binding(&flow, BindingKind::Message, "m")];
         let flow = bind(&workflows, &flow, &starts).await;
         let over = begun(&runs, ended(&flow)).await;
         let active = begun(&runs, run(&flow)).await;
         let unit = unit(t, at(9));
-        assert_eq!(workflows.delete(t, flow.id, None, &unit).await, Ok(Deleted::InUse(1)));
-        assert!(workflows.get(t, flow.id, id(UserId)).await.is_ok(), "nothing was deleted");
+        assert_eq!(workflows.delete(key(t, flow.id), None, &unit).await, Ok(Deleted::InUse(1)));
+        assert!(workflows.get(key(t, flow.id), id(UserId)).await.is_ok(), "nothing was deleted");
         assert_eq!(count(&db, "start_bindings").await, 1);
         let stop = step(&active);
         let stopped = heddle_workflows::records::Run {
@@ -292,16 +301,16 @@ async fn a_deleted_workflow_leaves_tombstones_alone() {
         let stop = heddle_workflows::ports::RunWrite { run: stopped, ..stop };
         commit(&runs, unit_of(stop)).await.unwrap();
         let before = count(&db, "audit_events").await;
-        assert_eq!(workflows.delete(t, flow.id, Some(Revision(8)), &unit).await, Err(StoreError::Stale));
-        assert_eq!(workflows.delete(t, flow.id, Some(flow.revision), &unit).await, Ok(Deleted::Now));
-        assert_eq!(workflows.delete(t, flow.id, None, &unit).await, Ok(Deleted::Before));
-        assert_eq!(workflows.delete(t, id(WorkflowId), None, &unit).await, Err(StoreError::NotFound));
-        assert_eq!(workflows.delete(tenant(), flow.id, None, &unit).await, Err(StoreError::NotFound));
+        assert_eq!(workflows.delete(key(t, flow.id), Some(Revision(8)), &unit).await, Err(StoreError::Stale));
+        assert_eq!(workflows.delete(key(t, flow.id), Some(flow.revision), &unit).await, Ok(Deleted::Now));
+        assert_eq!(workflows.delete(key(t, flow.id), None, &unit).await, Ok(Deleted::Before));
+        assert_eq!(workflows.delete(key(t, id(WorkflowId)), None, &unit).await, Err(StoreError::NotFound));
+        assert_eq!(workflows.delete(key(tenant(), flow.id), None, &unit).await, Err(StoreError::NotFound));
         for run in [&over, &active] {
-            assert!(runs.was_purged(t, flow.id, run.id).await.unwrap());
-            assert_eq!(runs.load(t, run.id).await.unwrap_err(), StoreError::NotFound);
+            assert!(runs.was_purged(&run.key()).await.unwrap());
+            assert_eq!(runs.load_any(t, run.id).await.unwrap_err(), StoreError::NotFound);
         }
-        assert!(runs.load(t, spared.id).await.is_ok());
+        assert!(runs.load_any(t, spared.id).await.is_ok());
         for (table, rows) in [
             ("workflows", 1),
             ("workflow_stars", 0),
@@ -317,5 +326,77 @@ async fn a_deleted_workflow_leaves_tombstones_alone() {
         assert_eq!(commit(&runs, unit_of(begin(run(&flow)))).await, Err(StoreError::NotFound));
         let both = vec![unit_of(begin(run(&flow))), unit_of(begin(run(&other)))];
         assert_eq!(runs.commit(both).await, [Err(StoreError::NotFound), Ok(())]);
+    });
+}
+
+#[tokio::test]
+async fn a_case_type_is_no_workflow_though_it_has_the_same_slug() {
+    on_both!(|db| {
+        let (store, _) = stores(&db);
+        let (t, user) = (tenant(), id(UserId));
+        let flow = published(&store, t, "a").await;
+        let new = Workflow { kind: DefinitionKind::Case, ..workflow(t, "a") };
+        store.insert(write(&new, Some(&Patch::Value(json!({"n": 1})))), &Journal::default()).await.unwrap();
+        let again = Workflow { kind: DefinitionKind::Case, ..workflow(t, "a") };
+        let taken = store.insert(write(&again, None), &Journal::default()).await;
+        assert_eq!(taken, Err(StoreError::Duplicate("slug".to_owned())));
+
+        let case_type = Workflow {
+            state: WorkflowState::Published,
+            published_version: Some(1),
+            published_hash: Some("h".to_owned()),
+            ..next(&new)
+        };
+        let callable = ["claim".to_owned()];
+        let publish = PublishWrite {
+            definition: &case_type,
+            expected: new.revision,
+            version: &version(1),
+            document: &json!({"cases": []}),
+            starts: &[],
+            callable: &callable,
+        };
+        store.publish(publish, &Journal::default()).await.unwrap();
+        let own = case_type.key();
+        assert_eq!(store.get(own, user).await.unwrap().definition, case_type);
+        assert_eq!(store.version(own, 1).await.unwrap().1, json!({"cases": []}));
+        assert_eq!(store.draft(own).await.unwrap(), Patch::Value(json!({"n": 1})));
+
+        // Under the other kind there is nothing of it, whoever asked for it before.
+        for other in [key(t, case_type.id), DefinitionKey::of_stored(t, DefinitionKind::Case, flow.id)] {
+            let missing = StoreError::NotFound;
+            assert_eq!(store.get(other, user).await.unwrap_err(), missing);
+            assert_eq!(store.shown(other, user, VersionChoice::Draft).await.unwrap_err(), missing);
+            assert_eq!(store.standing(other).await, Err(missing.clone()));
+            assert_eq!(store.draft(other).await, Err(missing.clone()));
+            assert_eq!(store.versions(other, &page(9)).await.unwrap_err(), missing);
+            assert_eq!(store.version(other, 1).await, Err(missing.clone()));
+            assert_eq!(store.source(other).await, Err(missing.clone()));
+            let unit = Journal::default();
+            assert_eq!(store.star(other, user, true, &unit).await, Err(missing.clone()));
+            assert_eq!(store.delete(other, None, &unit).await, Err(missing));
+        }
+        let foreign = Workflow { kind: DefinitionKind::Workflow, ..next(&case_type) };
+        assert_eq!(store.update(write(&foreign, None), &Journal::default()).await, Err(StoreError::NotFound));
+
+        let everything = AccessFilter::everything();
+        let cases = DefinitionAccess::CaseTypes(&everything);
+        let listed = store.list(t, user, &WorkflowFilter::default(), cases, &page(9)).await.unwrap();
+        let slugs: Vec<_> =
+            listed.items.iter().map(|view| (view.definition.id, &*view.definition.slug)).collect();
+        assert_eq!(slugs, [(case_type.id, "a")]);
+        let denied = AccessFilter::<CaseType>::everything().but([CaseTypeId::from(case_type.id)]);
+        let cases = DefinitionAccess::CaseTypes(&denied);
+        let none = store.list(t, user, &WorkflowFilter::default(), cases, &page(9)).await.unwrap();
+        assert!(none.items.is_empty());
+
+        let called =
+            async |kind: DefinitionKind, name: &'static str| store.callable(t, kind, name).await.unwrap();
+        assert_eq!(called(DefinitionKind::Case, "claim").await.processes, [case_type.id]);
+        assert_eq!(called(DefinitionKind::Case, "a").await.slug, Some(case_type.id));
+        assert!(called(DefinitionKind::Workflow, "claim").await.processes.is_empty());
+        assert_eq!(called(DefinitionKind::Workflow, "a").await.slug, Some(flow.id));
+        assert!(db.migrate_down(&heddle_testkit::db::migrations()).await.is_err(), "it would be a workflow");
+        assert_eq!(store.delete(own, None, &Journal::default()).await, Ok(Deleted::Now));
     });
 }

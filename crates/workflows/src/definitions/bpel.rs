@@ -3,6 +3,7 @@
 use heddle_bpel::{self as bpel, ProcessFile, Region};
 use heddle_bpmn::model::WorkflowDefinition;
 use heddle_bpmn::{Diagnostic, Severity};
+use heddle_definitions::DefinitionKey;
 use heddle_policy::capability::WorkflowExport;
 use heddle_policy::{Authorized, RequestContext};
 use std::io::Write as _;
@@ -52,9 +53,8 @@ impl Definitions {
         context: &RequestContext,
         request: BpelRequest,
     ) -> Result<BpelExport, UseCaseError> {
-        let id = authorized.id();
-        let view = self.store.get(context.tenant(), id, context.user_id()).await?;
-        let draft = self.chosen(context, &view, request.version).await?;
+        let view = self.store.get(DefinitionKey::of(authorized.key()), context.user_id()).await?;
+        let draft = self.shared.chosen(&view, request.version).await?;
         let definition = typed(draft.value().ok_or(UseCaseError::NotFound)?)?;
         check_process(&definition, &request)?;
         let (files, diagnostics) = export_bpel(&definition, request.process.as_deref())?;
@@ -63,7 +63,7 @@ impl Definitions {
             files => archived(files).map_err(|error| UseCaseError::Internal(error.to_string()))?,
         };
         let sha256 = sha256_hex(&bytes);
-        Ok(BpelExport { workflow: view.workflow, bytes, archive: request.archive, sha256, diagnostics })
+        Ok(BpelExport { workflow: view.definition, bytes, archive: request.archive, sha256, diagnostics })
     }
 }
 

@@ -5,6 +5,7 @@ use std::io::Write as _;
 
 use heddle_bpmn::Diagnostic;
 use heddle_bpmn::model::{Dmn, DmnImportedDocument};
+use heddle_definitions::DefinitionKey;
 use heddle_dmn::{diagram, xml};
 use heddle_policy::capability::WorkflowExport;
 use heddle_policy::{Authorized, RequestContext};
@@ -61,13 +62,12 @@ impl Definitions {
         context: &RequestContext,
         request: DmnRequest,
     ) -> Result<DmnExport, UseCaseError> {
-        let id = authorized.id();
-        let view = self.store.get(context.tenant(), id, context.user_id()).await?;
-        let draft = self.chosen(context, &view, request.version).await?;
+        let view = self.store.get(DefinitionKey::of(authorized.key()), context.user_id()).await?;
+        let draft = self.shared.chosen(&view, request.version).await?;
         let definition = typed(draft.value().ok_or(UseCaseError::NotFound)?)?;
         let dmn = definition.dmn.as_deref().ok_or(UseCaseError::NotFound)?;
         let mut diagnostics = Vec::new();
-        let own_name = format!("{}.dmn", view.workflow.slug);
+        let own_name = format!("{}.dmn", view.definition.slug);
         let file = match &request.document {
             Some(wanted) => imported(dmn, wanted, &mut diagnostics)?,
             None => main(dmn, own_name, &mut diagnostics)?,
@@ -80,12 +80,12 @@ impl Definitions {
                 }
             }
             let bytes = archived(&files).map_err(|error| UseCaseError::Internal(error.to_string()))?;
-            (bytes, format!("{}.zip", view.workflow.slug))
+            (bytes, format!("{}.zip", view.definition.slug))
         } else {
             (file.text.into_bytes(), file.name)
         };
         let sha256 = sha256_hex(&bytes);
-        Ok(DmnExport { workflow: view.workflow, bytes, file_name, sha256, diagnostics })
+        Ok(DmnExport { workflow: view.definition, bytes, file_name, sha256, diagnostics })
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use heddle_bpmn::Diagnostic;
 use heddle_bpmn::model::{Dmn, DmnElement, Point, WorkflowDefinition};
+use heddle_definitions::{DefinitionKey, claims};
 use heddle_dmn::diagram;
 use heddle_dmn::model::DecisionModel;
 use heddle_dmn::xml::{self, Imported, WriteError};
@@ -12,7 +13,7 @@ use heddle_policy::capability::{WorkflowRead, WorkflowUpdate};
 use heddle_policy::{Authorized, RequestContext};
 use serde_json::{Map, Value};
 
-use super::{Definitions, VersionChoice, claims, decision};
+use super::{Definitions, VersionChoice, decision};
 use crate::decisions::findings;
 use crate::models::typed;
 use crate::ports::WorkflowWrite;
@@ -65,9 +66,8 @@ impl Definitions {
         context: &RequestContext,
         choice: VersionChoice,
     ) -> Result<(WorkflowView, DecisionLogic), UseCaseError> {
-        let id = authorized.id();
-        let view = self.store.get(context.tenant(), id, context.user_id()).await?;
-        let definition = match self.chosen(context, &view, choice).await?.value() {
+        let view = self.store.get(DefinitionKey::of(authorized.key()), context.user_id()).await?;
+        let definition = match self.shared.chosen(&view, choice).await?.value() {
             Some(document) => typed(document)?,
             None => WorkflowDefinition::default(),
         };
@@ -88,11 +88,11 @@ impl Definitions {
         saved: SavedLogic,
         record: &JournalFor<'_, (WorkflowView, DecisionLogic)>,
     ) -> Result<(WorkflowView, DecisionLogic), UseCaseError> {
-        let id = authorized.id();
-        let mut view = self.store.get(context.tenant(), id, context.user_id()).await?;
-        let (before, whole) = (view.workflow.revision, view.workflow.clone());
-        check_revision(saved.revision, before)?;
-        let draft = self.store.draft(context.tenant(), id).await?;
+        let key = DefinitionKey::of(authorized.key());
+        let mut view = self.store.get(key, context.user_id()).await?;
+        let whole = view.definition.clone();
+        check_revision(saved.revision, whole.revision)?;
+        let draft = self.store.draft(key).await?;
         let mut document = match draft.value() {
             Some(Value::Object(members)) => members.clone(),
             _ => Map::new(),
@@ -114,18 +114,18 @@ impl Definitions {
         }
         let definition = typed(&document)?;
         let draft = Draft::Value(document);
-        view.workflow.draft_hash = draft.value().map(canonical_sha256);
-        view.workflow.draft_revision = view.workflow.draft_revision.next();
-        self.touch(&mut view.workflow, context);
-        let claims = claims(Some(&definition));
+        view.definition.draft_hash = draft.value().map(canonical_sha256);
+        view.definition.draft_revision = view.definition.draft_revision.next();
+        view.definition.touch(context);
+        let claims = claims(draft.value());
         let result = (view, logic(&definition));
-        let journal = record(&result).changing(Some(&whole), Some(&result.0.workflow));
+        let journal = record(&result).changing(Some(&whole), Some(&result.0.definition));
         let write = WorkflowWrite {
-            workflow: &result.0.workflow,
-            expected: Some(before),
+            definition: &result.0.definition,
+            expected: Some(whole.revision),
             draft: Some(&draft),
             claims: &claims,
-            bindings: None,
+            starts: None,
         };
         self.store.update(write, &journal).await?;
         Ok(result)
@@ -190,7 +190,7 @@ fn written(model: DecisionModel, present: &Dmn, view: &WorkflowView) -> Result<I
         model.namespace = model.namespace.or(base.model.namespace);
     }
     // A document must have both.
-    let workflow = &view.workflow;
+    let workflow = &view.definition;
     let namespace =
         || present.namespace.clone().unwrap_or_else(|| format!("urn:heddle:workflow:{}", workflow.slug));
     model.namespace.get_or_insert_with(namespace);

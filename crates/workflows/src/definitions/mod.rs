@@ -1,45 +1,49 @@
 //! Workflows: create, list, change, draft, validate, publish, versions, stars, transforms and exports.
 
 mod bpel;
-mod change;
 mod decision;
 mod decision_export;
 mod decision_items;
 mod decision_logic;
+mod kind;
 mod people;
 mod publish;
 mod transform;
 
 pub use crate::records::VersionChoice;
 pub use bpel::{BpelExport, BpelRequest};
-pub use change::{NewWorkflow, SavedDraft, WorkflowPatch};
 pub use decision_export::{DmnExport, DmnRequest};
 pub use decision_logic::{DecisionLogic, LogicSource, SavedLogic};
-pub use publish::{PublishRequest, Published, ValidationProfile, ValidationReport};
-pub use transform::{Exported, PreviewRequest, Previewed, SourceFormat, TransformTarget};
+pub use heddle_definitions::{
+    DefinitionPatch as WorkflowPatch, Exported, NewDefinition as NewWorkflow, PublishRequest, Published,
+    SavedDraft,
+};
+pub use kind::{TimerBell, WorkflowKind};
+pub use publish::{ValidationProfile, ValidationReport};
+pub use transform::{PreviewRequest, Previewed, SourceFormat, TransformTarget};
 
 use std::sync::Arc;
 
-use heddle_bpmn::diagnostic::{Diagnostic, Severity};
-use heddle_bpmn::model::WorkflowDefinition;
+use heddle_definitions::kind::Kind;
+use heddle_definitions::{DefinitionKey, Definitions as Shared};
 use heddle_engine::Budget;
-use heddle_kernel::{IdSource, Page, PageRequest};
-use heddle_policy::capability::{WorkflowList, WorkflowRead, WorkflowStar};
-use heddle_policy::{Authorized, AuthorizedList, RequestContext};
+use heddle_kernel::{Diagnostic, IdSource, Page, PageRequest, Revision};
+use heddle_policy::capability::{
+    WorkflowCreate, WorkflowDelete, WorkflowExport, WorkflowList, WorkflowPublish, WorkflowRead,
+    WorkflowStar, WorkflowUpdate,
+};
+use heddle_policy::{Authorized, AuthorizedKind, AuthorizedList, RequestContext};
 use heddle_usecase::Journal;
 
 use crate::models::CompiledVersions;
-use crate::ports::{Directory, Notifier, SourceQuota, WorkflowFilter, WorkflowStore};
-use crate::records::{Draft, ShownWorkflow, StartBinding, Version, WorkflowView};
-use crate::told::Star;
-use crate::{Problem, UseCaseError};
+use crate::ports::{DefinitionStore, Directory, Notifier, SourceQuota, WorkflowFilter};
+use crate::records::{ShownWorkflow, Version, WorkflowView};
+use crate::{JournalFor, UseCaseError};
 
 /// The use cases of workflow definitions.
 pub struct Definitions {
-    store: Arc<dyn WorkflowStore>,
-    ids: Arc<dyn IdSource>,
-    models: Arc<CompiledVersions>,
-    hub: Arc<dyn Notifier>,
+    shared: Shared,
+    store: Arc<dyn DefinitionStore>,
     directory: Arc<dyn Directory>,
     previews: SourceQuota,
     budget: Budget,
@@ -55,13 +59,17 @@ impl Definitions {
     /// Builds the use cases on their ports.
     #[must_use]
     pub fn new(
-        store: Arc<dyn WorkflowStore>,
+        store: Arc<dyn DefinitionStore>,
         ids: Arc<dyn IdSource>,
-        models: Arc<CompiledVersions>,
+        models: &CompiledVersions,
         hub: Arc<dyn Notifier>,
         directory: Arc<dyn Directory>,
     ) -> Self {
-        Self { store, ids, models, hub, directory, previews: SourceQuota::default(), budget: Budget::DEFAULT }
+        let budget = Budget::DEFAULT;
+        let kind: Arc<dyn Kind> = Arc::new(WorkflowKind::new(Arc::clone(&directory), budget));
+        let bell = Arc::new(TimerBell::new(hub));
+        let shared = Shared::new(Arc::clone(&store), kind, ids, bell).with_compute(models.compute());
+        Self { shared, store, directory, previews: SourceQuota::default(), budget }
     }
 
     /// The same with a quota of its own for previewed files.
@@ -73,7 +81,8 @@ impl Definitions {
     /// The same within other budgets of steps and runs.
     #[must_use]
     pub fn with_budget(self, budget: Budget) -> Self {
-        Self { budget, ..self }
+        let kind: Arc<dyn Kind> = Arc::new(WorkflowKind::new(Arc::clone(&self.directory), budget));
+        Self { shared: self.shared.with_kind(kind), budget, ..self }
     }
 
     /// A page of the workflows that the caller may read.
@@ -87,7 +96,7 @@ impl Definitions {
         filter: &WorkflowFilter,
         page: &PageRequest,
     ) -> Result<Page<WorkflowView>, UseCaseError> {
-        Ok(self.store.list(context.tenant(), context.user_id(), filter, authorized.filter(), page).await?)
+        self.shared.list(authorized, context, filter, page).await
     }
 
     /// One workflow with the chosen definition.
@@ -100,7 +109,7 @@ impl Definitions {
         context: &RequestContext,
         choice: VersionChoice,
     ) -> Result<ShownWorkflow, UseCaseError> {
-        Ok(self.store.shown(context.tenant(), authorized.id(), context.user_id(), choice).await?)
+        self.shared.get(DefinitionKey::of(authorized.key()), context, choice).await
     }
 
     /// Versions, newest first.
@@ -113,9 +122,7 @@ impl Definitions {
         context: &RequestContext,
         page: &PageRequest,
     ) -> Result<Page<Version>, UseCaseError> {
-        let id = authorized.id();
-        self.store.get(context.tenant(), id, context.user_id()).await?;
-        Ok(self.store.versions(context.tenant(), id, page).await?)
+        self.shared.versions(DefinitionKey::of(authorized.key()), context, page).await
     }
 
     /// Sets or takes away the caller's star.
@@ -129,76 +136,91 @@ impl Definitions {
         starred: bool,
         journal: &Journal,
     ) -> Result<WorkflowView, UseCaseError> {
-        let id = authorized.id();
-        let before = self.store.get(context.tenant(), id, context.user_id()).await?;
-        let journal = journal.clone().changing(Some(&Star(before.starred)), Some(&Star(starred)));
-        self.store.star(context.tenant(), id, context.user_id(), starred, &journal).await?;
-        Ok(self.store.get(context.tenant(), id, context.user_id()).await?)
+        self.shared.star(DefinitionKey::of(authorized.key()), context, starred, journal).await
     }
 
-    /// Tells those who wait for timers of start bindings that were just written.
-    fn tell_timers(&self, bindings: &[StartBinding]) {
-        if let Some(due) = bindings.iter().filter_map(|binding| binding.next_due_at).min() {
-            self.hub.timer_set(due);
-        }
-    }
-
-    async fn chosen(
+    /// Creates a workflow. A draft may be incomplete.
+    ///
+    /// # Errors
+    /// `Invalid` with every member that breaks a rule, `Conflict` (`notUnique`) when the slug is taken.
+    pub async fn create(
         &self,
+        authorized: &AuthorizedKind<WorkflowCreate>,
         context: &RequestContext,
-        view: &WorkflowView,
+        new: NewWorkflow,
+        record: &JournalFor<'_, WorkflowView>,
+    ) -> Result<WorkflowView, UseCaseError> {
+        self.shared.create(authorized, context, new, record).await
+    }
+
+    /// Changes what the patch names.
+    ///
+    /// # Errors
+    /// `NotFound`, `Invalid`, `Conflict` (`revisionMismatch`, `notUnique`).
+    pub async fn patch(
+        &self,
+        authorized: &Authorized<WorkflowUpdate>,
+        context: &RequestContext,
+        patch: WorkflowPatch,
+        record: &JournalFor<'_, WorkflowView>,
+    ) -> Result<WorkflowView, UseCaseError> {
+        self.shared.patch(DefinitionKey::of(authorized.key()), context, patch, record).await
+    }
+
+    /// Deletes a workflow with its versions and its ended runs.
+    ///
+    /// # Errors
+    /// `NotFound`, `Conflict` (`inUse`) while runs are active, `Conflict` (`revisionMismatch`).
+    pub async fn delete(
+        &self,
+        authorized: &Authorized<WorkflowDelete>,
+        context: &RequestContext,
+        expected: Option<Revision>,
+        journal: &Journal,
+    ) -> Result<(), UseCaseError> {
+        self.shared.delete(DefinitionKey::of(authorized.key()), context, expected, journal).await
+    }
+
+    /// Replaces the draft as a whole.
+    ///
+    /// # Errors
+    /// `NotFound`, `Conflict` (`revisionMismatch`).
+    pub async fn save_draft(
+        &self,
+        authorized: &Authorized<WorkflowUpdate>,
+        context: &RequestContext,
+        saved: SavedDraft,
+        record: &JournalFor<'_, (WorkflowView, Vec<Diagnostic>)>,
+    ) -> Result<(WorkflowView, Vec<Diagnostic>), UseCaseError> {
+        self.shared.save_draft(DefinitionKey::of(authorized.key()), context, saved, record).await
+    }
+
+    /// Publishes the draft as a new version, or answers with the active one when nothing changed: neither the definition
+    /// nor who its tasks are offered to.
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid` with every reason why the draft can't be executed; `Conflict` (`revisionMismatch`,
+    /// `archived`).
+    pub async fn publish(
+        &self,
+        authorized: &Authorized<WorkflowPublish>,
+        context: &RequestContext,
+        request: PublishRequest,
+        record: &JournalFor<'_, Published>,
+    ) -> Result<Published, UseCaseError> {
+        self.shared.publish(DefinitionKey::of(authorized.key()), context, request, record).await
+    }
+
+    /// The chosen definition as BPMN 2.0 XML.
+    ///
+    /// # Errors
+    /// `NotFound` also when there is no definition; `Conflict` when it can't be written as BPMN.
+    pub async fn export_bpmn(
+        &self,
+        authorized: &Authorized<WorkflowExport>,
+        context: &RequestContext,
         choice: VersionChoice,
-    ) -> Result<Draft, UseCaseError> {
-        let id = view.workflow.id;
-        let number = match choice {
-            VersionChoice::Draft => return Ok(self.store.draft(context.tenant(), id).await?),
-            VersionChoice::Published => view.workflow.published_version.ok_or(UseCaseError::NotFound)?,
-            VersionChoice::Number(number) => number,
-        };
-        let (_, definition) = self.store.version(context.tenant(), id, number).await?;
-        Ok(Draft::Value(definition))
+    ) -> Result<Exported, UseCaseError> {
+        self.shared.export(DefinitionKey::of(authorized.key()), context, choice).await
     }
-}
-
-/// Hashes of imported files that a definition names.
-fn claims(definition: Option<&WorkflowDefinition>) -> Vec<String> {
-    let imports = definition.and_then(|definition| definition.imports.as_deref()).unwrap_or_default();
-    imports.iter().filter_map(|import| import.source_sha256.clone()).collect()
-}
-
-/// A diagnostic as a problem of the request, with the element it is about.
-fn problem(diagnostic: &Diagnostic) -> Problem {
-    let field = diagnostic.path.as_ref().map_or_else(
-        || "definition".to_owned(),
-        |path| match path.as_str() {
-            path if path.starts_with("definition") => path.to_owned(),
-            path => format!("definition.{path}"),
-        },
-    );
-    let mut problem = Problem::at(field, "notExecutable", diagnostic.message.clone())
-        .with("code", diagnostic.code.clone())
-        .with("severity", "error");
-    if let Some(element) = &diagnostic.element_id {
-        problem = problem.with("elementId", element.clone());
-    }
-    for (name, told) in
-        [("clause", &diagnostic.clause), ("rule", &diagnostic.rule), ("remedy", &diagnostic.remedy)]
-    {
-        if let Some(text) = told {
-            problem = problem.with(name, text.clone());
-        }
-    }
-    for (name, place) in [("line", diagnostic.line), ("column", diagnostic.column)] {
-        if let Some(place) = place {
-            problem = problem.with(name, place);
-        }
-    }
-    if let Some(at) = diagnostic.expression {
-        problem = problem.with("expression", serde_json::json!({"line": at.line, "column": at.column}));
-    }
-    problem
-}
-
-fn is_error(diagnostic: &Diagnostic) -> bool {
-    diagnostic.severity == Severity::Error
 }

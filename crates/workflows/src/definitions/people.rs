@@ -1,30 +1,18 @@
-//! People whom a definition names: a task for somebody who is not there waits for nobody, which its author wants to know.
-
-use std::collections::HashMap;
+//! People whom a workflow names.
 
 use heddle_bpmn::ElementKind;
-use heddle_bpmn::diagnostic::{self, Diagnostic};
+use heddle_bpmn::diagnostic::Diagnostic;
 use heddle_bpmn::model::WorkflowDefinition;
 use heddle_bpmn_graph::lane_names;
+use heddle_execution::people::{self, Named, literals};
 use heddle_kernel::TenantId;
 use serde_json::Value;
 
 use crate::UseCaseError;
 use crate::ports::Directory;
 
-/// Most users of one definition who are looked up.
-const MOST_USERS: usize = 200;
-
-/// A name that a human task says literally, or takes from its lane.
-struct Named {
-    name: String,
-    element: String,
-    path: String,
-    is_group: bool,
-}
-
-/// A warning for each user and group that a human task names and that the organisation does not have. What an
-/// expression gives is known when the task is created.
+/// A warning for each user and group that a human task names, or takes from its lane, and that the organisation does not
+/// have.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -33,41 +21,7 @@ pub(super) async fn findings(
     tenant: TenantId,
     definition: &WorkflowDefinition,
 ) -> Result<Vec<Diagnostic>, UseCaseError> {
-    let (groups, users): (Vec<Named>, Vec<Named>) =
-        named(definition).into_iter().partition(|one| one.is_group);
-    let mut found = Vec::new();
-    let mut known: HashMap<&str, bool> = HashMap::new();
-    for one in &users {
-        let there = match known.get(one.name.as_str()) {
-            Some(there) => *there,
-            None if known.len() >= MOST_USERS => break,
-            None => directory.person(tenant, &one.name).await?.is_some(),
-        };
-        known.insert(&one.name, there);
-        if !there {
-            let message =
-                format!("No member of the organisation has the id or e-mail address `{}`.", one.name);
-            let remedy = "Name a member by id or e-mail address; otherwise the task waits until an operator assigns it.";
-            found.push(warning("unknownUser", message, one).with_remedy(remedy));
-        }
-    }
-    if groups.is_empty() {
-        return Ok(found);
-    }
-    let roles = directory.groups(tenant).await?;
-    for one in groups.iter().filter(|one| !roles.contains(&one.name)) {
-        let message = format!(
-            "The organisation has no role or group `{}`, so that nobody is a candidate by it.",
-            one.name
-        );
-        let remedy = "Make a group of this name with members (POST /api/groups), or name a group or a role that is there.";
-        found.push(warning("unknownGroup", message, one).with_remedy(remedy));
-    }
-    Ok(found)
-}
-
-fn warning(code: &str, message: String, one: &Named) -> Diagnostic {
-    diagnostic::warning(code, message).with_element(one.element.clone()).with_path(one.path.clone())
+    people::findings(directory, tenant, named(definition)).await
 }
 
 fn named(definition: &WorkflowDefinition) -> Vec<Named> {
@@ -85,7 +39,7 @@ fn named(definition: &WorkflowDefinition) -> Vec<Named> {
             found.extend(names.into_iter().map(|name| Named {
                 name,
                 element: at.node.element_id().unwrap_or_default().to_owned(),
-                path: format!("{}.configuration.{member}", at.path),
+                path: Some(format!("{}.configuration.{member}", at.path)),
                 is_group,
             }));
         }
@@ -94,20 +48,9 @@ fn named(definition: &WorkflowDefinition) -> Vec<Named> {
         found.extend(lane.map(|name| Named {
             name: (*name).to_owned(),
             element: at.node.element_id().unwrap_or_default().to_owned(),
-            path: format!("{}.configuration.laneCandidates", at.path),
+            path: Some(format!("{}.configuration.laneCandidates", at.path)),
             is_group: true,
         }));
     }
     found
-}
-
-/// The names of a setting: a text with commas or a list of texts; none of an expression.
-fn literals(setting: &Value) -> Vec<String> {
-    let texts: Vec<&str> = match setting {
-        Value::String(text) if text.trim_start().starts_with('=') => Vec::new(),
-        Value::String(text) => text.split(',').collect(),
-        Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => Vec::new(),
-    };
-    texts.into_iter().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned).collect()
 }

@@ -1,25 +1,22 @@
-//! Validation and publication: a version is frozen and what can start it is bound, in one transaction.
+//! Validation: what a publication asks for, and the further profiles.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use heddle_bpmn::ElementKind;
 use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::model::WorkflowDefinition;
-use heddle_bpmn_graph::{self as graph, Edition, Graph, Meaning, TimerDefinition, TimerKind};
+use heddle_bpmn_graph::{self as graph, TimerDefinition, TimerKind};
 use heddle_bpmn_validate::{self as validate, Profile, Soundness, constraints};
+use heddle_definitions::{DefinitionKey, is_error};
 use heddle_engine::Budget;
-use heddle_kernel::{Revision, Timestamp};
-use heddle_policy::capability::{WorkflowPublish, WorkflowValidate};
+use heddle_kernel::Timestamp;
+use heddle_policy::capability::WorkflowValidate;
 use heddle_policy::{Authorized, RequestContext};
 
-use super::{Definitions, is_error, people, problem};
+use super::{Definitions, people};
 use crate::decisions;
-use crate::models::{CompiledVersion, typed};
-use crate::ports::PublishWrite;
-use crate::records::{BindingKind, StartBinding, Version, Workflow, WorkflowState, WorkflowView};
-use crate::{JournalFor, Problem, UseCaseError, schema};
-use heddle_usecase::{canonical_sha256, check_revision};
+use crate::models::typed;
+use crate::{UseCaseError, schema};
 
 /// Result of a validation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,17 +29,6 @@ pub struct ValidationReport {
     pub diagnostics: Vec<Diagnostic>,
     /// Soundness of the flow; none when only the structure was to be judged, or there is no definition.
     pub soundness: Option<Soundness>,
-}
-
-/// A publication's result.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Published {
-    /// The workflow after it.
-    pub view: WorkflowView,
-    /// The active version.
-    pub version: Version,
-    /// Warnings and hints about it.
-    pub diagnostics: Vec<Diagnostic>,
 }
 
 /// Extent of a validation.
@@ -73,11 +59,11 @@ impl Definitions {
         definition: Option<WorkflowDefinition>,
         profile: ValidationProfile,
     ) -> Result<ValidationReport, UseCaseError> {
-        let id = authorized.id();
-        self.store.get(context.tenant(), id, context.user_id()).await?;
+        let key = DefinitionKey::of(authorized.key());
+        self.store.get(key, context.user_id()).await?;
         let definition = match definition {
             Some(definition) => Some(definition),
-            None => self.store.draft(context.tenant(), id).await?.value().map(typed).transpose()?,
+            None => self.store.draft(key).await?.value().map(typed).transpose()?,
         };
         let Some(definition) = definition else { return Ok(empty_report()) };
         let (mut diagnostics, executable) = examine(&definition, &self.budget);
@@ -109,90 +95,6 @@ impl Definitions {
         };
         Ok(ValidationReport { valid: !shown.iter().any(is_error), executable, diagnostics: shown, soundness })
     }
-
-    /// Publishes the draft as a new version, or answers with the active one when nothing changed: neither the definition
-    /// nor who its tasks are offered to.
-    ///
-    /// # Errors
-    /// `NotFound`; `Invalid` with every reason why the draft can't be executed; `Conflict` (`revisionMismatch`,
-    /// `archived`).
-    pub async fn publish(
-        &self,
-        authorized: &Authorized<WorkflowPublish>,
-        context: &RequestContext,
-        request: PublishRequest,
-        record: &JournalFor<'_, Published>,
-    ) -> Result<Published, UseCaseError> {
-        let id = authorized.id();
-        let mut view = self.store.get(context.tenant(), id, context.user_id()).await?;
-        let (before, whole) = (view.workflow.revision, view.workflow.clone());
-        check_revision(request.revision, before)?;
-        if view.workflow.state == WorkflowState::Archived {
-            return Err(UseCaseError::conflict("archived", "The workflow is archived; take it out first."));
-        }
-        let draft = self.store.draft(context.tenant(), id).await?;
-        let Some(document) = draft.value() else {
-            return Err(UseCaseError::invalid("definition", "required", "The draft has no definition."));
-        };
-        let definition = typed(document)?;
-        let (mut diagnostics, _) = examine(&definition, &self.budget);
-        let errors: Vec<Problem> = diagnostics.iter().filter(|found| is_error(found)).map(problem).collect();
-        if !errors.is_empty() {
-            return Err(UseCaseError::Invalid(errors));
-        }
-        diagnostics.extend(people::findings(&*self.directory, context.tenant(), &definition).await?);
-        let hash = canonical_sha256(document);
-        if let (Some(number), true) =
-            (view.workflow.published_version, view.workflow.published_hash.as_ref() == Some(&hash))
-        {
-            let (version, _) = self.store.version(context.tenant(), id, number).await?;
-            // Lanes of an older version are candidate groups: the same text opens their tasks by now, as a new version.
-            let opens = version.lane_groups && diagnostics.iter().any(|one| one.code == "laneNotCandidates");
-            // So does what has got a meaning since.
-            let differs =
-                Edition::of(version.edition) != Edition::NOW && graph::depends_on_edition(&definition);
-            if !opens && !differs {
-                return Ok(Published { view, version, diagnostics });
-            }
-        }
-        let version = Version {
-            number: view.workflow.published_version.unwrap_or(0) + 1,
-            hash: hash.clone(),
-            published_at: context.now(),
-            published_by: context.user_id(),
-            change_note: request.change_note,
-            active: true,
-            lane_groups: false,
-            edition: Edition::NOW.number(),
-        };
-        self.touch(&mut view.workflow, context);
-        view.workflow.state = WorkflowState::Published;
-        view.workflow.published_version = Some(version.number);
-        view.workflow.published_hash = Some(hash);
-        let processes = CompiledVersion::new(&definition, Meaning::NOW).processes;
-        let bindings = bindings(&view.workflow, version.number, &processes, context.now());
-        let published = Published { view, version, diagnostics };
-        let journal = record(&published).changing(Some(&whole), Some(&published.view.workflow));
-        let write = PublishWrite {
-            workflow: &published.view.workflow,
-            expected: before,
-            version: &published.version,
-            definition: document,
-            bindings: &bindings,
-        };
-        self.store.publish(write, &journal).await?;
-        self.tell_timers(&bindings);
-        Ok(published)
-    }
-}
-
-/// Request for a publication.
-#[derive(Debug, Clone, Default)]
-pub struct PublishRequest {
-    /// Note of the publisher on the change.
-    pub change_note: Option<String>,
-    /// The revision that the caller saw.
-    pub revision: Option<Revision>,
 }
 
 fn empty_report() -> ValidationReport {
@@ -360,37 +262,4 @@ fn timer_start_findings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
         }
     }
     found
-}
-
-/// Start bindings of the processes of a version.
-pub(super) fn bindings(
-    workflow: &Workflow,
-    version: i32,
-    processes: &[Arc<Graph>],
-    now: Timestamp,
-) -> Vec<StartBinding> {
-    let mut bindings = Vec::new();
-    for process in processes {
-        for start in process.start_bindings() {
-            let kind = match start.kind {
-                graph::StartKind::Message => BindingKind::Message,
-                graph::StartKind::Signal => BindingKind::Signal,
-                graph::StartKind::Timer => BindingKind::Timer,
-            };
-            // A start timer sees no variables; one that needs some was refused before.
-            let schedule = start.timer.and_then(|timer| timer.schedule(now, &serde_json::Map::new()).ok());
-            bindings.push(StartBinding {
-                tenant: workflow.tenant,
-                workflow: workflow.id,
-                version,
-                process_id: process.id.to_string(),
-                node_id: start.node_id.to_string(),
-                kind,
-                name: start.name.map(|name| name.to_string()).unwrap_or_default(),
-                next_due_at: schedule.as_ref().map(|schedule| schedule.due_at),
-                timer: schedule.and_then(|schedule| serde_json::to_value(schedule).ok()),
-            });
-        }
-    }
-    bindings
 }

@@ -4,13 +4,13 @@ use heddle_bpmn::diagnostic::Diagnostic;
 use heddle_bpmn::model::{ImportItem, WorkflowDefinition};
 use heddle_bpmn::xml;
 use heddle_bpmn_graph::{expression_items, lane_items, settle_items};
-use heddle_policy::capability::{WorkflowExport, WorkflowRead, WorkflowTransform};
+use heddle_definitions::DefinitionKey;
+use heddle_policy::capability::{WorkflowRead, WorkflowTransform};
 use heddle_policy::{Authorized, AuthorizedKind, RequestContext};
 use serde_json::Value;
 
-use super::{Definitions, VersionChoice, decision};
-use crate::models::typed;
-use crate::records::{ImportSource, Workflow};
+use super::{Definitions, decision};
+use crate::records::ImportSource;
 use crate::{Problem, UseCaseError};
 use heddle_usecase::sha256_hex;
 
@@ -91,21 +91,6 @@ pub struct Previewed {
     pub sha256: String,
 }
 
-/// A document for the caller.
-#[derive(Debug, Clone)]
-pub struct Exported {
-    /// The workflow, for the file's name.
-    pub workflow: Workflow,
-    /// Text of the file.
-    pub content: String,
-    /// Media type of the file.
-    pub media_type: &'static str,
-    /// SHA-256 (hex) of it.
-    pub sha256: String,
-    /// Findings.
-    pub diagnostics: Vec<Diagnostic>,
-}
-
 impl Definitions {
     /// Looks at a file: nothing is stored but the bytes of one that becomes a definition, for a day and within the
     /// organisation's quota, so that a workflow made from it can claim them.
@@ -118,11 +103,7 @@ impl Definitions {
         context: &RequestContext,
         request: PreviewRequest,
     ) -> Result<Previewed, UseCaseError> {
-        let read = match request.format {
-            SourceFormat::Bpmn => read_bpmn(&request.bytes)?,
-            SourceFormat::Dmn => read_dmn(&request)?,
-            SourceFormat::Json => read_json(&request.bytes)?,
-        };
+        let read = read(request.format, &request.bytes, request.file_name.as_deref())?;
         let sha256 = sha256_hex(&request.bytes);
         let (mut diagnostics, executable) = match read.executable {
             Some(executable) => (read.diagnostics, executable),
@@ -177,26 +158,6 @@ impl Definitions {
         })
     }
 
-    /// The chosen definition as BPMN 2.0 XML.
-    ///
-    /// # Errors
-    /// `NotFound` also when there is no definition; `Conflict` when it can't be written as BPMN.
-    pub async fn export_bpmn(
-        &self,
-        authorized: &Authorized<WorkflowExport>,
-        context: &RequestContext,
-        choice: VersionChoice,
-    ) -> Result<Exported, UseCaseError> {
-        let id = authorized.id();
-        let view = self.store.get(context.tenant(), id, context.user_id()).await?;
-        let draft = self.chosen(context, &view, choice).await?;
-        let document: &Value = draft.value().ok_or(UseCaseError::NotFound)?;
-        let mut diagnostics = Vec::new();
-        let content = write_bpmn(&typed(document)?, &mut diagnostics)?;
-        let sha256 = sha256_hex(content.as_bytes());
-        Ok(Exported { workflow: view.workflow, content, media_type: "application/xml", sha256, diagnostics })
-    }
-
     /// The bytes that the workflow was imported from.
     ///
     /// # Errors
@@ -206,9 +167,9 @@ impl Definitions {
         authorized: &Authorized<WorkflowRead>,
         context: &RequestContext,
     ) -> Result<ImportSource, UseCaseError> {
-        let id = authorized.id();
-        self.store.get(context.tenant(), id, context.user_id()).await?;
-        Ok(self.store.source(context.tenant(), id).await?)
+        let key = DefinitionKey::of(authorized.key());
+        self.store.get(key, context.user_id()).await?;
+        Ok(self.store.source(key).await?)
     }
 }
 
@@ -254,17 +215,31 @@ const fn media_type(format: SourceFormat) -> &'static str {
     }
 }
 
-struct Read {
-    definition: WorkflowDefinition,
+/// A file that was read.
+pub(super) struct Read {
+    pub(super) definition: WorkflowDefinition,
     items: Vec<ImportItem>,
-    diagnostics: Vec<Diagnostic>,
+    pub(super) diagnostics: Vec<Diagnostic>,
     version: Option<&'static str>,
     /// Whether it can be executed, where that is known already.
     executable: Option<bool>,
 }
 
-fn read_dmn(request: &PreviewRequest) -> Result<Read, UseCaseError> {
-    let read = decision::read(&request.bytes, request.file_name.as_deref())?;
+/// Reads a file of a format.
+pub(super) fn read(
+    format: SourceFormat,
+    bytes: &[u8],
+    file_name: Option<&str>,
+) -> Result<Read, UseCaseError> {
+    match format {
+        SourceFormat::Bpmn => read_bpmn(bytes),
+        SourceFormat::Dmn => read_dmn(bytes, file_name),
+        SourceFormat::Json => read_json(bytes),
+    }
+}
+
+fn read_dmn(bytes: &[u8], file_name: Option<&str>) -> Result<Read, UseCaseError> {
+    let read = decision::read(bytes, file_name)?;
     Ok(Read {
         definition: read.definition,
         items: read.items,
@@ -321,7 +296,8 @@ fn read_json(bytes: &[u8]) -> Result<Read, UseCaseError> {
     }
 }
 
-fn write_bpmn(
+/// The definition as a document, with a diagram.
+pub(super) fn write_bpmn(
     definition: &WorkflowDefinition,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<String, UseCaseError> {

@@ -1,17 +1,7 @@
-//! The ports of this area. Each method is one atomic unit; every query is held to the tenant that it is given.
+//! The ports of this area: that of definitions stands here, those of what runs in the crate of execution. Each method is
+//! one atomic unit; every query is held to the tenant that it is given.
 
-mod background;
-mod directory;
-mod jobs;
-mod permit;
-mod runs;
-mod subscribers;
 mod workflows;
 
-pub use background::*;
-pub use directory::*;
-pub use jobs::*;
-pub use permit::*;
-pub use runs::*;
-pub use subscribers::*;
+pub use heddle_execution::ports::*;
 pub use workflows::*;

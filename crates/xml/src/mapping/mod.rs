@@ -84,6 +84,12 @@ pub trait Vocabulary: Names + Sized {
         }
     }
 
+    /// The namespace that the elements of another are written in: formats whose versions differ in their namespace
+    /// alone answer that of the document's version.
+    fn written_as(_: &Self::Writing<'_>, ns: Ns) -> Ns {
+        ns
+    }
+
     /// Whether an element of this name carries the numbers of a diagram.
     fn is_measured(local: &str) -> bool {
         matches!(local, "Bounds" | "waypoint")

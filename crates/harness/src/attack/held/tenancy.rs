@@ -202,7 +202,7 @@ pub(super) async fn unknown(scene: &Scene, judge: &mut Judge) -> Result<()> {
     let unknown =
         keeper.try_sign_in(&format!("{}@example.com", scene.name("nobody")), "not the password").await?;
     judge.must(known.status == unknown.status, format_args!("{} and {}", known.status, unknown.status));
-    let told = |answer: &heddle_harness::http::Answer| answer.json()["error"]["message"].clone();
+    let told = |answer: &heddle_harness_kit::http::Answer| answer.json()["error"]["message"].clone();
     judge.must(told(&known) == told(&unknown), format_args!("{} and {}", told(&known), told(&unknown)));
     Ok(())
 }

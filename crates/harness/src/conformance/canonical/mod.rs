@@ -1,4 +1,4 @@
-//! Two BPMN documents compared by what they say: names, values, text and order; not by how they are written.
+//! Two BPMN or CMMN documents compared by what they say: names, values, text and order; not by how they are written.
 //!
 //! What counts as equal is decided strictly. Only these differ without a difference: prefixes, the order of
 //! attributes, the kind of quotes, CDATA or references, indentation, and the lexical form of a boolean, a
@@ -15,6 +15,9 @@ use values::{Kind, Lexical};
 
 /// Namespace of the BPMN 2.0 model.
 pub(crate) const MODEL: &str = "http://www.omg.org/spec/BPMN/20100524/MODEL";
+/// Namespaces of the CMMN models 1.1 and 1.0.
+pub(crate) const CASE_MODELS: [&str; 2] =
+    ["http://www.omg.org/spec/CMMN/20151109/MODEL", "http://www.omg.org/spec/CMMN/20131201/MODEL"];
 /// Namespace of BPMN diagram interchange.
 const BPMNDI: &str = "http://www.omg.org/spec/BPMN/20100524/DI";
 

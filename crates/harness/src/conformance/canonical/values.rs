@@ -1,26 +1,34 @@
-//! Which values of BPMN have several lexical forms.
+//! Which values of BPMN and CMMN have several lexical forms.
 
 use std::borrow::Cow;
 
-use super::MODEL;
 use super::tree::{Name, Scope};
+use super::{CASE_MODELS, MODEL};
 
 const XSI: &str = "http://www.w3.org/2001/XMLSchema-instance";
 
-/// Namespaces of the standard.
+/// Namespaces of the standards.
 const STANDARD: &[&str] = &[
     MODEL,
+    CASE_MODELS[0],
+    CASE_MODELS[1],
+    "http://www.omg.org/spec/CMMN/20151109/CMMNDI",
+    "http://www.omg.org/spec/CMMN/20151109/DC",
+    "http://www.omg.org/spec/CMMN/20151109/DI",
     "http://www.omg.org/spec/BPMN/20100524/DI",
     "http://www.omg.org/spec/DD/20100524/DC",
     "http://www.omg.org/spec/DD/20100524/DI",
 ];
 
 const BOOLEANS: &[&str] = &[
+    "autoComplete",
     "cancelActivity",
     "cancelRemainingInstances",
     "instantiate",
+    "isBlocking",
     "isBold",
     "isClosed",
+    "isCollapsed",
     "isCollection",
     "isExecutable",
     "isExpanded",
@@ -31,8 +39,10 @@ const BOOLEANS: &[&str] = &[
     "isItalic",
     "isMarkerVisible",
     "isMessageVisible",
+    "isPlanningTableCollapsed",
     "isRequired",
     "isSequential",
+    "isStandardEventVisible",
     "isStrikeThrough",
     "isUnderline",
     "isUnlimited",
@@ -65,20 +75,26 @@ const NAMES: &[&str] = &[
     "calledChoreographyRef",
     "calledCollaborationRef",
     "calledElement",
+    "caseRef",
     "categoryRef",
     "categoryValueRef",
     "choreographyActivityShape",
+    "cmmnElementRef",
     "correlationKeyRef",
     "correlationPropertyRef",
     "dataObjectRef",
     "dataStoreRef",
+    "decisionRef",
     "default",
     "definition",
+    "definitionRef",
     "definitionalCollaborationRef",
     "errorRef",
     "escalationRef",
     "evaluatesToTypeRef",
+    "externalRef",
     "implementationRef",
+    "importRef",
     "initiatingParticipantRef",
     "itemRef",
     "itemSubjectRef",
@@ -91,9 +107,11 @@ const NAMES: &[&str] = &[
     "partitionElementRef",
     "processRef",
     "signalRef",
+    "sourceCMMNElementRef",
     "sourceElement",
     "sourceRef",
     "structureRef",
+    "targetCMMNElementRef",
     "targetElement",
     "targetRef",
 ];
@@ -143,10 +161,13 @@ const REFERENCES: &[&str] = &[
 /// Elements whose content is text or an expression: every character counts.
 const TEXTS: &[&str] = &[
     "activationCondition",
+    "bindingRefinement",
+    "caseRefExpression",
     "completionCondition",
     "condition",
     "conditionExpression",
     "dataPath",
+    "decisionRefExpression",
     "documentation",
     "expression",
     "formalExpression",
@@ -154,11 +175,13 @@ const TEXTS: &[&str] = &[
     "loopCardinality",
     "loopCondition",
     "messagePath",
+    "processRefExpression",
     "script",
     "text",
     "timeCycle",
     "timeDate",
     "timeDuration",
+    "timerExpression",
     "to",
     "transformation",
 ];

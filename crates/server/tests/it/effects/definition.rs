@@ -14,8 +14,9 @@ const DEFINITION: &str = "WorkflowDefinitionRequest";
 const MODELS: &str = include_str!("logic.jsonl");
 const MODEL: &str = "SaveDecisionLogic";
 
-/// Schemas whose members are not counted among those of bodies, but here.
-pub(super) const ROOTS: [&str; 2] = [DEFINITION, MODEL];
+/// Schemas whose members are not counted among those of bodies, but here; those of a case definition are tried where CMMN
+/// is read, written and compiled.
+pub(super) const ROOTS: [&str; 3] = [DEFINITION, MODEL, "CaseDefinitionRequest"];
 
 /// Members that are kept and given back as they were sent, and that nothing else reads.
 const KEPT: [(&str, &[&str]); 15] = [

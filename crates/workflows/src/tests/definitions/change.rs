@@ -17,7 +17,7 @@ use crate::tests::support::{
 async fn patch(world: &World, id: WorkflowId, patch: WorkflowPatch) -> Result<WorkflowView, UseCaseError> {
     let context = caller("ada", "designer").context();
     let may = on_workflow::<WorkflowUpdate>(&context, id);
-    let record = |view: &WorkflowView| journal(&view.workflow.display_name);
+    let record = |view: &WorkflowView| journal(&view.definition.display_name);
     world.definitions.patch(&may, &context, patch, &record).await
 }
 
@@ -53,7 +53,7 @@ async fn a_patch_changes_what_it_names_and_nothing_else() {
         (WorkflowPatch { folder_id: Patch::Null, ..nothing() }, ("v", "N", "D", Patch::Null)),
     ];
     for (revision, (change, (slug, name, description, folder))) in (2..).zip(steps) {
-        let shown = patch(&world, id, change).await.unwrap().workflow;
+        let shown = patch(&world, id, change).await.unwrap().definition;
         assert_eq!((&*shown.slug, &*shown.display_name, &*shown.description), (slug, name, description));
         let folder = match folder {
             Patch::Value(folder) => Patch::Value(folder.to_owned()),
@@ -73,7 +73,7 @@ async fn a_patch_that_changes_nothing_writes_nothing() {
     let before = world.memory.0.lock().journals.len();
     let same = WorkflowPatch { display_name: Some("w".to_owned()), ..WorkflowPatch::default() };
     for change in [WorkflowPatch::default(), same, archived(false)] {
-        assert_eq!(patch(&world, id, change).await.unwrap().workflow.revision, Revision(1));
+        assert_eq!(patch(&world, id, change).await.unwrap().definition.revision, Revision(1));
     }
     assert_eq!(world.memory.0.lock().journals.len(), before, "no audit event of a change that was none");
 }
@@ -138,13 +138,13 @@ async fn an_archived_workflow_starts_nothing_and_comes_back_as_it_was() {
     let id = world.published("w", &started_by_message()).await;
     let bound = world.memory.0.lock().bindings.clone();
     assert_eq!(bound.len(), 1);
-    assert_eq!(patch(&world, id, archived(true)).await.unwrap().workflow.state, WorkflowState::Archived);
+    assert_eq!(patch(&world, id, archived(true)).await.unwrap().definition.state, WorkflowState::Archived);
     assert_eq!(world.memory.0.lock().bindings, []);
     let context = caller("ada", "designer").context();
     let publish = on_workflow::<WorkflowPublish>(&context, id);
     let refused = world.definitions.publish(&publish, &context, PublishRequest::default(), &unrecorded).await;
     assert_eq!(reasons(refused), [whole("archived")]);
-    let back = patch(&world, id, archived(false)).await.unwrap().workflow;
+    let back = patch(&world, id, archived(false)).await.unwrap().definition;
     assert_eq!((back.state, back.published_version), (WorkflowState::Published, Some(1)));
     assert_eq!(world.memory.0.lock().bindings, bound, "the active version listens again");
 }
@@ -154,7 +154,7 @@ async fn an_archived_draft_comes_back_as_a_draft() {
     let world = World::new();
     let id = world.draft("w", &review()).await;
     patch(&world, id, archived(true)).await.unwrap();
-    assert_eq!(patch(&world, id, archived(false)).await.unwrap().workflow.state, WorkflowState::Draft);
+    assert_eq!(patch(&world, id, archived(false)).await.unwrap().definition.state, WorkflowState::Draft);
     assert_eq!(world.memory.0.lock().bindings, []);
 }
 
@@ -209,5 +209,8 @@ async fn a_star_is_its_users_own_and_set_twice_it_is_set_once() {
     assert_eq!(world.memory.0.lock().journals.len(), before + 1);
     assert!(!star("ada", false).await.starred);
     let shown = star("bob", true).await;
-    assert_eq!((shown.starred, shown.workflow.revision, shown.workflow.updated_at), (true, Revision(1), NOW));
+    assert_eq!(
+        (shown.starred, shown.definition.revision, shown.definition.updated_at),
+        (true, Revision(1), NOW)
+    );
 }

@@ -17,7 +17,6 @@ fn named(slug: &str, display_name: &str) -> NewWorkflow {
         description: String::new(),
         folder_id: Patch::Null,
         draft: Draft::Absent,
-        definition: None,
     }
 }
 
@@ -77,13 +76,13 @@ async fn a_taken_slug_is_a_conflict_of_that_member() {
 async fn a_new_workflow_is_a_draft_of_its_caller() {
     let world = World::new();
     let made = create(&world, named("leave-request", "Leave request")).await.unwrap();
-    let workflow = &made.workflow;
+    let workflow = &made.definition;
     assert_eq!((workflow.state, workflow.revision), (WorkflowState::Draft, Revision(1)));
     assert_eq!((workflow.published_version, workflow.has_unpublished_changes()), (None, false));
     assert_eq!((workflow.created_at, workflow.created_by), (NOW, Caller::id("ada")));
     assert_eq!((workflow.updated_at, workflow.updated_by), (NOW, Caller::id("ada")));
     assert!(!made.starred);
-    assert_eq!(world.memory.workflow(workflow.id).workflow, made.workflow, "what is told is what is kept");
+    assert_eq!(world.memory.workflow(workflow.id).workflow, made.definition, "what is told is what is kept");
 }
 
 #[tokio::test]
@@ -93,10 +92,10 @@ async fn absent_null_and_value_of_a_definition_are_kept_apart() {
     for draft in [Draft::Absent, Draft::Null, Draft::Value(sent)] {
         let world = World::new();
         let made = create(&world, NewWorkflow { draft: draft.clone(), ..named("a", "A") }).await.unwrap();
-        let kept = world.memory.workflow(made.workflow.id);
+        let kept = world.memory.workflow(made.definition.id);
         assert_eq!(kept.draft, draft);
         assert_eq!(kept.workflow.draft_hash, draft.value().map(canonical_sha256));
-        assert_eq!(made.workflow.has_unpublished_changes(), draft.value().is_some(), "{draft:?}");
+        assert_eq!(made.definition.has_unpublished_changes(), draft.value().is_some(), "{draft:?}");
     }
 }
 
@@ -105,10 +104,9 @@ async fn the_files_that_a_definition_was_imported_from_are_claimed() {
     let world = World::new();
     let document: Value =
         json!({ "imports": [{ "sourceSha256": "aa" }, { "format": "bpmn" }, { "sourceSha256": "bb" }] });
-    let definition = Some(serde_json::from_value(document.clone()).unwrap());
-    let new = NewWorkflow { draft: Draft::Value(document), definition, ..named("a", "A") };
+    let new = NewWorkflow { draft: Draft::Value(document), ..named("a", "A") };
     let made = create(&world, new).await.unwrap();
-    assert_eq!(world.memory.workflow(made.workflow.id).claims, ["aa", "bb"]);
+    assert_eq!(world.memory.workflow(made.definition.id).claims, ["aa", "bb"]);
 }
 
 #[tokio::test]
@@ -116,7 +114,7 @@ async fn the_journal_is_made_of_the_new_workflow_and_written_with_it() {
     let world = World::new();
     let context = caller("ada", "designer").context();
     let may = of_kind::<WorkflowCreate>(&context);
-    let record = |made: &WorkflowView| journal(&made.workflow.slug);
+    let record = |made: &WorkflowView| journal(&made.definition.slug);
     world.definitions.create(&may, &context, named("first", "A"), &record).await.unwrap();
     assert_eq!(world.memory.0.lock().journals, [journal("first")]);
     world.memory.fail_next(StoreError::Unavailable("gone".to_owned()));

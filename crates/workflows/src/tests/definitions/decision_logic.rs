@@ -43,7 +43,7 @@ async fn save(
     let context = caller("ada", "designer").context();
     let may = on_workflow::<WorkflowUpdate>(&context, id);
     let saved = SavedLogic { source, revision: revision.map(Revision) };
-    let record = |saved: &(WorkflowView, DecisionLogic)| journal(&saved.0.workflow.revision.to_string());
+    let record = |saved: &(WorkflowView, DecisionLogic)| journal(&saved.0.definition.revision.to_string());
     world.definitions.save_decision_logic(&may, &context, saved, &record).await
 }
 
@@ -89,7 +89,7 @@ async fn a_structure_is_written_as_a_document_beside_what_else_the_draft_says() 
     let world = World::new();
     let id = world.draft("leave-rates", &review()).await;
     let (shown, logic) = save(&world, id, given(structure("rate", "1 + 1")), Some(1)).await.unwrap();
-    assert_eq!((shown.workflow.revision, shown.workflow.draft_revision), (Revision(2), Revision(2)));
+    assert_eq!((shown.definition.revision, shown.definition.draft_revision), (Revision(2), Revision(2)));
     assert_eq!(world.memory.0.lock().journals.last(), Some(&journal("2")));
     let draft = world.memory.workflow(id).draft.value().cloned().unwrap();
     assert_eq!(draft["nodes"], review()["nodes"], "nodes and edges stay as they are");

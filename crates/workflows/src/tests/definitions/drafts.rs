@@ -21,8 +21,7 @@ async fn save(
 ) -> Result<(WorkflowView, Vec<Diagnostic>), UseCaseError> {
     let context = caller("ada", "designer").context();
     let may = on_workflow::<WorkflowUpdate>(&context, id);
-    let definition = draft.value().map(|document| serde_json::from_value(document.clone()).unwrap());
-    let saved = SavedDraft { draft, definition, revision: revision.map(Revision) };
+    let saved = SavedDraft { draft, revision: revision.map(Revision) };
     let record = |saved: &(WorkflowView, Vec<Diagnostic>)| journal(&format!("{}", saved.1.len()));
     world.definitions.save_draft(&may, &context, saved, &record).await
 }
@@ -45,9 +44,9 @@ async fn a_draft_is_replaced_as_a_whole_and_given_back_as_it_was_sent() {
     ];
     for (revision, draft) in (2..).zip(drafts) {
         let (shown, _) = save(&world, id, draft.clone(), Some(revision - 1)).await.unwrap();
-        assert_eq!(shown.workflow.revision, Revision(revision));
-        assert_eq!(shown.workflow.draft_revision, Revision(revision));
-        assert_eq!(shown.workflow.draft_hash, draft.value().map(canonical_sha256));
+        assert_eq!(shown.definition.revision, Revision(revision));
+        assert_eq!(shown.definition.draft_revision, Revision(revision));
+        assert_eq!(shown.definition.draft_hash, draft.value().map(canonical_sha256));
         assert_eq!(read(&world, id).await, draft, "absent, null and value come back as they were sent");
     }
 }
@@ -87,10 +86,10 @@ async fn a_saved_draft_changes_nothing_that_is_published() {
     let published = world.memory.workflow(id).workflow;
     assert!(!published.has_unpublished_changes());
     let (shown, _) = save(&world, id, Draft::Value(receive()), None).await.unwrap();
-    assert!(shown.workflow.has_unpublished_changes());
-    assert_eq!(shown.workflow.published_hash, published.published_hash);
+    assert!(shown.definition.has_unpublished_changes());
+    assert_eq!(shown.definition.published_hash, published.published_hash);
     assert_eq!(world.memory.workflow(id).versions[0].1, review());
     let same: Value = serde_json::from_str(&review().to_string()).unwrap();
     let (shown, _) = save(&world, id, Draft::Value(same), None).await.unwrap();
-    assert!(!shown.workflow.has_unpublished_changes(), "the same content is no change");
+    assert!(!shown.definition.has_unpublished_changes(), "the same content is no change");
 }

@@ -163,11 +163,10 @@ async fn the_imported_bytes_are_served_to_the_workflow_that_claimed_them() {
         display_name: "Imported".to_owned(),
         description: String::new(),
         folder_id: Patch::Absent,
-        draft: Draft::Value(document.clone()),
-        definition: Some(serde_json::from_value(document).unwrap()),
+        draft: Draft::Value(document),
     };
     let may = of_kind::<WorkflowCreate>(&context);
-    let id = world.definitions.create(&may, &context, new, &unrecorded).await.unwrap().workflow.id;
+    let id = world.definitions.create(&may, &context, new, &unrecorded).await.unwrap().definition.id;
     let source = world.definitions.import_source(&on_workflow::<WorkflowRead>(&context, id), &context).await;
     assert_eq!(source.unwrap().bytes, BPMN.as_bytes());
     let other = world.draft("drawn", &review()).await;

@@ -24,11 +24,7 @@ async fn publish(world: &World, id: WorkflowId, request: PublishRequest) -> Resu
 async fn save(world: &World, id: WorkflowId, definition: &Value) {
     let context = caller("ada", "designer").context();
     let may = on_workflow::<WorkflowUpdate>(&context, id);
-    let saved = SavedDraft {
-        draft: Draft::Value(definition.clone()),
-        definition: Some(serde_json::from_value(definition.clone()).unwrap()),
-        revision: None,
-    };
+    let saved = SavedDraft { draft: Draft::Value(definition.clone()), revision: None };
     world.definitions.save_draft(&may, &context, saved, &unrecorded).await.unwrap();
 }
 
@@ -289,12 +285,12 @@ async fn versions_count_up_and_the_same_content_is_the_same_version() {
     let first = publish(&world, id, note).await.unwrap();
     assert_eq!((first.version.number, first.version.change_note.as_deref()), (1, Some("first")));
     assert_eq!((first.version.published_at, first.version.published_by), (NOW, Caller::id("ada")));
-    let workflow = &first.view.workflow;
+    let workflow = &first.view.definition;
     assert_eq!((workflow.state, workflow.published_version), (WorkflowState::Published, Some(1)));
     assert_eq!((workflow.revision, workflow.has_unpublished_changes()), (Revision(2), false));
     let written = world.memory.0.lock().journals.len();
     let again = publish(&world, id, PublishRequest::default()).await.unwrap();
-    assert_eq!((again.version, again.view.workflow.revision), (first.version.clone(), Revision(2)));
+    assert_eq!((again.version, again.view.definition.revision), (first.version.clone(), Revision(2)));
     // The order of members says nothing.
     let text = review().to_string();
     let reversed: serde_json::Map<String, Value> =

@@ -112,7 +112,7 @@ async fn a_list_shows_what_its_caller_may_read_and_asks_as_it_was_asked() {
     let list = async |context: heddle_policy::RequestContext| {
         let may = context.snapshot().authorize_list::<WorkflowList>().unwrap();
         let page = world.definitions.list(&may, &context, &filter, &PageRequest::default()).await.unwrap();
-        page.items.into_iter().map(|view| view.workflow.id).collect::<Vec<_>>()
+        page.items.into_iter().map(|view| view.definition.id).collect::<Vec<_>>()
     };
     let mut all = list(caller("vera", "viewer").context()).await;
     all.sort_unstable();

@@ -131,9 +131,9 @@ async fn a_claimed_task_is_its_holders_alone() {
 async fn the_run_of_a_task_is_found_within_its_organisation_alone() {
     let (world, run) = World::running(&chain(&[("task", "userTask", json!({}))])).await;
     let task = world.memory.open_tasks(run.id)[0].id;
-    assert_eq!(world.runs.task_run(run.tenant, task).await.unwrap(), run.key());
+    assert_eq!(world.runs.task_instance(run.tenant, task).await.unwrap(), run.key());
     for (tenant, task) in [(TenantId(uuid(2)), task), (run.tenant, TaskId(uuid(9)))] {
-        let found = world.runs.task_run(tenant, task).await;
+        let found = world.runs.task_instance(tenant, task).await;
         assert!(matches!(found, Err(UseCaseError::NotFound)), "{found:?}");
     }
 }

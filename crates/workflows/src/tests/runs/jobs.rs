@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use heddle_kernel::{JobId, RunId, TenantId, WorkflowId};
+use heddle_kernel::{DefinitionKind, JobId, RunId, TenantId, WorkflowId};
 use heddle_policy::AuthorizedSome;
 use heddle_policy::capability::JobActivate;
 use serde_json::Map;
@@ -21,6 +21,7 @@ fn job(number: u128, job_type: &str) -> Job {
     Job {
         tenant: TenantId(uuid(1)),
         id: JobId(uuid(number)),
+        instance_kind: DefinitionKind::Workflow,
         run: RunId(uuid(500)),
         workflow: WorkflowId(uuid(501)),
         version: 1,

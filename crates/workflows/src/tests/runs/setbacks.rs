@@ -1,6 +1,6 @@
 //! Background work that fails: each piece for itself, tried again, set aside, and taken up by an operator.
 
-use heddle_kernel::{EventId, PageRequest, RunId, TenantId};
+use heddle_kernel::{DefinitionKind, EventId, PageRequest, RunId, TenantId};
 use heddle_policy::capability::{CaseEventCreate, DeadLetterDelete, DeadLetterList, DeadLetterRetry};
 use heddle_policy::facts::GrantFacts;
 use heddle_policy::{Authorized, RequestContext};
@@ -269,6 +269,7 @@ async fn a_message_is_put_back_as_new_and_what_has_no_place_is_refused() {
         reason: SetAsideReason::Failed,
         message: "failed".to_owned(),
         tries: Tries { attempts: 10, crashes: 2 },
+        instance_kind: DefinitionKind::Workflow,
         workflow: Some(waiting.workflow),
         run: None,
         created_at: NOW,
@@ -301,6 +302,7 @@ fn kept(tenant: TenantId) -> crate::records::InboxEvent {
         received_by: None,
         state: InboxState::Consumed,
         run_ids: Vec::new(),
+        case_ids: Vec::new(),
         expires_at: None,
         hops: 0,
     }

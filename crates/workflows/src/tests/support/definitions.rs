@@ -6,7 +6,7 @@ use crate::records::{Draft, ShownWorkflow};
 
 /// The definition of a workflow as it is shown.
 pub(crate) fn shown(read: &ShownWorkflow) -> Draft {
-    match read.definition.as_deref().map(|text| serde_json::from_str(text.get()).unwrap()) {
+    match read.document.as_deref().map(|text| serde_json::from_str(text.get()).unwrap()) {
         None => Draft::Absent,
         Some(Value::Null) => Draft::Null,
         Some(value) => Draft::Value(value),

@@ -14,7 +14,15 @@ use crate::ports::{
 use crate::records::{Job, JobState, KnownJob};
 
 /// Whether a worker that asks for these types may have a job.
-fn fits(job: &Job, types: &[WantedType], denied: &[Uuid]) -> bool {
+fn fits(
+    job: &Job,
+    types: &[WantedType],
+    denied: &[Uuid],
+    denied_kind: Option<heddle_kernel::DefinitionKind>,
+) -> bool {
+    if denied_kind == Some(job.instance_kind) {
+        return false;
+    }
     let places = [job.run.0, job.workflow.0];
     let of = |one: &WantedType| {
         let within = one.within.as_ref();
@@ -98,7 +106,9 @@ impl Tables {
             let is_free = Some(job.tenant) == unit.tenant
                 && job.state == JobState::Ready
                 && wanted.only.as_ref().is_none_or(|only| only.contains(&job.id));
-            if taken.jobs.len() < wanted.most as usize && is_free && fits(job, &wanted.types, &wanted.denied)
+            if taken.jobs.len() < wanted.most as usize
+                && is_free
+                && fits(job, &wanted.types, &wanted.denied, wanted.denied_kind)
             {
                 (job.state, job.due_at) = (JobState::Locked, Some(wanted.until));
                 job.epoch += 1;
@@ -150,7 +160,7 @@ impl JobStore for Memory {
         found.retain(|job| {
             let is_free = job.tenant == tenant && job.state == JobState::Ready;
             is_free
-                && fits(job, &wanted.types, &wanted.denied)
+                && fits(job, &wanted.types, &wanted.denied, wanted.denied_kind)
                 && behind.is_none_or(|behind| order(job) > behind)
         });
         found.sort_by_key(order);

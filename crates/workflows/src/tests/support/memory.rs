@@ -123,10 +123,11 @@ impl Tables {
         }
         match &unit.inbox {
             Some(InboxWrite::Insert(event)) => self.inbox.push(event.clone()),
-            Some(InboxWrite::Consume { id, run_ids }) => {
+            Some(InboxWrite::Consume { id, receivers }) => {
                 for event in self.inbox.iter_mut().filter(|event| event.id == *id) {
                     event.state = InboxState::Consumed;
-                    event.run_ids.clone_from(run_ids);
+                    event.run_ids.clone_from(&receivers.run_ids);
+                    event.case_ids.clone_from(&receivers.case_ids);
                 }
             }
             None => {}

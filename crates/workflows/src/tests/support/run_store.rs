@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, HashSet};
 
 use async_trait::async_trait;
-use heddle_kernel::{EventId, Page, PageRequest, RunId, TaskId, TenantId, Timestamp, WorkflowId};
-use heddle_policy::{AccessFilter, Key, Person, resource};
+use heddle_kernel::{
+    DefinitionKind, EventId, Page, PageRequest, RunId, TaskId, TenantId, Timestamp, WorkflowId,
+};
+use heddle_policy::{InstanceFilter, InstanceKey, Person};
 use heddle_usecase::{Journal, StoreError};
 use serde_json::Value;
 
@@ -70,7 +72,7 @@ impl RunStore for Memory {
         answers
     }
 
-    async fn find(&self, key: &Key<resource::Run>) -> Result<Run, StoreError> {
+    async fn find(&self, key: &InstanceKey) -> Result<Run, StoreError> {
         let tables = self.0.lock();
         let run = tables.run_of(key.tenant(), key.id())?;
         let is_theirs = key.owner().is_none_or(|person| tables.is_own(run, person));
@@ -98,7 +100,13 @@ impl RunStore for Memory {
         Ok(names.iter().filter_map(known).collect())
     }
 
-    async fn load(&self, tenant: TenantId, run: RunId) -> Result<Run, StoreError> {
+    async fn load(&self, tenant: TenantId, kind: DefinitionKind, run: RunId) -> Result<Run, StoreError> {
+        let tables = self.0.lock();
+        let run = tables.run_of(tenant, run)?;
+        if run.kind == kind { Ok(run.clone()) } else { Err(StoreError::NotFound) }
+    }
+
+    async fn load_any(&self, tenant: TenantId, run: RunId) -> Result<Run, StoreError> {
         self.0.lock().run_of(tenant, run).cloned()
     }
 
@@ -107,7 +115,7 @@ impl RunStore for Memory {
         tenant: TenantId,
         workflow: WorkflowId,
         filter: &RunFilter,
-        access: &AccessFilter<resource::Run>,
+        access: &InstanceFilter,
         page: &PageRequest,
     ) -> Result<Page<Run>, StoreError> {
         let mut tables = self.0.lock();
@@ -123,7 +131,7 @@ impl RunStore for Memory {
         &self,
         tenant: TenantId,
         filter: &RunFilter,
-        access: &AccessFilter<resource::Run>,
+        access: &InstanceFilter,
         page: &PageRequest,
     ) -> Result<Page<Run>, StoreError> {
         let mut tables = self.0.lock();
@@ -142,39 +150,35 @@ impl RunStore for Memory {
         &self,
         _: TenantId,
         _: Option<WorkflowId>,
-        _: &AccessFilter<resource::Run>,
+        _: &[InstanceFilter],
         _: FeedPosition,
         _: usize,
     ) -> Result<FeedRead, StoreError> {
         Err(StoreError::Unavailable("no stream over all runs in memory".to_owned()))
     }
 
-    async fn events(
-        &self,
-        _: TenantId,
-        run: RunId,
-        after: u64,
-        limit: i64,
-    ) -> Result<Vec<EventSlice>, StoreError> {
+    async fn events(&self, key: &InstanceKey, after: u64, limit: i64) -> Result<Vec<EventSlice>, StoreError> {
         let tables = self.0.lock();
-        let slices = tables.slices.get(&run).into_iter().flatten();
+        let is_there = tables.runs.get(&key.id()).is_some_and(|run| run.key() == *key);
+        let slices = tables.slices.get(&key.id()).filter(|_| is_there).into_iter().flatten();
         let behind = slices.filter(|slice| slice.last_sequence > after);
         Ok(behind.take(usize::try_from(limit).unwrap()).cloned().collect())
     }
 
-    async fn called_by(&self, tenant: TenantId, caller: RunId, _: i64) -> Result<Vec<CalledRun>, StoreError> {
-        let tables = self.0.lock();
+    async fn called_by(&self, key: &InstanceKey, _: i64) -> Result<Vec<CalledRun>, StoreError> {
+        let (tables, tenant, caller) = (self.0.lock(), key.tenant(), key.id());
         let called = |run: &Run| {
             let parent = run.trigger.parent.as_ref().filter(|parent| parent.run == caller)?;
             let node_id = parent.node_id.clone();
-            let called = CalledRun { id: run.id, workflow: run.workflow, node_id, state: run.state };
+            let called =
+                CalledRun { kind: run.kind, id: run.id, workflow: run.workflow, node_id, state: run.state };
             (run.tenant == tenant).then_some(called)
         };
         Ok(tables.runs.values().filter_map(called).collect())
     }
 
-    async fn purge(&self, tenant: TenantId, run: RunId, unit: &Journal) -> Result<(), StoreError> {
-        let mut tables = self.0.lock();
+    async fn purge(&self, key: &InstanceKey, unit: &Journal) -> Result<(), StoreError> {
+        let (mut tables, tenant, run) = (self.0.lock(), key.tenant(), key.id());
         let workflow = tables.run_of(tenant, run)?.workflow;
         tables.runs.remove(&run);
         tables.slices.remove(&run);
@@ -183,8 +187,8 @@ impl RunStore for Memory {
         Ok(())
     }
 
-    async fn was_purged(&self, _: TenantId, workflow: WorkflowId, run: RunId) -> Result<bool, StoreError> {
-        Ok(self.0.lock().purged.contains(&(workflow, run)))
+    async fn was_purged(&self, key: &InstanceKey) -> Result<bool, StoreError> {
+        Ok(self.0.lock().purged.contains(&(key.within(), key.id())))
     }
 
     async fn matching<'a>(
@@ -219,19 +223,20 @@ impl RunStore for Memory {
         &self,
         tenant: TenantId,
         filter: &TaskFilter,
-        access: &AccessFilter<resource::Run>,
+        access: &[InstanceFilter],
         page: &PageRequest,
     ) -> Result<Page<HumanTask>, StoreError> {
         let mut tables = self.0.lock();
         tables.task_filters.push(filter.clone());
-        let shown = tables
-            .tasks
-            .iter()
-            .filter(|task| task.tenant == tenant && access.permits(&tables.runs[&task.run].key()));
+        let reached = |task: &HumanTask| {
+            let key = tables.runs[&task.run].key();
+            access.iter().any(|of| of.permits(&key))
+        };
+        let shown = tables.tasks.iter().filter(|task| task.tenant == tenant && reached(task));
         Ok(Page::from_surplus(shown.cloned().collect(), page.limit, |task: &HumanTask| task.id))
     }
 
-    async fn task_run(&self, tenant: TenantId, task: TaskId) -> Result<Key<resource::Run>, StoreError> {
+    async fn task_run(&self, tenant: TenantId, task: TaskId) -> Result<InstanceKey, StoreError> {
         let tables = self.0.lock();
         Ok(tables.runs[&tables.task_of(tenant, task)?.run].key())
     }

@@ -25,7 +25,7 @@ use crate::background::Background;
 use crate::definitions::{Definitions, NewWorkflow, PublishRequest};
 use crate::limits::Limits;
 use crate::models::CompiledVersions;
-use crate::ports::{Notifier, Queue};
+use crate::ports::{Kinds, Notifier, Queue};
 use crate::records::{Draft, Run};
 use crate::runs::{RunPorts, Runs, StartRun};
 
@@ -155,7 +155,7 @@ pub(crate) fn on_run<C: Capability<On = resource::Run>>(
     context: &RequestContext,
     run: &Run,
 ) -> Authorized<C> {
-    context.snapshot().authorize_key(run.key()).unwrap()
+    context.snapshot().authorize_key(run.key().run().unwrap()).unwrap()
 }
 
 /// A journal that says nothing.
@@ -223,13 +223,12 @@ impl World {
             limits: Arc::new(limits),
             committer: memory.clone(),
             hub: notices.clone(),
-            workflows: memory.clone(),
-            models: Arc::clone(&models),
+            versions: Kinds::workflows(models.clone()),
             ids: ids.clone(),
             clock: clock.clone(),
             directory: Arc::new(People),
         };
-        let definitions = Definitions::new(memory.clone(), ids, models, notices.clone(), Arc::new(People));
+        let definitions = Definitions::new(memory.clone(), ids, &models, notices.clone(), Arc::new(People));
         let runs = Arc::new(Runs::new(ports.clone()));
         let background = Background::new(Arc::clone(&runs), ports, uuid(77));
         Self { memory, notices, clock, definitions, runs, background }
@@ -245,8 +244,7 @@ impl World {
             limits: Arc::new(Limits::default()),
             committer: self.memory.clone(),
             hub: self.notices.clone(),
-            workflows: self.memory.clone(),
-            models: Arc::new(CompiledVersions::new(self.memory.clone())),
+            versions: Kinds::workflows(Arc::new(CompiledVersions::new(self.memory.clone()))),
             // Ids go on where they stood.
             ids: Arc::new(heddle_kernel::SequentialIds::default()),
             clock: self.clock.clone(),
@@ -272,10 +270,9 @@ impl World {
             description: String::new(),
             folder_id: Patch::Absent,
             draft: Draft::Value(definition.clone()),
-            definition: Some(serde_json::from_value(definition.clone()).unwrap()),
         };
         let may = of_kind::<WorkflowCreate>(&context);
-        self.definitions.create(&may, &context, new, &unrecorded).await.unwrap().workflow.id
+        self.definitions.create(&may, &context, new, &unrecorded).await.unwrap().definition.id
     }
 
     /// Publishes the draft.

@@ -117,6 +117,7 @@ impl<'d, V: Vocabulary> Writer<'d, V> {
     /// Appends the name of an element with its prefix.
     fn push_name(&mut self, kind: Kind) {
         let Some((ns, name)) = V::element(kind) else { return };
+        let ns = V::written_as(&self.state, ns);
         if !self.used.contains(&ns) {
             self.used.push(ns);
         }

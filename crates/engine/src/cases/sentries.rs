@@ -1,0 +1,315 @@
+//! Sentries (clauses 5.4.7 and 8.5): what is remembered of their on-parts, and what they cause.
+
+use super::items::Creation;
+use super::{CaseMachine, Moved, Todo};
+use crate::core::{Spot, StepFault};
+use crate::event::{EventKind, IncidentCode, ItemState, Phase, Resolution};
+use crate::{LocalId, Rejection};
+use heddle_cmmn::plan::{
+    Criterion, CriterionIx, ExitEvent, ExitKind, FileEvent, FileIx, ItemEvent, ItemIx, PLAN_MODEL, Rule,
+    Sentry, Source, Work,
+};
+use serde_json::json;
+
+impl<'p> CaseMachine<'p> {
+    /// An item made a transition: the criteria that wait for it are looked at, those of exits first.
+    pub(super) fn item_moved(&mut self, moved: &Moved) -> Result<(), Rejection> {
+        self.start_timers(|source| fits(source, moved))?;
+        let Some(criteria) = self.plan.on_item.get(&moved.item) else { return Ok(()) };
+        self.all(criteria, Some(moved), |source| fits(source, moved))
+    }
+
+    /// A case file item made a transition.
+    pub(super) fn file_changed(&mut self, file: FileIx, event: FileEvent) -> Result<(), Rejection> {
+        let fits = |source: &Source| matches!(source, Source::File { item, event: own } if *item == file && *own == event);
+        self.start_timers(fits)?;
+        let Some(criteria) = self.plan.on_file.get(&file) else { return Ok(()) };
+        self.all(criteria, None, fits)
+    }
+
+    fn all(
+        &mut self,
+        criteria: &'p [CriterionIx],
+        source: Option<&Moved>,
+        fits: impl Fn(&Source) -> bool,
+    ) -> Result<(), Rejection> {
+        for exits in [true, false] {
+            for &ix in criteria {
+                let Some((criterion, sentry)) = self.criterion(ix).filter(|(own, _)| own.is_exit == exits)
+                else {
+                    continue;
+                };
+                for owner in self.owners(criterion) {
+                    if source.is_some_and(|source| !self.shares(source, owner, criterion)) {
+                        continue;
+                    }
+                    for (part, on) in (0..).zip(&sentry.on) {
+                        if fits(&on.source) {
+                            self.occurred(ix, owner, part)?;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn criterion(&self, ix: CriterionIx) -> Option<(&'p Criterion, &'p Sentry)> {
+        let criterion = self.plan.criteria.get(ix as usize)?;
+        Some((criterion, self.plan.sentries.get(criterion.sentry as usize)?))
+    }
+
+    /// Instances for which a criterion is kept: of an exit criterion those of its item, of an entry criterion the stages
+    /// in which the item may begin.
+    fn owners(&self, criterion: &Criterion) -> Vec<LocalId> {
+        if criterion.is_exit {
+            return self.live(criterion.item).to_vec();
+        }
+        let Some(item) = self.plan_item(criterion.item) else { return Vec::new() };
+        let repeats = !matches!(item.control.repetition, Rule::No);
+        let waits = |stage: LocalId| {
+            let there = self.live(criterion.item).iter().filter_map(|id| self.state.item(*id));
+            let mut there = there.filter(|own| own.parent == Some(stage));
+            match (repeats, item.discretionary.is_some()) {
+                // What was never planned does not come.
+                (true, true) => self.case().is_ok_and(|case| case.tally(stage, &item.id).is_some()),
+                (true, false) => true,
+                (false, _) => there.any(|own| own.state == ItemState::Available),
+            }
+        };
+        let is_open = |id: &LocalId| self.state.item(*id).is_some_and(|own| own.state == ItemState::Active);
+        let stages = self.live(item.parent.unwrap_or(PLAN_MODEL)).iter().copied().filter(is_open);
+        stages.filter(|stage| waits(*stage)).collect()
+    }
+
+    /// Whether what moved stands in the same instance of the innermost stage around both.
+    fn shares(&self, source: &Moved, owner: LocalId, criterion: &Criterion) -> bool {
+        let Ok(case) = self.case() else { return false };
+        // By far the most items wait for others of their own stage.
+        if !criterion.is_exit && source.parent == Some(owner) {
+            return true;
+        }
+        let is_stage =
+            |id: LocalId| self.item_of(id).is_ok_and(|(_, item)| matches!(item.work, Work::Stage { .. }));
+        // An entry criterion is kept for its stage, and one of a stage's exit watches what is in it.
+        let own = case.item(owner).filter(|_| !criterion.is_exit || is_stage(owner));
+        let own: Vec<_> = own.into_iter().chain(case.around(owner)).collect();
+        let moved = case.item(source.id).filter(|_| is_stage(source.id));
+        let parent = source.parent.and_then(|id| case.item(id));
+        let around = source.parent.into_iter().flat_map(|id| case.around(id));
+        for stage in moved.into_iter().chain(parent).chain(around) {
+            if let Some(same) = own.iter().find(|one| one.item == stage.item) {
+                return same.id == stage.id;
+            }
+        }
+        false
+    }
+
+    /// An on-part occurred.
+    fn occurred(&mut self, ix: CriterionIx, owner: LocalId, part: u32) -> Result<(), Rejection> {
+        let Some((criterion, sentry)) = self.criterion(ix) else { return Ok(()) };
+        if sentry.on_event {
+            let parts = self.fleeting.entry((owner, ix)).or_default();
+            if !parts.contains(&part) {
+                parts.push(part);
+            }
+        }
+        let is_new = !self.known(ix, criterion, owner, part) || sentry.on_event;
+        let whole =
+            (0..).zip(&sentry.on).all(|(other, _)| other == part || self.known(ix, criterion, owner, other));
+        if whole && self.if_part(criterion, sentry, owner)? {
+            return self.fire(ix, owner);
+        }
+        if is_new && !sentry.on_event {
+            let spot = self.owner_spot(criterion.item, owner);
+            self.emit(spot, EventKind::OnPartOccurred { criterion: criterion.id.clone(), part });
+        }
+        Ok(())
+    }
+
+    /// Whether an on-part has occurred.
+    fn known(&self, ix: CriterionIx, criterion: &Criterion, owner: LocalId, part: u32) -> bool {
+        if self.fleeting.get(&(owner, ix)).is_some_and(|parts| parts.contains(&part)) {
+            return true;
+        }
+        let case = self.state.case.as_deref();
+        case.and_then(|case| case.memory(owner, &criterion.id)).is_some_and(|own| own.parts.contains(&part))
+    }
+
+    /// Whether the if-part holds; one that cannot be told is an incident until it can, and does not hold.
+    fn if_part(&mut self, criterion: &Criterion, sentry: &Sentry, owner: LocalId) -> Result<bool, Rejection> {
+        let Some(condition) = &sentry.condition else { return Ok(true) };
+        let scope = self.inner(owner);
+        let about = json!({ "criterion": &*criterion.id });
+        let mut open = self.state.incidents.iter();
+        let open = open.find(|own| own.instance == Some(owner) && own.failure.as_ref() == Some(&about));
+        let open = open.map(|own| own.id);
+        match (self.part(condition, scope), open) {
+            (Ok(holds), None) => Ok(holds),
+            (Ok(holds), Some(incident_id)) => {
+                let (spot, by) = (self.spot(owner), self.actor());
+                let resolution = Resolution::Obsolete;
+                self.emit(spot, EventKind::IncidentResolved { incident_id, resolution, by });
+                Ok(holds)
+            }
+            (Err(StepFault::Rejected(rejection)), _) => Err(rejection),
+            (Err(StepFault::Incident(IncidentCode::ExpressionError, _)), Some(_)) => Ok(false),
+            (Err(StepFault::Incident(code, message)), _) => {
+                let message = format!("the criterion `{}`: {message}", criterion.id);
+                self.raise(owner, code, &message, Phase::Tokens, Some(about));
+                Ok(false)
+            }
+        }
+    }
+
+    /// Looks at the sentries that read data.
+    pub(super) fn data_round(&mut self) -> Result<(), Rejection> {
+        self.settle_listeners()?;
+        let plan = self.plan;
+        for &ix in &plan.on_data {
+            let Some((criterion, _)) = self.criterion(ix) else { continue };
+            for owner in self.owners(criterion) {
+                if self.halted || self.steps.is_stopped() {
+                    return Ok(());
+                }
+                self.settle_data(ix, owner, false)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at the criteria of a new instance whose sentries have an if-part alone.
+    pub(super) fn look_at_new(&mut self, id: LocalId) -> Result<(), Rejection> {
+        let Some(own) = self.state.item(id).filter(|own| !own.state.is_ended()) else { return Ok(()) };
+        let (fresh, parent) = (!own.repeats, own.parent.unwrap_or(LocalId::ROOT));
+        let (_, item) = self.item_of(id)?;
+        for &ix in item.exit.iter().chain(&item.entry) {
+            let Some((criterion, sentry)) = self.criterion(ix) else { continue };
+            let is_there = self.state.item(id).is_some_and(|own| !own.state.is_ended());
+            if sentry.on.is_empty() && is_there {
+                self.settle_data(ix, if criterion.is_exit { id } else { parent }, fresh)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn settle_data(&mut self, ix: CriterionIx, owner: LocalId, fresh: bool) -> Result<(), Rejection> {
+        let Some((criterion, sentry)) = self.criterion(ix) else { return Ok(()) };
+        let whole = (0..).zip(&sentry.on).all(|(part, _)| self.known(ix, criterion, owner, part));
+        if !whole {
+            return Ok(());
+        }
+        let case = self.state.case.as_deref();
+        let held = case.and_then(|case| case.memory(owner, &criterion.id)).is_some_and(|own| own.held);
+        let holds = self.if_part(criterion, sentry, owner)?;
+        match (holds, held && sentry.on.is_empty()) {
+            (true, true) if !fresh => Ok(()),
+            (true, _) => self.fire(ix, owner),
+            (false, true) => {
+                let spot = self.owner_spot(criterion.item, owner);
+                self.emit(spot, EventKind::SentryReset { criterion: criterion.id.clone() });
+                Ok(())
+            }
+            (false, false) => Ok(()),
+        }
+    }
+
+    /// Place of what a sentry remembers: at the item, for the instance that it is kept for.
+    fn owner_spot(&self, item: ItemIx, owner: LocalId) -> Spot {
+        let node = self.plan_item(item).map(|own| own.id.clone());
+        Spot { node, instance: Some(owner), scope: Some(self.inner(owner)), attempt: None }
+    }
+
+    /// A sentry is satisfied at a criterion.
+    fn fire(&mut self, ix: CriterionIx, owner: LocalId) -> Result<(), Rejection> {
+        let Some((criterion, sentry)) = self.criterion(ix) else { return Ok(()) };
+        self.fleeting.remove(&(owner, ix));
+        let spot = self.owner_spot(criterion.item, owner);
+        let satisfied = EventKind::SentrySatisfied {
+            criterion: criterion.id.clone(),
+            sentry: sentry.id.clone(),
+            by_condition: sentry.on.is_empty(),
+        };
+        self.emit(spot, satisfied);
+        if criterion.is_exit {
+            return self.exit(owner, ix);
+        }
+        let mut there = self.live(criterion.item).iter().copied();
+        let waits = |id: &LocalId| {
+            self.state
+                .item(*id)
+                .is_some_and(|own| own.parent == Some(owner) && own.state == ItemState::Available)
+        };
+        if let Some(id) = there.find(waits) {
+            return self.entry_met(id, Some(ix));
+        }
+        self.enter_again(ix, criterion.item, owner)
+    }
+
+    /// An entry criterion is met again where no instance waits for it: the rule says whether one more comes.
+    fn enter_again(&mut self, ix: CriterionIx, item_ix: ItemIx, stage: LocalId) -> Result<(), Rejection> {
+        let Some(item) = self.plan_item(item_ix) else { return Ok(()) };
+        if !self.has_room(item_ix, item, stage) {
+            return Ok(());
+        }
+        let scope = self.inner(stage);
+        match self.rule(&item.control.repetition, scope) {
+            Ok(true) => {
+                let planned = item.discretionary.is_some();
+                let id = self.create(item_ix, stage, Creation { planned, ..Creation::default() })?;
+                self.entry_met(id, Some(ix))
+            }
+            Ok(false) => Ok(()),
+            Err(fault) => self.trouble(stage, fault),
+        }
+    }
+
+    /// An exit criterion is met.
+    fn exit(&mut self, id: LocalId, ix: CriterionIx) -> Result<(), Rejection> {
+        let (item_ix, item) = self.item_of(id)?;
+        let state = self.item(id)?.state;
+        let goes = match item.extra.exit {
+            ExitKind::All => true,
+            ExitKind::Active => state == ItemState::Active,
+            ExitKind::ActiveAndEnabled => matches!(state, ItemState::Active | ItemState::Enabled),
+        };
+        if !goes {
+            return Ok(());
+        }
+        let completes = match item.extra.exit_event {
+            ExitEvent::Exit => false,
+            ExitEvent::ForceComplete => state == ItemState::Active,
+            ExitEvent::Complete => match self.blockers(id, true, 1) {
+                // What may not complete stays as it is.
+                Ok(blockers) if !blockers.is_empty() || state != ItemState::Active => return Ok(()),
+                Ok(_) => true,
+                Err(fault) => return self.trouble(id, fault),
+            },
+        };
+        let event = if completes { ItemEvent::Complete } else { self.exit_event(item) };
+        if item_ix == PLAN_MODEL {
+            return self.end_case(event, Some(ix), None);
+        }
+        let (cycle, before) = (self.cycle(item_ix, item), self.item(id)?.before);
+        if super::transition(cycle, state, before, event).is_none() {
+            return Ok(());
+        }
+        self.transit(id, event, Some(ix))
+    }
+
+    /// A new instance is looked at when its turn comes.
+    pub(super) fn look_at(&mut self, id: LocalId) {
+        self.todo.push_back(Todo::Look(id));
+    }
+}
+
+/// Whether a source means a transition of an item.
+fn fits(source: &Source, moved: &Moved) -> bool {
+    match source {
+        Source::Item { item, event, exit } => {
+            let by_exit = exit.is_none() || *exit == moved.criterion;
+            *item == moved.item && *event == moved.event && by_exit
+        }
+        Source::File { .. } => false,
+    }
+}

@@ -1,0 +1,17 @@
+//! The ports of this area. Each method is one atomic unit; every query is held to the tenant that it is given.
+
+mod background;
+mod directory;
+mod jobs;
+mod permit;
+mod runs;
+mod subscribers;
+mod versions;
+
+pub use background::*;
+pub use directory::*;
+pub use jobs::*;
+pub use permit::*;
+pub use runs::*;
+pub use subscribers::*;
+pub use versions::*;

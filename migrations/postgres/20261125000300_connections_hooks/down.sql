@@ -1,0 +1,2 @@
+DROP TABLE hook_secrets;
+DROP TABLE hooks;

@@ -213,7 +213,7 @@ pub struct AnyHookBody(pub serde_json::Value);
 
 impl utoipa::PartialSchema for AnyHookBody {
     fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
-        AnyJson::schema()
+        AnyJson::with_example(serde_json::json!({ "order": "o-17", "paid": 12.5 }))
     }
 }
 

@@ -88,9 +88,12 @@ impl Feature {
     /// The model as a document.
     fn document(&self) -> String {
         let Self { root, before, plan, after, .. } = self;
+        // Processes and decisions stand behind the cases in the schema, definitions of case file items ahead of them.
+        let is_behind = root.starts_with("<process") || root.starts_with("<decision");
+        let (ahead, behind) = if is_behind { ("", *root) } else { (*root, "") };
         format!(
-            "<definitions xmlns=\"{}\" id=\"m\" name=\"M\" targetNamespace=\"urn:x\">{root}<case id=\"c\" name=\"C\">{before}\
-             <casePlanModel id=\"plan\" name=\"P\">{plan}</casePlanModel>{after}</case></definitions>",
+            "<definitions xmlns=\"{}\" id=\"m\" name=\"M\" targetNamespace=\"urn:x\">{ahead}<case id=\"c\" name=\"C\">{before}\
+             <casePlanModel id=\"plan\" name=\"P\">{plan}</casePlanModel>{after}</case>{behind}</definitions>",
             xml::MODEL_NS,
         )
     }

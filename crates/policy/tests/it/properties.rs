@@ -414,7 +414,11 @@ fn a_proof_that_rests_on_whose_the_thing_is_says_so() {
     let held = of(facts().with_system_role("owner").with_grant(deny));
     assert!(held.authorize_owned::<RunRead>(key(), Ownership::Other).is_ok());
     assert!(held.authorize_list::<RunList>().unwrap().filter().denied_own().is_some());
-    // Nobody knows whose run a job is of: none is given.
-    assert!(held.extent(ResourceType::Job, Action::Activate).is_empty());
+    // Nobody knows whose run a job is of: none of a run is given, and those of cases are.
+    let jobs = held.extent(ResourceType::Job, Action::Activate);
+    let of_runs = |(kind, id): &(ResourceType, heddle_policy::RuleId)| {
+        *kind == ResourceType::Run && id.to_string() == "*"
+    };
+    assert!(jobs.denied_within.iter().any(of_runs) && !jobs.is_empty());
     assert!(held.covers(&system_roles::find("requester").unwrap().rules()).is_err());
 }

@@ -114,7 +114,17 @@ pub(crate) async fn things(app: &TestApp, owner: &Client) -> BTreeMap<&'static s
     let letter = crate::dead_letters::one(owner).await;
     let job = crate::jobs::one(owner).await;
     let (connection, webhook) = crate::connections::two(owner).await;
+    let (_, case) = crate::cases::one(owner).await;
+    let hook = json!({ "name": "theirs", "eventType": "e", "correlationKey": "body.key" });
+    let hook = owner.post("/api/incoming-hooks", hook).await.expect(201).id();
     BTreeMap::from([
+        ("caseId", case),
+        ("planItemId", "collect".to_owned()),
+        ("transition", "suspend".to_owned()),
+        ("itemId", "claimed".to_owned()),
+        ("hookId", hook),
+        // Whoever knows the address of a hook may call it: that is what it is for. Nothing has this one.
+        ("token", samples::NOBODY.to_owned()),
         ("jobId", text(&job["id"])),
         ("deadLetterId", text(&letter["id"])),
         ("workflowId", workflow),
@@ -310,7 +320,7 @@ async fn asvs_2_2_1_and_15_2_2_a_body_is_refused_with_its_place() {
             let path = samples::within(spec, &app.organization);
             admin.request(spec.method.as_str(), &path).body(media, body).send()
         };
-        for (id, spec) in all().filter(|(_, spec)| samples::takes_json(spec)) {
+        for (id, spec) in all().filter(|(_, spec)| samples::takes_members(spec)) {
             let mut unknown = samples::body(id);
             unknown["surprise"] = json!(1);
             let twice = samples::body(id).to_string();

@@ -51,13 +51,12 @@ impl Snapshot {
             };
             let wanted = |action: &&Action| rule.actions.iter().any(|name| concerns(name, **action));
             for action in Action::ALL.iter().filter(wanted) {
-                let extent = self.extent(*resource, *action);
                 let has = match &selector {
                     // What is somebody else's own is not the caller's.
                     StoredSelector::All | StoredSelector::Own | StoredSelector::Unreadable => {
-                        extent.is_everything()
+                        self.reaches_all(*resource, *action)
                     }
-                    StoredSelector::One(id) => extent.permits(id, &Target::all().parents, Ownership::Unknown),
+                    StoredSelector::One(id) => self.reaches(*resource, *action, id),
                 };
                 if !has || !self.is_member() {
                     return Err(PrivilegeEscalation::Action {

@@ -1,9 +1,8 @@
 //! Comparison of rights with rules: nobody gives what they lack, nor lifts what holds them back.
 
-use crate::decision::{PrivilegeEscalation, Target};
+use crate::decision::PrivilegeEscalation;
 use crate::facts::{ANY, Effect, ResourceRule, RoleRules};
 use crate::implied::is_about;
-use crate::ownership::Ownership;
 use crate::permission::{Action, Permission, ResourceType};
 use crate::rule_id::StoredSelector;
 use crate::snapshot::Snapshot;

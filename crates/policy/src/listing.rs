@@ -196,7 +196,7 @@ impl Snapshot {
         pair: Pair,
         reach: &Reach,
         behind: Option<&'a Entry>,
-    ) -> impl Iterator<Item = Entry> + 'a {
+    ) -> impl Iterator<Item = Entry> + use<'a> {
         let Pair { kind, action } = pair;
         let by_place = kind.is_selected_by_place();
         let lists = reach.scope == Scope::Listed && matches!(behind, None | Some(Entry::Allowed(_)));

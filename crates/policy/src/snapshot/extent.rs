@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 
 use super::Snapshot;
-use crate::decision::{ActionFilter, DeniedPlace, DeterminingRule, Effective};
+use crate::asked::Asked;
+use crate::decision::{ActionFilter, DeniedPlace, DeterminingRule, Effective, Target};
 use crate::facts::{Effect, Source};
 use crate::filter::Extent;
 use crate::implied::counting;
@@ -43,6 +44,22 @@ impl Snapshot {
         extent.deny_all |= self.denies_everywhere(resource, taking);
         extent.own &= !extent.all;
         extent
+    }
+
+    /// Whether an action reaches everything of a type.
+    pub(crate) fn reaches_all(&self, resource: ResourceType, action: Action) -> bool {
+        let taking = counting(Effect::Deny, resource, action);
+        let names_none = |kind: ResourceType| self.buckets(kind, taking).all(|bucket| bucket.deny.is_empty());
+        let outline = self.outline(resource, action);
+        outline.is_everything()
+            && names_none(resource)
+            && resource.places().all(|kind| names_none(kind) && self.whole(kind, taking).next().is_none())
+    }
+
+    /// Whether an action reaches a thing of which nothing but its id is known.
+    pub(crate) fn reaches(&self, resource: ResourceType, action: Action, id: &RuleId) -> bool {
+        let asked = Asked { permissions: &[], resource, action, some: false, elsewhere: false };
+        self.weigh(&asked, &Target::one(id.clone())).allowed()
     }
 
     /// The ids that are allowed one by one, in order.

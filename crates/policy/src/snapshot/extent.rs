@@ -3,8 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use super::Snapshot;
+use super::{Bucket, Snapshot};
 use crate::asked::Asked;
+use crate::covers::Denies;
 use crate::decision::{ActionFilter, DeniedPlace, DeterminingRule, Effective, Target};
 use crate::facts::{Effect, Source};
 use crate::filter::Extent;
@@ -46,20 +47,32 @@ impl Snapshot {
         extent
     }
 
-    /// Whether an action reaches everything of a type.
-    pub(crate) fn reaches_all(&self, resource: ResourceType, action: Action) -> bool {
+    /// Whether an action reaches everything of a type, as far as these denies count.
+    pub(crate) fn reaches_all(&self, resource: ResourceType, action: Action, denies: Denies) -> bool {
         let taking = counting(Effect::Deny, resource, action);
-        let names_none = |kind: ResourceType| self.buckets(kind, taking).all(|bucket| bucket.deny.is_empty());
-        let outline = self.outline(resource, action);
-        outline.is_everything()
-            && names_none(resource)
-            && resource.places().all(|kind| names_none(kind) && self.whole(kind, taking).next().is_none())
+        let mut kinds = std::iter::once(resource).chain(resource.places());
+        let is_free = |bucket: &Bucket| {
+            let some = bucket.deny.all().iter().flat_map(|one| &one.rules);
+            !bucket.deny_all.iter().chain(&bucket.deny_own).chain(some).any(|rule| denies.counts(rule))
+        };
+        self.is_member()
+            && self.outline(resource, action).all
+            && kinds.all(|kind| self.buckets(kind, taking).all(is_free))
     }
 
-    /// Whether an action reaches a thing of which nothing but its id is known.
-    pub(crate) fn reaches(&self, resource: ResourceType, action: Action, id: &RuleId) -> bool {
+    /// Whether an action reaches a thing of which nothing but its id is known, as far as these denies count.
+    pub(crate) fn reaches(
+        &self,
+        resource: ResourceType,
+        action: Action,
+        id: &RuleId,
+        denies: Denies,
+    ) -> bool {
         let asked = Asked { permissions: &[], resource, action, some: false, elsewhere: false };
-        self.weigh(&asked, &Target::one(id.clone())).allowed()
+        let target = Target::one(id.clone());
+        self.is_member()
+            && self.allowing(&asked, &target).next().is_some()
+            && !self.denying(&asked, &target).any(|rule| denies.counts(rule))
     }
 
     /// The ids that are allowed one by one, in order.

@@ -196,11 +196,20 @@ proptest! {
     fn who_covers_a_role_has_all_of_it(world in any_world(), name in prop::sample::select(vec!["viewer", "worker"])) {
         let snapshot = Snapshot::new(&world, NOW);
         let rules = system_roles::find(name).unwrap().rules();
-        if snapshot.covers(&rules).is_ok() {
-            let theirs = Snapshot::new(&facts().with_system_role(name), NOW);
+        let holds = |theirs: Facts| {
+            let theirs = Snapshot::new(&theirs, NOW);
             each_question(|question| {
                 assert!(!theirs.decide(question).allowed() || snapshot.decide(question).allowed(), "{question:?}");
             });
+        };
+        if snapshot.has(&rules).is_ok() {
+            assert!(snapshot.covers(&rules).is_ok());
+            holds(facts().with_system_role(name));
+        }
+        // Whoever gets the role is in the same organisation, and everyone's rules are theirs.
+        if snapshot.covers(&rules).is_ok() {
+            let everyone = world.grants.iter().filter(|grant| grant.source == Source::Everyone).cloned();
+            holds(everyone.fold(facts().with_system_role(name), Facts::with_grant));
         }
     }
 }
@@ -416,5 +425,9 @@ fn a_proof_that_rests_on_whose_the_thing_is_says_so() {
     assert!(held.authorize_list::<RunList>().unwrap().filter().denied_own().is_some());
     // Nobody knows whose run a job is of: none is given.
     assert!(held.extent(ResourceType::Job, Action::Activate).is_empty());
-    assert!(held.covers(&system_roles::find("requester").unwrap().rules()).is_err());
+    // What everyone is denied holds whoever gets the role as well; what is denied to some does not.
+    let requester = system_roles::find("requester").unwrap().rules();
+    assert!(held.covers(&requester).is_ok() && held.has(&requester).is_err());
+    let deny = grant(Source::User, ("run", "*", OWN), Effect::Deny);
+    assert!(of(facts().with_system_role("owner").with_grant(deny)).covers(&requester).is_err());
 }

@@ -163,7 +163,11 @@ impl Identity {
 
     /// An account that this organisation may change, because it is at home here and has no more rights than the
     /// caller.
-    async fn changeable(&self, context: &RequestContext, id: UserId) -> Result<User, UseCaseError> {
+    pub(crate) async fn changeable(
+        &self,
+        context: &RequestContext,
+        id: UserId,
+    ) -> Result<User, UseCaseError> {
         let user = self.ports.directory.user(context.tenant(), id).await?;
         if user.home != context.tenant() {
             let message = "The account is at home in another organisation, which alone may change it.";

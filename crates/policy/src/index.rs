@@ -130,11 +130,6 @@ impl RulesById {
         &self.all
     }
 
-    /// Whether there is no rule.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.all.is_empty()
-    }
-
     /// The ids in their order.
     pub(crate) fn ids(&self) -> &[RuleId] {
         self.sorted.get_or_init(|| {

@@ -423,8 +423,14 @@ fn a_proof_that_rests_on_whose_the_thing_is_says_so() {
     let held = of(facts().with_system_role("owner").with_grant(deny));
     assert!(held.authorize_owned::<RunRead>(key(), Ownership::Other).is_ok());
     assert!(held.authorize_list::<RunList>().unwrap().filter().denied_own().is_some());
-    // Nobody knows whose run a job is of: none is given.
-    assert!(held.extent(ResourceType::Job, Action::Activate).is_empty());
+    // Nobody knows whose run a job is of: none of a run is given, and those of cases are.
+    let jobs = held.extent(ResourceType::Job, Action::Activate);
+    let reached = |near: ResourceType, far: ResourceType| {
+        let job = Target::one(rule_id("pay")).within(near, rule_id(R1)).within(far, rule_id(W1));
+        jobs.permits(&rule_id("pay"), &job.parents, Ownership::Unknown)
+    };
+    assert!(!reached(ResourceType::Run, ResourceType::Workflow));
+    assert!(reached(ResourceType::Case, ResourceType::CaseType));
     // What everyone is denied holds whoever gets the role as well; what is denied to some does not.
     let requester = system_roles::find("requester").unwrap().rules();
     assert!(held.covers(&requester).is_ok() && held.has(&requester).is_err());

@@ -50,6 +50,8 @@ async fn things(app: &TestApp) -> Things {
         ("roleId", role),
         ("grantId", grant),
         ("userId", user),
+        // The account signs in by none.
+        ("provider", "mock".to_owned()),
         ("organizationId", app.organization.clone()),
         ("deadLetterId", letter["id"].as_str().unwrap().to_owned()),
         ("deadLetterWorkflowId", letter["workflowId"].as_str().unwrap().to_owned()),

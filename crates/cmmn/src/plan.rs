@@ -283,7 +283,7 @@ pub struct Extra {
     pub exit_event: ExitEvent,
     /// Condition of an event listener's being there; an extension.
     pub available: Option<Condition>,
-    /// Listeners of life cycle transitions: jobs or scripts, by the states from and to; an extension.
+    /// Listeners of life cycle transitions, which compute variables; an extension.
     pub listeners: Vec<LifecycleListener>,
     /// Settings that have no member of their own: `initiator` (variable that takes who started the case) and
     /// `businessStatus` of the case plan model, `category` of a human task, `businessStatus` of a stage, a task or a
@@ -318,7 +318,9 @@ pub enum ExitEvent {
 /// Listener of a life cycle transition; an extension.
 #[derive(Debug, Clone)]
 pub struct LifecycleListener {
-    /// State before; absent is any.
+    /// Standard events that it is told of; none is any.
+    pub events: Vec<ItemEvent>,
+    /// State before; absent is any, and that there was none.
     pub from: Option<Arc<str>>,
     /// State behind; absent is any.
     pub to: Option<Arc<str>>,

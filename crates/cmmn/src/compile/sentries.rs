@@ -428,7 +428,8 @@ pub(super) fn is_change(word: &str) -> bool {
     matches!(word, "create" | "update" | "delete" | "update-create")
 }
 
-fn item_event(word: &str) -> Option<ItemEvent> {
+/// Standard event of an item, by its word.
+pub(super) fn item_event(word: &str) -> Option<ItemEvent> {
     use serde::de::IntoDeserializer;
     let word: serde::de::value::StrDeserializer<'_, serde::de::value::Error> =
         word.trim().into_deserializer();

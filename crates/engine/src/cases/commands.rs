@@ -113,6 +113,7 @@ impl CaseMachine<'_> {
             let who = self.actor().map_or(Value::Null, |user| user.to_string().into());
             self.set_values(LocalId::ROOT, Map::from_iter([(name.to_owned(), who)]));
         }
+        self.hear(id, model, ItemEvent::Create, (None, ItemState::Active))?;
         self.open_stage(LocalId::ROOT, model)?;
         self.todo.extend(behind);
         Ok(())

@@ -118,7 +118,7 @@ words! {
 /// belongs to it, and for what belongs to that.
 pub const PARENTS: &[(ResourceType, ResourceType)] = &[
     (ResourceType::Case, ResourceType::CaseType),
-    (ResourceType::DeadLetter, ResourceType::Workflow),
+    (ResourceType::DeadLetter, ResourceType::Run),
     (ResourceType::Document, ResourceType::VectorDatabase),
     (ResourceType::IngestionJob, ResourceType::VectorDatabase),
     (ResourceType::Job, ResourceType::Run),
@@ -127,7 +127,7 @@ pub const PARENTS: &[(ResourceType, ResourceType)] = &[
 
 /// Kinds whose things stand within those of [`PARENTS`] or, where they belong to a case, within these.
 pub const PARENTS_IN_CASES: &[(ResourceType, ResourceType)] =
-    &[(ResourceType::DeadLetter, ResourceType::CaseType), (ResourceType::Job, ResourceType::Case)];
+    &[(ResourceType::DeadLetter, ResourceType::Case), (ResourceType::Job, ResourceType::Case)];
 
 /// Types that have no `read`: their `list` is decided by the action `list` as well.
 pub const WITHOUT_READ: &[ResourceType] = &[

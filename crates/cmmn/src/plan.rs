@@ -59,14 +59,20 @@ pub struct CasePlan {
 }
 
 impl CasePlan {
-    /// Decisions that its tasks name by a text, each with the definition of the task.
-    pub fn named_decisions(&self) -> impl Iterator<Item = (&str, &str)> {
+    /// Decisions of its tasks, each with the definition of the task: by the name that its text gives, or none where that is
+    /// known when the task is done.
+    pub fn named_decisions(&self) -> impl Iterator<Item = (Option<String>, &str)> {
         self.items.iter().filter_map(|item| {
             let Work::Decision { decision } = &item.work else { return None };
-            match &decision.decision {
-                Setting::Literal(Value::String(name)) => Some((name.as_str(), &*item.definition)),
-                Setting::Literal(_) | Setting::Expression(_) => None,
-            }
+            let name = match &decision.decision {
+                Setting::Literal(Value::String(name)) => Some(name.clone()),
+                Setting::Literal(_) => return None,
+                Setting::Expression(expression) => match expression.constant() {
+                    Some(heddle_feel::Value::String(name)) => Some(name.to_string()),
+                    Some(_) | None => None,
+                },
+            };
+            Some((name, &*item.definition))
         })
     }
 }

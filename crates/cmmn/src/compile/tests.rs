@@ -358,6 +358,15 @@ fn what_starts_a_case_and_what_listens_to_items_is_read() {
 }
 
 #[test]
+fn a_decision_is_named_by_a_text_or_by_what_is_one() {
+    for (named, expected) in [("rate", Some("rate")), ("=\"rate\"", Some("rate")), ("=which", None)] {
+        let found = plan(one(json!({"type": "decisionTask", "configuration": {"decisionRef": named}})));
+        let names: Vec<_> = found.named_decisions().map(|(name, _)| name).collect();
+        assert_eq!(names, [expected.map(str::to_owned)]);
+    }
+}
+
+#[test]
 fn tasks_of_one_definition_share_what_may_be_planned_from_them() {
     let found = plan(case(json!({
         "id": "m", "type": "casePlanModel",

@@ -1,9 +1,9 @@
 //! Events from outside and thrown messages: found by name and correlation key, given to who waits, or starting what
 //! listens, or kept for the first that will wait. Each is one transaction, over runs and cases alike.
 
-use heddle_engine::{Command, Trigger};
 use std::collections::HashSet;
 
+use heddle_engine::{Command, Trigger};
 use heddle_kernel::{EventId, RunId, TenantId, Timestamp};
 use heddle_policy::capability::{CaseEventCreate, CaseEventRead, RunRead, SignalCreate};
 use heddle_policy::resource::InstanceKey;

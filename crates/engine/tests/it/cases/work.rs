@@ -246,6 +246,18 @@ fn listeners_are_told_that_an_item_comes_to_be_and_that_a_case_goes_on() {
 }
 
 #[test]
+fn a_task_with_a_form_is_completed_by_its_own_id_alone() {
+    let task = UserTask { form: Some(Arc::new(json!({"required": ["sum"]}))), ..UserTask::default() };
+    let mut case =
+        Plan::new(false).top("a", Work::Human { task: Arc::new(task), performer: None }).start(json!({}));
+    let own = case.view().items.iter().rfind(|own| &*own.item_id == "a").unwrap().options.clone();
+    assert!(!own.contains(&"complete".to_owned()), "{own:?}");
+    assert!(case.go("a", "complete").is_err());
+    case.complete_with("a", json!({"sum": 1}));
+    assert_eq!(case.at("a"), "completed");
+}
+
+#[test]
 fn a_budget_stops_a_case_and_a_retry_goes_on() {
     let plan = Plan::new(false).top("m", human()).with("m", |own| own.control.repetition = rule("yes"));
     let mut case = super::support::Case::new(plan.top("s", script("x", "y")).build());

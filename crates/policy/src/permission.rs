@@ -133,9 +133,9 @@ impl ResourceType {
     pub const fn parent(self) -> Option<Self> {
         match self {
             Self::Case => Some(Self::CaseType),
-            Self::DeadLetter | Self::Run => Some(Self::Workflow),
+            Self::Run => Some(Self::Workflow),
             Self::Document | Self::IngestionJob => Some(Self::VectorDatabase),
-            Self::Job => Some(Self::Run),
+            Self::DeadLetter | Self::Job => Some(Self::Run),
             Self::ApiToken
             | Self::AuditEvent
             | Self::Authorization
@@ -162,10 +162,7 @@ impl ResourceType {
 
     /// The type to which things of this type belong where they belong to a case, and not to [`Self::parent`].
     const fn parent_in_cases(self) -> Option<Self> {
-        if matches!(self, Self::DeadLetter) {
-            return Some(Self::CaseType);
-        }
-        if matches!(self, Self::Job) { Some(Self::Case) } else { None }
+        if matches!(self, Self::DeadLetter | Self::Job) { Some(Self::Case) } else { None }
     }
 
     /// The types to which things of this type belong, the nearest first.

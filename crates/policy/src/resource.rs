@@ -292,7 +292,7 @@ resources! {
     Case CaseId in CaseType;
     CaseType CaseTypeId;
     Connection ConnectionId;
-    DeadLetter EventId in Workflow / CaseType;
+    DeadLetter EventId in Run Workflow / Case CaseType;
     Grant GrantId;
     Group GroupId;
     Hook HookId;

@@ -149,6 +149,9 @@ pub(crate) async fn things(app: &TestApp, owner: &Client) -> BTreeMap<&'static s
     ])
 }
 
+/// Path parameters that hold words of a definition, which are no ids of anything that somebody has.
+const WORDS: [&str; 4] = ["nodeId", "planItemId", "itemId", "transition"];
+
 #[tokio::test]
 async fn asvs_8_2_2_what_belongs_to_another_organisation_is_not_there() {
     with_both!(|db| {
@@ -183,9 +186,12 @@ async fn asvs_8_2_2_what_belongs_to_another_organisation_is_not_there() {
             "/api/human-tasks",
             "/api/connections",
             "/api/webhooks",
+            "/api/incoming-hooks",
+            "/api/case-types",
+            "/api/cases",
         ] {
             let shown = owner.get(list).await.expect(200).text();
-            for (name, id) in theirs.iter().filter(|(name, _)| **name != "nodeId") {
+            for (name, id) in theirs.iter().filter(|(name, _)| !WORDS.contains(name)) {
                 assert!(!shown.contains(id.as_str()), "{list} shows {name}");
             }
         }

@@ -3,27 +3,12 @@
 //! keep all from giving a role, and from lifting the deny itself.
 
 use crate::decision::{DeterminingRule, PrivilegeEscalation};
-use crate::facts::{ANY, Effect, ResourceRule, RoleRules, Source};
+use crate::denies::Denies;
+use crate::facts::{ANY, Effect, ResourceRule, RoleRules};
 use crate::implied::is_about;
 use crate::permission::{Action, Permission, ResourceType};
 use crate::rule_id::StoredSelector;
 use crate::snapshot::Snapshot;
-
-/// Denies that count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Denies {
-    /// All.
-    All,
-    /// All but those to everyone.
-    OfSome,
-}
-
-impl Denies {
-    /// Whether a deny counts.
-    pub(crate) fn counts(self, rule: &DeterminingRule) -> bool {
-        self == Self::All || rule.source != Source::Everyone
-    }
-}
 
 impl Snapshot {
     /// Whether the caller has all that these rules give, what is denied to everyone apart.

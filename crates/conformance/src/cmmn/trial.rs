@@ -27,7 +27,7 @@ enum Act {
     Wait,
 }
 
-/// What is done, and the state in which an item is found then.
+/// Acts, and the state in which an item is found after them.
 struct Trial {
     acts: &'static [Act],
     item: &'static str,

@@ -1,7 +1,7 @@
 //! Commands to a case.
 
 use super::file::Change;
-use super::items::Creation;
+use super::items::{Creation, Transition};
 use super::transitions::word;
 use super::{CaseMachine, LifeCycle, Moved, Todo, transition};
 use crate::core::eval::prefixed;
@@ -113,7 +113,8 @@ impl CaseMachine<'_> {
             let who = self.actor().map_or(Value::Null, |user| user.to_string().into());
             self.set_values(LocalId::ROOT, Map::from_iter([(name.to_owned(), who)]));
         }
-        self.hear(id, model, ItemEvent::Create, (None, ItemState::Active))?;
+        let event = ItemEvent::Create;
+        self.hear(id, model, &Transition { event, from: None, to: ItemState::Active })?;
         self.open_stage(LocalId::ROOT, model)?;
         self.todo.extend(behind);
         Ok(())

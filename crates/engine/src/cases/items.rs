@@ -24,6 +24,13 @@ pub(super) struct Creation {
     pub is_element: bool,
 }
 
+/// Transition of an instance, as its listeners hear it; what comes to be had no state before.
+pub(super) struct Transition {
+    pub(super) event: ItemEvent,
+    pub(super) from: Option<ItemState>,
+    pub(super) to: ItemState,
+}
+
 impl CaseMachine<'_> {
     /// An instance of an item comes to be in a stage; it is available.
     pub(super) fn create(
@@ -57,7 +64,7 @@ impl CaseMachine<'_> {
         let created = ItemEvent::Create;
         let moved = Moved { id, item: ix, event: created, criterion: None, parent: Some(parent) };
         self.todo.push_back(Todo::Moved(moved));
-        self.hear(id, item, created, (None, ItemState::Available))?;
+        self.hear(id, item, &Transition { event: created, from: None, to: ItemState::Available })?;
         if self.is_listener(item) {
             self.listen(id, ix)?;
         } else if item.entry.is_empty() && !creation.is_element {
@@ -108,7 +115,7 @@ impl CaseMachine<'_> {
             // The case has the status of what was completed last, as a variable.
             self.set_values(LocalId::ROOT, Map::from_iter([("businessStatus".to_owned(), status.clone())]));
         }
-        self.hear(id, item, event, (Some(from), to))?;
+        self.hear(id, item, &Transition { event, from: Some(from), to })?;
         if matches!(item.work, Work::Stage { .. }) {
             self.propagate(id, ix, event, to)?;
         }
@@ -216,14 +223,9 @@ impl CaseMachine<'_> {
         }
     }
 
-    /// Listeners of a transition: what they compute is set at once. What comes to be had no state before.
-    pub(super) fn hear(
-        &mut self,
-        id: LocalId,
-        item: &Item,
-        event: ItemEvent,
-        (from, to): (Option<ItemState>, ItemState),
-    ) -> Result<(), Rejection> {
+    /// Listeners of a transition: what they compute is set at once.
+    pub(super) fn hear(&mut self, id: LocalId, item: &Item, heard: &Transition) -> Result<(), Rejection> {
+        let Transition { event, from, to } = *heard;
         if item.extra.listeners.is_empty() {
             return Ok(());
         }

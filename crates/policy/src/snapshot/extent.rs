@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use super::{Bucket, Snapshot};
 use crate::asked::Asked;
-use crate::covers::Denies;
 use crate::decision::{ActionFilter, DeniedPlace, DeterminingRule, Effective, Target};
+use crate::denies::Denies;
 use crate::facts::{Effect, Source};
 use crate::filter::Extent;
 use crate::implied::counting;

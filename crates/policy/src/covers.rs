@@ -2,7 +2,7 @@
 //! denied to everyone is left out: it holds both of them alike, so that nobody gives or gets round it, and counted it would
 //! keep all from giving a role, and from lifting the deny itself.
 
-use crate::decision::{DeterminingRule, PrivilegeEscalation};
+use crate::decision::PrivilegeEscalation;
 use crate::denies::Denies;
 use crate::facts::{ANY, Effect, ResourceRule, RoleRules};
 use crate::implied::is_about;

@@ -92,9 +92,8 @@ pub(crate) async fn named<C: AsConn>(
 ) -> Result<Option<DatabaseRow>, Error> {
     let found = vector_databases::table
         .filter(vector_databases::organization_id.eq(Id::from(tenant)))
-        .filter(vector_databases::name.eq(name.as_str()))
-        .select(DatabaseRow::as_select());
-    Ok(on_conn!(conn, |conn| found.first(conn).await.optional()?))
+        .filter(vector_databases::name.eq(name.as_str()));
+    Ok(on_conn!(conn, |conn| found.select(DatabaseRow::as_select()).first(conn).await.optional()?))
 }
 
 pub(crate) async fn one(

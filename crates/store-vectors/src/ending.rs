@@ -101,8 +101,9 @@ pub(crate) fn of_live(row: &LiveRow) -> PassageRange {
 /// Takes what can be found of a file in a build's generation, and leaves its rows to the background.
 async fn replaced<C: AsConn>(conn: &mut C, row: &BuildRow) -> Result<Option<LiveRow>, Error> {
     let key = (row.organization_id, row.database_id, row.generation, row.file_id);
-    let found = vector_live::table.find(key).select(LiveRow::as_select());
-    let found: Option<LiveRow> = on_conn!(conn, |conn| found.first(conn).await.optional()?);
+    let found = vector_live::table.find(key);
+    let found: Option<LiveRow> =
+        on_conn!(conn, |conn| found.select(LiveRow::as_select()).first(conn).await.optional()?);
     if let Some(live) = &found {
         unlive(conn, live).await?;
         counts::leave(conn, (key.0, key.1), Leftover::Passages(of_live(live))).await?;
@@ -207,8 +208,9 @@ pub(crate) async fn settle_job<C: AsConn>(
 
 /// Lets the generation that is built serve once it is complete, or gives it up when its job did not succeed.
 pub(crate) async fn change_generation<C: AsConn>(conn: &mut C, of: Of) -> Result<(), Error> {
-    let found = vector_databases::table.find(of).select(DatabaseRow::as_select());
-    let found: Option<DatabaseRow> = on_conn!(conn, |conn| found.first(conn).await.optional()?);
+    let found = vector_databases::table.find(of);
+    let found: Option<DatabaseRow> =
+        on_conn!(conn, |conn| found.select(DatabaseRow::as_select()).first(conn).await.optional()?);
     let Some(database) = found else { return Ok(()) };
     let next: Option<NextGeneration> = database.next_recipe.as_deref().map(document::decode).transpose()?;
     let Some(next) = next else { return Ok(()) };

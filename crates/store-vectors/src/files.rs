@@ -229,9 +229,8 @@ async fn live_of<C: AsConn>(conn: &mut C, of: Of, file: Id) -> Result<Vec<LiveRo
         .filter(vector_live::organization_id.eq(of.0))
         .filter(vector_live::database_id.eq(of.1))
         .filter(vector_live::file_id.eq(file))
-        .order(vector_live::generation)
-        .select(LiveRow::as_select());
-    Ok(on_conn!(conn, |conn| all.load(conn).await?))
+        .order(vector_live::generation);
+    Ok(on_conn!(conn, |conn| all.select(LiveRow::as_select()).load(conn).await?))
 }
 
 pub(crate) async fn change(
@@ -353,9 +352,8 @@ async fn cancel_builds<C: AsConn>(
         .filter(vector_builds::organization_id.eq(of.0))
         .filter(vector_builds::database_id.eq(of.1))
         .filter(vector_builds::file_id.eq(file))
-        .filter(vector_builds::state.eq_any(OPEN_BUILDS))
-        .select(BuildRow::as_select());
-    let open: Vec<BuildRow> = on_conn!(conn, |conn| open.load(conn).await?);
+        .filter(vector_builds::state.eq_any(OPEN_BUILDS));
+    let open: Vec<BuildRow> = on_conn!(conn, |conn| open.select(BuildRow::as_select()).load(conn).await?);
     for build in open {
         // A file that is gone is no reason to give up the generation that is built: there its build counts as done.
         let is_next = Some(build.generation) == next;

@@ -1,6 +1,8 @@
 //! Leftovers: what goes in the background, so many rows at a time.
 
-use diesel::{BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper, delete};
+use diesel::{
+    BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper, delete,
+};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::TenantId;
 use heddle_store::{AsConn, Db, Error, Id, StoreError, on_conn, read, write_tx};
@@ -77,11 +79,10 @@ async fn in_generation<C: AsConn>(conn: &mut C, of: Of, generation: i64, most: u
             .filter(vector_live::organization_id.eq(of.0))
             .filter(vector_live::database_id.eq(of.1))
             .filter(vector_live::generation.eq(generation))
-            .order(vector_live::file_id)
-            .limit(1)
-            .select(LiveRow::as_select());
-        let next: Vec<LiveRow> = on_conn!(conn, |conn| next.load(conn).await?);
-        let Some(row) = next.first() else { return Ok(true) };
+            .order(vector_live::file_id);
+        let next: Option<LiveRow> =
+            on_conn!(conn, |conn| next.select(LiveRow::as_select()).first(conn).await.optional()?);
+        let Some(row) = &next else { return Ok(true) };
         if !passages(conn, of, of_live(row), most).await? {
             return Ok(false);
         }
@@ -100,9 +101,8 @@ async fn whole<C: AsConn>(conn: &mut C, of: Of, most: u32) -> Result<bool, Error
     let files = vector_files::table
         .filter(vector_files::organization_id.eq(of.0).and(vector_files::database_id.eq(of.1)))
         .order(vector_files::id)
-        .limit(i64::from(most / 10 + 1))
-        .select(FileRow::as_select());
-    let files: Vec<FileRow> = on_conn!(conn, |conn| files.load(conn).await?);
+        .limit(i64::from(most / 10 + 1));
+    let files: Vec<FileRow> = on_conn!(conn, |conn| files.select(FileRow::as_select()).load(conn).await?);
     for file in &files {
         crate::writing::set_fields(conn, (of, file.id), &[]).await?;
         drop_blob(conn, of, &file.sha256).await?;
@@ -175,15 +175,14 @@ pub(crate) async fn trim_changes(db: &Db, keep: u32, most: u32) -> Result<u64, S
     for (tenant, database, sequence) in databases {
         let old = sequence - i64::from(keep);
         let first: Option<i64> = read!(db, |conn| {
-            let first: Vec<i64> = vector_changes::table
+            Ok(vector_changes::table
                 .filter(vector_changes::organization_id.eq(tenant))
                 .filter(vector_changes::database_id.eq(database))
                 .order(vector_changes::sequence)
-                .limit(1)
                 .select(vector_changes::sequence)
-                .load(conn)
-                .await?;
-            Ok(first.first().copied())
+                .first(conn)
+                .await
+                .optional()?)
         })?;
         let Some(first) = first.filter(|first| *first <= old) else { continue };
         let last = old.min(first + i64::from(most));

@@ -21,18 +21,18 @@ use crate::words::{BuildWord, FileWord, StageWord};
 pub(crate) type Of = (Id, Id);
 
 pub(crate) async fn database<C: AsConn>(conn: &mut C, of: Of) -> Result<DatabaseRow, Error> {
-    let row = vector_databases::table.find(of).select(DatabaseRow::as_select());
-    Ok(on_conn!(conn, |conn| row.first(conn).await?))
+    let row = vector_databases::table.find(of);
+    Ok(on_conn!(conn, |conn| row.select(DatabaseRow::as_select()).first(conn).await?))
 }
 
 pub(crate) async fn job<C: AsConn>(conn: &mut C, tenant: Id, id: Id) -> Result<JobRow, Error> {
-    let row = vector_jobs::table.find((tenant, id)).select(JobRow::as_select());
-    Ok(on_conn!(conn, |conn| row.first(conn).await?))
+    let row = vector_jobs::table.find((tenant, id));
+    Ok(on_conn!(conn, |conn| row.select(JobRow::as_select()).first(conn).await?))
 }
 
 pub(crate) async fn file<C: AsConn>(conn: &mut C, of: Of, id: Id) -> Result<Option<FileRow>, Error> {
-    let row = vector_files::table.find((of.0, of.1, id)).select(FileRow::as_select());
-    Ok(on_conn!(conn, |conn| row.first(conn).await.optional()?))
+    let row = vector_files::table.find((of.0, of.1, id));
+    Ok(on_conn!(conn, |conn| row.select(FileRow::as_select()).first(conn).await.optional()?))
 }
 
 pub(crate) async fn found_build<C: AsConn>(
@@ -40,8 +40,8 @@ pub(crate) async fn found_build<C: AsConn>(
     tenant: Id,
     id: Id,
 ) -> Result<Option<BuildRow>, Error> {
-    let row = vector_builds::table.find((tenant, id)).select(BuildRow::as_select());
-    Ok(on_conn!(conn, |conn| row.first(conn).await.optional()?))
+    let row = vector_builds::table.find((tenant, id));
+    Ok(on_conn!(conn, |conn| row.select(BuildRow::as_select()).first(conn).await.optional()?))
 }
 
 /// A build that somebody works on; `NotFound` when it is over.

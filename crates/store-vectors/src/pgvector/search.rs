@@ -95,7 +95,7 @@ impl Partition {
             Some(_) => query.bind::<Text, _>(ranges).load(conn).await?,
             None => query.load(conn).await?,
         };
-        if found.first().is_none_or(|first| first.sequence.is_none()) {
+        if found.as_slice().first().is_none_or(|first| first.sequence.is_none()) {
             return Err(IndexError::Rebuild("the vectors are not all there".to_owned()).into());
         }
         Ok(found.into_iter().filter(|one| one.passage_id.is_some()).collect())

@@ -17,6 +17,7 @@ use super::{Element, Instantiates, NodeIx, ScopeIx, Start, Throw, Trigger, Work,
 use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::model::{Node, NodeBpmn};
 use heddle_settings::ReadCall;
+use heddle_settings::service::{KINDS, service_kind};
 use std::sync::Arc;
 
 impl Builder<'_> {
@@ -64,6 +65,12 @@ impl Builder<'_> {
 
     /// The job of a worker, where the settings or the model ask for one, else the work of the element.
     fn job_or_work(&mut self, ix: NodeIx, element: Element, raw: &Raw<'_>) -> Result<Work, Refused> {
+        if let Some(settings) = &raw.node.configuration
+            && element == Element::ServiceTask
+            && let Some(kind) = service_kind(settings)
+        {
+            return kind.read(settings).map(|job| Work::Job(Arc::new(job)));
+        }
         let asked = match &raw.node.configuration {
             Some(settings) if element.may_be_a_job() => JobTask::read(settings)?,
             _ => None,
@@ -378,12 +385,14 @@ impl Builder<'_> {
             Some("dmn") if element == Element::BusinessRuleTask => {}
             Some("feel") if element.may_compute() => {}
             Some("workflow") if element == Element::CallActivity => {}
+            Some(kind) if element == Element::ServiceTask && is_service(kind) => {}
             Some(kind) => {
                 let place = match kind {
                     "feel" => Some("script, service, send and business rule tasks"),
                     "dmn" => Some("business rule tasks"),
                     "workflow" => Some("call activities"),
                     kind if kind.starts_with("human.") => Some("user tasks"),
+                    kind if is_service(kind) => Some("service tasks"),
                     _ => None,
                 };
                 let sentence = match place {
@@ -408,6 +417,11 @@ impl Builder<'_> {
             self.check_settings(id, element, settings);
         }
     }
+}
+
+/// Whether a kind is work of the service itself.
+fn is_service(kind: &str) -> bool {
+    KINDS.iter().any(|one| one.name == kind)
 }
 
 /// Whether the settings of a task hold a FEEL expression.

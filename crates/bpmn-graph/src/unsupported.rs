@@ -11,6 +11,7 @@ use super::{DataStore, Element, Graph, Throw, Work, element};
 use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::element::ElementKind;
 use heddle_bpmn::model::{Bpmn, CorrelationKey, Edge, Process, WorkflowDefinition, graphs, nodes};
+use heddle_settings::service::{ServiceKind, service_kind};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
@@ -304,8 +305,10 @@ impl Builder<'_> {
     /// Refuses settings that would be ignored, and warns of those without a bearing on the flow.
     pub(super) fn check_settings(&mut self, id: &str, element: Element, settings: &Map<String, Value>) {
         let given = |member: &str| settings.get(member).is_some_and(asks);
+        let service = service_kind(settings);
+        let is_own = |member: &str| service.is_some_and(|kind| kind.has(member));
         for Refusal { member, reason, remedy, .. } in
-            REFUSED.iter().filter(|one| given(one.member) && !(one.at)(element))
+            REFUSED.iter().filter(|one| given(one.member) && !(one.at)(element) && !is_own(one.member))
         {
             let sentence = format!("{member}: {reason}");
             self.refuse_with(id, "unsupportedSetting", sentence, "10.3.1", remedy);
@@ -332,7 +335,12 @@ impl Builder<'_> {
         } else {
             (OF_JOBS, "it has no effect here: the node is not the job of a worker")
         };
+        let service = service_kind(settings);
+        let is_own = |member: &str| service.is_some_and(|kind| kind.has(member));
         for &member in dead.iter().filter(|member| settings.get(**member).is_some_and(asks)) {
+            if is_own(member) {
+                continue;
+            }
             // A human task has a priority of its own, and only what may be a job is not refused its headers.
             if member == "priority" && matches!(work, Work::User(_)) {
                 continue;
@@ -441,9 +449,13 @@ pub fn unknown_settings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
             continue;
         };
         let id = at.node.element_id().unwrap_or_default();
+        let service = service_kind(settings).filter(|_| element == Element::ServiceTask);
         for (member, value) in settings.iter().filter(|(_, value)| asks(value)) {
             let place = format!("{}.configuration.{member}", at.path);
-            let one = unknown_setting(element, member);
+            let one = match service {
+                Some(kind) => unknown_member(kind, member),
+                None => unknown_setting(element, member),
+            };
             found.extend(one.map(|one| one.with_element(id).with_path(place)));
             let parts = match member.as_str() {
                 "inputs" | "outputs" => OF_A_MAPPING,
@@ -505,6 +517,18 @@ pub fn called_elsewhere(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
         }
     }
     found
+}
+
+/// The finding about a member that a node kind of the service does not have.
+fn unknown_member(kind: &ServiceKind, member: &str) -> Option<Diagnostic> {
+    // What is known and not executed there is told by the compilation.
+    if kind.has(member) || EVERYWHERE.contains(&member) || REFUSED.iter().any(|one| one.member == member) {
+        return None;
+    }
+    let own: Vec<&str> = kind.members.iter().map(|own| own.name).collect();
+    let sentence =
+        format!("{member}: there is no such setting; the kind `{}` has {}", kind.name, own.join(", "));
+    Some(diagnostic::error("unknownSetting", sentence).with_clause("10.3.1"))
 }
 
 fn unknown_setting(element: Element, member: &str) -> Option<Diagnostic> {

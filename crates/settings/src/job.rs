@@ -1,6 +1,7 @@
 //! Jobs of external workers, and the mappings of values that go into an activity and come out of it.
 
 use super::calculation::{self, Target, Wrong, wrong};
+use super::service::is_own_type;
 use super::setting::Setting;
 use heddle_kernel::IsoDuration;
 use serde_json::{Map, Value};
@@ -35,6 +36,9 @@ pub struct JobTask {
     pub headers: Map<String, Value>,
     /// Variable that takes all that the worker gives, as one.
     pub result_variable: Option<Arc<str>>,
+    /// Settings that the engine evaluates and adds to the headers, of work that the service does itself (see
+    /// [`crate::service`]); none where a worker does it.
+    pub arguments: Option<Vec<(Arc<str>, Setting)>>,
 }
 
 /// A value, or FEEL after `=`; none where it is absent or null.
@@ -90,6 +94,7 @@ impl JobTask {
             priority: number(settings, "priority")?,
             headers,
             result_variable: calculation::text(settings, "resultVariable")?.map(Arc::from),
+            arguments: None,
         })
     }
 
@@ -100,6 +105,9 @@ impl JobTask {
     pub fn read(settings: &Map<String, Value>) -> Result<Option<Self>, Wrong> {
         match calculation::text(settings, "jobType")? {
             None => Ok(None),
+            Some(own) if is_own_type(own) => Err(wrong(format!(
+                "jobType: `{own}` is a type of the service's own jobs, which no worker gets"
+            ))),
             Some(_) => match setting(settings, "jobType")? {
                 Some(job_type) => Self::of(job_type, settings).map(Some),
                 None => Ok(None),

@@ -11,6 +11,7 @@ mod human;
 mod job;
 pub mod juel;
 mod script;
+pub mod service;
 mod setting;
 pub mod timer;
 pub mod xpath;

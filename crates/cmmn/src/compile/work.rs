@@ -8,6 +8,7 @@ use crate::finding::Severity;
 use crate::model::{Callable, PlanItemDefinition};
 use crate::plan::{Extra, LifecycleListener, Work};
 use heddle_feel::{Dialect, Expression};
+use heddle_settings::service::service_kind;
 use heddle_settings::{
     DecisionTask, JobTask, Mappings, ReadCall, Script, ScriptTask, Setting, Target, TimerDefinition,
     TimerKind, UserTask, Wrong, calculation, expression, juel,
@@ -203,7 +204,11 @@ impl<'m> Builder<'m> {
             "task" => &[OF_JOBS, OF_SCRIPTS, OF_TASKS],
             _ => &[],
         };
-        let known: Vec<&[&str]> = known.iter().copied().chain([EVERYWHERE, OF_CONTROLS]).collect();
+        let service = service_kind(&own.settings).filter(|_| kind == "task");
+        let members: Vec<&str> =
+            service.iter().flat_map(|kind| kind.members.iter().map(|member| member.name)).collect();
+        let known: Vec<&[&str]> =
+            known.iter().copied().chain([EVERYWHERE, OF_CONTROLS, members.as_slice()]).collect();
         self.only_settings(item, &own.settings, &format!("a {kind}"), &known);
         let work = match kind {
             "stage" => Some(self.stage_work(item, definition, &own.settings)),
@@ -491,6 +496,24 @@ impl<'m> Builder<'m> {
         let format = own.settings.get("scriptFormat").and_then(Value::as_str);
         let computed = computed_code(&own.settings);
         let own = &Own { settings: computed, ..*own };
+        match (service_kind(&own.settings), own.settings.get("kind").and_then(Value::as_str)) {
+            (Some(kind), _) => match kind.read(&own.settings) {
+                Ok(job) => {
+                    self.mapped(own, passed, extra);
+                    return Some(Work::Job { job: Arc::new(job) });
+                }
+                Err(wrong) => {
+                    self.wrong(own.item, vec![wrong]);
+                    return None;
+                }
+            },
+            (None, Some(kind)) if kind != "feel" => {
+                let message = format!("configuration.kind: there is no executor for the kind `{kind}` yet");
+                self.error(own.item, ("unsupportedImplementation", CLAUSE), message);
+                return None;
+            }
+            (None, _) => {}
+        }
         match JobTask::read(&own.settings) {
             Ok(Some(job)) => {
                 self.mapped(own, passed, extra);

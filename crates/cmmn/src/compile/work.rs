@@ -18,6 +18,9 @@ use std::sync::Arc;
 
 const CLAUSE: &str = "5.4.10";
 
+/// Mark of a fault that was told.
+struct Reported;
+
 /// Settings that every item and definition may have.
 const EVERYWHERE: &[&str] = &["listeners", "kind"];
 /// Settings that only show something.
@@ -496,23 +499,13 @@ impl<'m> Builder<'m> {
         let format = own.settings.get("scriptFormat").and_then(Value::as_str);
         let computed = computed_code(&own.settings);
         let own = &Own { settings: computed, ..*own };
-        match (service_kind(&own.settings), own.settings.get("kind").and_then(Value::as_str)) {
-            (Some(kind), _) => match kind.read(&own.settings) {
-                Ok(job) => {
-                    self.mapped(own, passed, extra);
-                    return Some(Work::Job { job: Arc::new(job) });
-                }
-                Err(wrong) => {
-                    self.wrong(own.item, vec![wrong]);
-                    return None;
-                }
-            },
-            (None, Some(kind)) if kind != "feel" => {
-                let message = format!("configuration.kind: there is no executor for the kind `{kind}` yet");
-                self.error(own.item, ("unsupportedImplementation", CLAUSE), message);
-                return None;
+        match self.service(own) {
+            Ok(None) => {}
+            Ok(Some(job)) => {
+                self.mapped(own, passed, extra);
+                return Some(Work::Job { job: Arc::new(job) });
             }
-            (None, _) => {}
+            Err(Reported) => return None,
         }
         match JobTask::read(&own.settings) {
             Ok(Some(job)) => {
@@ -557,6 +550,22 @@ impl<'m> Builder<'m> {
             Err(wrong) => {
                 self.wrong(own.item, wrong);
                 None
+            }
+        }
+    }
+
+    /// The job of a task whose kind is one of the service's; none where it has no kind.
+    fn service(&mut self, own: &Own<'_, 'm>) -> Result<Option<JobTask>, Reported> {
+        match (service_kind(&own.settings), own.settings.get("kind").and_then(Value::as_str)) {
+            (Some(kind), _) => kind.read(&own.settings).map(Some).map_err(|wrong| {
+                self.wrong(own.item, vec![wrong]);
+                Reported
+            }),
+            (None, None | Some("feel")) => Ok(None),
+            (None, Some(kind)) => {
+                let message = format!("configuration.kind: there is no executor for the kind `{kind}` yet");
+                self.error(own.item, ("unsupportedImplementation", CLAUSE), message);
+                Err(Reported)
             }
         }
     }

@@ -79,6 +79,7 @@ const LAYERS: &[Layer] = &[
             "heddle-policy",
             "heddle-usecase",
             "heddle-feel",
+            "heddle-settings",
             "heddle-dmn",
             "heddle-bpmn-graph",
             "heddle-cmmn",

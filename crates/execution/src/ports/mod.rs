@@ -5,6 +5,7 @@ mod directory;
 mod jobs;
 mod permit;
 mod runs;
+mod service;
 mod subscribers;
 mod versions;
 
@@ -13,5 +14,6 @@ pub use directory::*;
 pub use jobs::*;
 pub use permit::*;
 pub use runs::*;
+pub use service::*;
 pub use subscribers::*;
 pub use versions::*;

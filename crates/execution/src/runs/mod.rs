@@ -30,7 +30,7 @@ pub use evaluate::{DecisionCall, DecisionResult};
 pub use feed::{FeedEvent, FeedFilter, FeedLook};
 pub use jobs::{
     ActivateJobs, ActivatedJob, DEFAULT_JOBS, DEFAULT_LAPSES, DEFAULT_LOCK_MS, JobCondition, JobError,
-    JobFailure, MAX_JOBS, MAX_LOCK_MS, MAX_TYPES, MAX_WAIT_MS,
+    JobFailure, MAX_JOBS, MAX_LOCK_MS, MAX_TYPES, MAX_WAIT_MS, TakenOwn,
 };
 pub use locks::Locks;
 pub use opening::CASE_FILE;

@@ -50,7 +50,7 @@ pub struct JobError {
 }
 
 /// Change of a held job by its holder.
-struct Settling {
+pub(super) struct Settling {
     epoch: i64,
     command: Command,
     outcome: JobOutcome,
@@ -58,6 +58,34 @@ struct Settling {
     digest: String,
     /// Message that stands with the job if it stays open.
     message: Option<String>,
+}
+
+impl Settling {
+    pub(super) fn completion(job: JobId, epoch: i64, variables: Map<String, Value>) -> Self {
+        let digest = canonical_sha256(&json!(variables));
+        let command = Command::CompleteJob { job_id: job, variables };
+        Self { epoch, command, outcome: JobOutcome::Completed, digest, message: None }
+    }
+
+    pub(super) fn failure(job: JobId, failure: JobFailure) -> Self {
+        let JobFailure { epoch, message, details, retries, retry_after_ms } = failure;
+        let kept = heddle_kernel::shortened(&message).chars().take(MESSAGE_MAX).collect();
+        let command = Command::FailJob { job_id: job, message, details, retries, retry_after_ms };
+        Self { epoch, command, outcome: JobOutcome::Error, digest: String::new(), message: Some(kept) }
+    }
+
+    pub(super) fn error(job: JobId, error: JobError) -> Self {
+        let JobError { epoch, code, message, variables } = error;
+        let digest = canonical_sha256(&json!([code, message, variables]));
+        let kept = format!("The error `{code}` is not caught.");
+        let command = Command::ThrowJobError { job_id: job, code, message, variables };
+        Self { epoch, command, outcome: JobOutcome::Error, digest, message: Some(kept) }
+    }
+}
+
+/// A caller as the one who asks for a step.
+fn by(context: &RequestContext) -> Initiator {
+    Initiator::new(context.now(), Some(context.user_id()))
 }
 
 impl Runs {
@@ -74,10 +102,8 @@ impl Runs {
         epoch: i64,
         variables: Map<String, Value>,
     ) -> Result<KnownJob, UseCaseError> {
-        let digest = canonical_sha256(&json!(variables));
-        let command = Command::CompleteJob { job_id: job, variables };
-        let settling = Settling { epoch, command, outcome: JobOutcome::Completed, digest, message: None };
-        self.settle(authorized.key(), context, job, settling).await
+        let settling = Settling::completion(job, epoch, variables);
+        self.settle(authorized.key(), by(context), job, settling).await
     }
 
     /// Ends an attempt that failed: the job waits for its next one, or an incident says that there is none.
@@ -91,17 +117,8 @@ impl Runs {
         job: JobId,
         failure: JobFailure,
     ) -> Result<KnownJob, UseCaseError> {
-        let JobFailure { epoch, message, details, retries, retry_after_ms } = failure;
-        let kept = heddle_kernel::shortened(&message).chars().take(MESSAGE_MAX).collect();
-        let command = Command::FailJob { job_id: job, message, details, retries, retry_after_ms };
-        let settling = Settling {
-            epoch,
-            command,
-            outcome: JobOutcome::Error,
-            digest: String::new(),
-            message: Some(kept),
-        };
-        self.settle(authorized.key(), context, job, settling).await
+        let settling = Settling::failure(job, failure);
+        self.settle(authorized.key(), by(context), job, settling).await
     }
 
     /// Ends a job with a BPMN error, which the scopes around its node catch; one that none catches is an incident.
@@ -115,12 +132,8 @@ impl Runs {
         job: JobId,
         error: JobError,
     ) -> Result<KnownJob, UseCaseError> {
-        let JobError { epoch, code, message, variables } = error;
-        let digest = canonical_sha256(&json!([code, message, variables]));
-        let kept = format!("The error `{code}` is not caught.");
-        let command = Command::ThrowJobError { job_id: job, code, message, variables };
-        let settling = Settling { epoch, command, outcome: JobOutcome::Error, digest, message: Some(kept) };
-        self.settle(authorized.key(), context, job, settling).await
+        let settling = Settling::error(job, error);
+        self.settle(authorized.key(), by(context), job, settling).await
     }
 
     /// Holds a job longer: so many milliseconds from now.
@@ -176,15 +189,15 @@ impl Runs {
     ) -> Result<KnownJob, UseCaseError> {
         let open = self.open(authorized.key(), job).await?;
         let command = Command::SetJobRetries { job_id: job, retries };
-        self.step_job(context, &open, &command, &|_| Ok(())).await?;
+        self.step_job(by(context), &open, &command, &|_| Ok(())).await?;
         self.job(open.tenant, job).await
     }
 
     /// Carries out what a holder asks for.
-    async fn settle(
+    pub(super) async fn settle(
         &self,
         key: &Key<resource::Job>,
-        context: &RequestContext,
+        by: Initiator,
         job: JobId,
         settling: Settling,
     ) -> Result<KnownJob, UseCaseError> {
@@ -208,14 +221,14 @@ impl Runs {
             epoch: *epoch,
             outcome: *outcome,
             digest: digest.clone(),
-            ended_at: context.now(),
+            ended_at: by.now,
         };
         let is_over = AtomicBool::new(false);
         let amend = |write: &mut RunWrite| -> Result<(), UseCaseError> {
             is_over.store(by_holder(write, &ending, message.as_deref())?, Ordering::Relaxed);
             Ok(())
         };
-        match self.step_job(context, &held, command, &amend).await {
+        match self.step_job(by, &held, command, &amend).await {
             Ok(()) if is_over.load(Ordering::Relaxed) => Ok(KnownJob::Ended(Box::new(ending))),
             Ok(()) => self.known(key, job).await,
             // Somebody was faster: the same worker's first call, another worker, or the end of the run.
@@ -233,12 +246,11 @@ impl Runs {
     /// One step of a job's run.
     async fn step_job(
         &self,
-        context: &RequestContext,
+        by: Initiator,
         job: &Job,
         command: &Command,
         amend: &(dyn Fn(&mut RunWrite) -> Result<(), UseCaseError> + Send + Sync),
     ) -> Result<(), UseCaseError> {
-        let by = Initiator::new(context.now(), Some(context.user_id()));
         let choose = |_: &Run| Ok(Some(command.clone()));
         let record = |_: &Run| Journal::default();
         self.advance_amended(&job.instance(), by, Said::default(), choose, amend, &record).await.map(drop)

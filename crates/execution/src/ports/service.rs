@@ -1,0 +1,140 @@
+//! Work of the service's own node kinds: who does it, in whose name, and what becomes of it. What such a kind is, and the
+//! way that all of them take, is told in [`heddle_settings::service`].
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use heddle_kernel::{DefinitionKind, JobId, RunId, TenantId, Timestamp, UserId, WorkflowId};
+use heddle_policy::RequestContext;
+use heddle_usecase::UseCaseError;
+use serde_json::{Map, Value};
+
+/// Job of the service that is to be done now.
+#[derive(Clone, PartialEq)]
+pub struct ServiceJob {
+    /// The organisation.
+    pub tenant: TenantId,
+    /// The job.
+    pub job: JobId,
+    /// The attempt, from 1: with the job it names what is asked for, for those who must ask for nothing twice.
+    pub attempt: u32,
+    /// Epoch under which it is held.
+    pub epoch: i64,
+    /// Kind of the node.
+    pub kind: String,
+    /// Values of its settings.
+    pub arguments: Map<String, Value>,
+    /// Kind of the instance.
+    pub instance_kind: DefinitionKind,
+    /// The run or case.
+    pub run: RunId,
+    /// Workflow of the run, or case type of the case.
+    pub definition: WorkflowId,
+    /// Version of the definition.
+    pub version: i32,
+    /// Id of the element.
+    pub node_id: String,
+    /// User who started the instance; none where an event or a timer did.
+    pub starter: Option<UserId>,
+}
+
+impl std::fmt::Debug for ServiceJob {
+    /// The job without what it is about.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = f.debug_struct("ServiceJob");
+        shown.field("job", &self.job).field("kind", &self.kind).field("attempt", &self.attempt);
+        shown.finish_non_exhaustive()
+    }
+}
+
+/// Call of a node kind: the job with the rights that its work has.
+#[derive(Debug, Clone)]
+pub struct ServiceCall {
+    /// The job.
+    pub job: ServiceJob,
+    /// Person in whose name it is done, with the rights that they have now: who started the instance, else who published
+    /// the version that it follows.
+    pub context: RequestContext,
+}
+
+/// Reason for which the work of a node was not done.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ServiceFault {
+    /// Something that passes: the next attempt may do.
+    #[error("{message}")]
+    Again {
+        /// A sentence for people, without secrets.
+        message: String,
+        /// The least time before the next attempt.
+        after: Option<Duration>,
+    },
+    /// Something that another attempt meets as well: an incident at once.
+    #[error("{message}")]
+    Refused {
+        /// A sentence for people, without secrets.
+        message: String,
+    },
+    /// A BPMN error, which the scopes around the node catch; in a case an incident.
+    #[error("{code}: {message}")]
+    Error {
+        /// Code of the error.
+        code: String,
+        /// A sentence for people, without secrets.
+        message: String,
+        /// Variables for whoever catches it.
+        variables: Map<String, Value>,
+    },
+}
+
+impl From<UseCaseError> for ServiceFault {
+    fn from(error: UseCaseError) -> Self {
+        let message = error.in_words();
+        match error {
+            UseCaseError::NotFound
+            | UseCaseError::Invalid(_)
+            | UseCaseError::Conflict(_)
+            | UseCaseError::Forbidden(_)
+            | UseCaseError::LimitReached { .. }
+            | UseCaseError::Unauthenticated => Self::Refused { message },
+            UseCaseError::Internal(_) => {
+                tracing::error!(error = message, "the work of a node failed within");
+                Self::Again {
+                    message: "The work failed for a reason of the service's own.".to_owned(),
+                    after: None,
+                }
+            }
+            UseCaseError::Throttled { .. }
+            | UseCaseError::RateLimited { .. }
+            | UseCaseError::Busy
+            | UseCaseError::QueueFull { .. }
+            | UseCaseError::Abandoned { .. }
+            | UseCaseError::Unavailable(_) => Self::Again { message, after: None },
+        }
+    }
+}
+
+/// Does the work of node kinds. It may be called for the same job and attempt more than once, where the process ended
+/// before its answer was recorded.
+#[async_trait]
+pub trait ServiceWork: Send + Sync {
+    /// Names of the kinds.
+    fn kinds(&self) -> &'static [&'static str];
+
+    /// Does the work; gives the variables of the node. Dropped when it takes longer than jobs of the service may.
+    ///
+    /// # Errors
+    /// [`ServiceFault`].
+    async fn call(&self, call: &ServiceCall) -> Result<Map<String, Value>, ServiceFault>;
+}
+
+/// Knows in whose name the work of a node is done.
+#[async_trait]
+pub trait ServiceRights: Send + Sync {
+    /// Context of the person with the rights that they have at an instant; none when they have no account any more, or are
+    /// no member of the organisation.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    async fn context(&self, job: &ServiceJob, now: Timestamp)
+    -> Result<Option<RequestContext>, UseCaseError>;
+}

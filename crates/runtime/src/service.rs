@@ -1,0 +1,164 @@
+//! Work of the service's own node kinds: an errand for each attempt at such a job (see [`heddle_settings::service`]).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use heddle_kernel::{Clock, JobId, TenantId, UserId};
+use heddle_usecase::UseCaseError;
+use heddle_usecase::errand::{Bounds, Errand, ErrandKind, Executor, Outcome, Settled, Settlement};
+use heddle_workflows::ports::{ServiceCall, ServiceFault, ServiceJob, ServiceRights, ServiceWork};
+use heddle_workflows::runs::{Runs, TakenOwn};
+use serde_json::{Map, Value};
+
+/// Time that the work of a node may take.
+const LIMIT: Duration = Duration::from_mins(10);
+/// Time beyond it for which a job is held: what comes of the work is written in it.
+const MARGIN: Duration = Duration::from_secs(30);
+/// Wait for a database that does not answer.
+const AWAY: Duration = Duration::from_secs(5);
+
+/// Bounds of the service's own jobs on one node.
+const BOUNDS: Bounds = Bounds {
+    total: 32,
+    organization: 16,
+    target: 8,
+    ahead: 1,
+    time_limit: Duration::from_mins(11),
+    // What a run waits for is never dropped for being much or old.
+    backlog: 1 << 40,
+    oldest: Duration::from_hours(24 * 365),
+};
+
+/// Does the work of the service's own node kinds.
+pub struct ServiceExecutor {
+    runs: Arc<Runs>,
+    rights: Arc<dyn ServiceRights>,
+    clock: Arc<dyn Clock>,
+    work: HashMap<&'static str, Arc<dyn ServiceWork>>,
+}
+
+impl std::fmt::Debug for ServiceExecutor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ServiceExecutor").field("kinds", &self.work.keys()).finish_non_exhaustive()
+    }
+}
+
+/// What an attempt came to, and in whose name.
+struct Attempt {
+    by: Option<UserId>,
+    outcome: Result<Map<String, Value>, ServiceFault>,
+}
+
+impl ServiceExecutor {
+    /// Executor of the kinds that these know.
+    #[must_use]
+    pub fn new(
+        runs: Arc<Runs>,
+        rights: Arc<dyn ServiceRights>,
+        clock: Arc<dyn Clock>,
+        work: Vec<Arc<dyn ServiceWork>>,
+    ) -> Self {
+        let of = |one: Arc<dyn ServiceWork>| {
+            one.kinds().iter().map(|kind| (*kind, Arc::clone(&one))).collect::<Vec<_>>()
+        };
+        let work = work.into_iter().flat_map(of).collect();
+        Self { runs, rights, clock, work }
+    }
+
+    /// Tries the work of a job that is held.
+    async fn attempt(&self, job: &ServiceJob) -> Attempt {
+        let nobody = |outcome| Attempt { by: None, outcome: Err(outcome) };
+        let Some(work) = self.work.get(job.kind.as_str()) else {
+            let message = format!("This server does not do the kind `{}`.", job.kind);
+            return nobody(ServiceFault::Again { message, after: None });
+        };
+        let context = match self.rights.context(job, self.clock.now()).await {
+            Ok(Some(context)) => context,
+            Ok(None) => {
+                let message =
+                    "Nobody has the rights for it: neither who started it nor who published its version \
+                               is a member any more."
+                        .to_owned();
+                return nobody(ServiceFault::Refused { message });
+            }
+            Err(error) => return nobody(error.into()),
+        };
+        let by = Some(context.user_id());
+        let call = ServiceCall { job: job.clone(), context };
+        let outcome = match tokio::time::timeout(LIMIT, work.call(&call)).await {
+            Ok(outcome) => outcome,
+            Err(_) => {
+                let message = format!("The work took longer than {} seconds.", LIMIT.as_secs());
+                Err(ServiceFault::Again { message, after: None })
+            }
+        };
+        Attempt { by, outcome }
+    }
+
+    /// Records what an attempt came to. An answer that the run has no room for is an incident.
+    async fn end(&self, job: &ServiceJob, attempt: Attempt) -> Result<(), UseCaseError> {
+        let Attempt { by, outcome } = attempt;
+        match self.runs.end_own_job(job, by, outcome).await {
+            Err(error @ UseCaseError::Invalid(_)) => {
+                let message = format!("The answer is not taken: {}", error.in_words());
+                self.runs.end_own_job(job, by, Err(ServiceFault::Refused { message })).await
+            }
+            other => other,
+        }
+    }
+
+    async fn work(&self, tenant: TenantId, id: JobId) -> Outcome {
+        let now = self.clock.now();
+        let held = i64::try_from((LIMIT + MARGIN).as_millis()).unwrap_or(i64::MAX);
+        let job = match self.runs.take_own_job(tenant, id, now.plus_millis(held)).await {
+            Ok(TakenOwn::Taken(job)) => job,
+            Ok(TakenOwn::NotBefore(at)) => {
+                let after = Some(at.duration_since(now).max(AWAY));
+                return Outcome::Failed { message: "The job is held, or not due yet.".to_owned(), after };
+            }
+            Ok(TakenOwn::Over) => return Outcome::Done,
+            Err(error) => return away(&error),
+        };
+        let attempt = self.attempt(&job).await;
+        match self.end(&job, attempt).await {
+            Ok(()) => Outcome::Done,
+            Err(error) => away(&error),
+        }
+    }
+}
+
+/// Another try for what was not written, or not read: the job's lock runs out by then.
+fn away(error: &UseCaseError) -> Outcome {
+    tracing::warn!(error = error.in_words(), "a job of the service is tried later");
+    Outcome::Failed { message: error.to_string(), after: Some(AWAY) }
+}
+
+#[async_trait]
+impl Executor for ServiceExecutor {
+    fn kind(&self) -> ErrandKind {
+        ErrandKind::Service
+    }
+
+    fn bounds(&self) -> Bounds {
+        BOUNDS
+    }
+
+    async fn run(&self, errand: &Errand) -> Outcome {
+        match errand.errand.payload.parse::<JobId>() {
+            Ok(id) => self.work(errand.errand.lane.tenant, id).await,
+            Err(error) => Outcome::Refused { message: format!("the job's id does not read: {error}") },
+        }
+    }
+
+    async fn ended(&self, settled: &Settled) {
+        // A job that ended the process again and again is an incident of its run.
+        let Settlement::Aside { message, .. } = &settled.settlement else { return };
+        let of = &settled.errand.errand;
+        let Ok(id) = of.payload.parse::<JobId>() else { return };
+        if let Err(error) = self.runs.give_up_own_job(of.lane.tenant, id, message.clone()).await {
+            tracing::error!(error = error.in_words(), job = %id, "a job of the service is not set aside");
+        }
+    }
+}

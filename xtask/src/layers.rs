@@ -222,6 +222,21 @@ const LAYERS: &[Layer] = &[
     Layer { name: "heddle-passages", knows: &[] },
     // The built-in model: it knows texts and vectors, and nobody who asks for them.
     Layer { name: "heddle-embedding", knows: &[] },
+    // What does the work of the service's own node kinds: between the areas, as the composition is.
+    Layer {
+        name: "heddle-service-nodes",
+        knows: &[
+            "heddle-kernel",
+            "heddle-policy",
+            "heddle-usecase",
+            "heddle-definitions",
+            "heddle-execution",
+            "heddle-identity",
+            "heddle-vectors",
+            "heddle-models",
+            "heddle-guardrails",
+        ],
+    },
     Layer { name: "heddle-server", knows: &["*"] },
     Layer { name: "heddle", knows: &["*"] },
     Layer { name: "heddle-harness-kit", knows: &[] },

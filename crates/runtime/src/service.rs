@@ -1,4 +1,4 @@
-//! Work of the service's own node kinds: an errand for each attempt at such a job (see [`heddle_settings::service`]).
+//! Work of the service's own node kinds: an errand for each attempt at such a job: what such a kind is, the crate of settings tells.
 
 use std::collections::HashMap;
 use std::sync::Arc;

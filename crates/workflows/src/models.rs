@@ -14,7 +14,9 @@ use heddle_usecase::{Admission, Compute, InPlace, StoreError, computed};
 use serde_json::Value;
 
 use crate::decisions;
-use crate::ports::{DefinitionNames, NamedDefinitions, Standing, Versions, WorkflowStore, decision_name};
+use crate::ports::{
+    DefinitionNames, NamedDefinitions, Standing, Versions, WorkflowStore, decision_name, used_databases,
+};
 use crate::records::{Version, WorkflowState};
 use crate::schema::Checker;
 use crate::{Problem, UseCaseError};
@@ -218,8 +220,8 @@ impl Versions for CompiledVersions {
 /// Most processes of one definition by which it can be called from another; and most decisions.
 const MOST_CALLABLE: usize = 1_000;
 
-/// Names by which a stored definition is found from others: the ids of its processes, and the ids and names of its
-/// decisions, each as [`decision_name`] says.
+/// Names by which a stored definition is found from others: the ids of its processes, the ids and names of its decisions,
+/// each as [`decision_name`] says, and the vector databases that its nodes name, each as [`crate::ports::database_name`] says.
 #[must_use]
 pub fn callable_names(definition: &Value) -> Vec<String> {
     let mut found = process_ids(definition);
@@ -232,6 +234,7 @@ pub fn callable_names(definition: &Value) -> Vec<String> {
     names.dedup();
     names.truncate(MOST_CALLABLE);
     found.append(&mut names);
+    found.extend(used_databases(definition));
     found
 }
 

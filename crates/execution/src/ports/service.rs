@@ -6,6 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use heddle_kernel::{DefinitionKind, JobId, RunId, TenantId, Timestamp, UserId, WorkflowId};
 use heddle_policy::RequestContext;
+use heddle_settings::service::database_of;
 use heddle_usecase::UseCaseError;
 use serde_json::{Map, Value};
 
@@ -137,4 +138,48 @@ pub trait ServiceRights: Send + Sync {
     /// `Unavailable`.
     async fn context(&self, job: &ServiceJob, now: Timestamp)
     -> Result<Option<RequestContext>, UseCaseError>;
+}
+
+/// Name by which the published definitions are found that name a vector database. No process and no case is called so.
+#[must_use]
+pub fn database_name(database: &str) -> String {
+    format!("\u{1f}vector-database:{database}")
+}
+
+/// Names of the vector databases that the nodes of a stored definition name, each as [`database_name`] says, and each
+/// once. What only an expression tells is not among them.
+#[must_use]
+pub fn used_databases(definition: &Value) -> Vec<String> {
+    let (mut found, mut ahead) = (Vec::new(), vec![definition]);
+    while let Some(value) = ahead.pop() {
+        match value {
+            Value::Array(items) => ahead.extend(items),
+            Value::Object(members) => {
+                let settings = members.get("configuration").and_then(Value::as_object);
+                found.extend(settings.and_then(database_of).map(database_name));
+                ahead.extend(members.values());
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn databases_are_found_wherever_their_node_stands() {
+        let node = |kind: &str, name: &str| json!({ "configuration": { "kind": kind, "database": name } });
+        let definition = json!({
+            "nodes": [node("vector.query", "manuals"), node("vector.query", "= chosen")],
+            "bpmn": { "processes": [{ "nodes": [{ "nodes": [node("vector.delete", "old"), node("feel", "no")] }] }] },
+            "cases": [{ "definitions": [node("vector.upsert", "manuals")] }]
+        });
+        assert_eq!(used_databases(&definition), [database_name("manuals"), database_name("old")]);
+    }
 }

@@ -1,0 +1,14 @@
+//! What does the work of the service's own node kinds. Each kind is called with the rights of the person in whose name it
+//! is done, as they are at the moment of the call, and goes through the use cases that a request goes through: a deny on a
+//! database or a document holds in a workflow as it does over HTTP.
+
+mod arguments;
+mod documents;
+mod rights;
+mod uses;
+mod vectors;
+
+pub use documents::DocumentNodes;
+pub use rights::StarterRights;
+pub use uses::DefinitionsOfDatabases;
+pub use vectors::{VectorNodePorts, VectorNodes};

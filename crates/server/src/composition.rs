@@ -13,11 +13,13 @@ use heddle_identity::{Identity, InstallationKey};
 use heddle_kernel::Clock as _;
 use heddle_runtime::{
     CommitOptions, ComputeOptions, ComputePool, EventNotifier, GroupCommitter, Permit, RandomIds,
-    RunnerPorts, ServerClock, WebhookDirectory, Worker, WorkerOptions, system_random,
+    RunnerPorts, ServerClock, ServiceExecutor, WebhookDirectory, Worker, WorkerOptions, system_random,
 };
+use heddle_service_nodes::StarterRights;
 use heddle_store::Db;
 use heddle_store_workflows::{SqlErrandStore, SqlRunStore, SqlWorkStore, SqlWorkflowStore};
 use heddle_usecase::Compute;
+use heddle_usecase::errand::Executor;
 use heddle_workflows::background::Background;
 use heddle_workflows::definitions::{Definitions, TimerBell};
 use heddle_workflows::models::CompiledVersions;
@@ -122,6 +124,7 @@ impl Composition {
             Arc::new(AuditKeeper::new(chain, anchors, Arc::clone(&clock), config.audit_retention_days));
         let (stop, stopped) = watch::channel(false);
         let compute = Arc::new(ComputePool::start(ComputeOptions::default()).map_err(StartError::Threads)?);
+        let hub = Arc::new(EventNotifier::default());
         let vectors = Vectors::open(&VectorParts {
             config: &config,
             db: &db,
@@ -129,10 +132,22 @@ impl Composition {
             clock: &clock,
             compute: &compute,
             egress: &outside.egress,
+            hub: &hub,
             node: crate::node::id(&config.data_dir),
         })?;
-        let parts =
-            Parts { db, denials, identity, audit, sign_ins, clock, compute, outside, vectors, stop: stopped };
+        let parts = Parts {
+            db,
+            denials,
+            identity,
+            audit,
+            sign_ins,
+            clock,
+            compute,
+            outside,
+            hub,
+            vectors,
+            stop: stopped,
+        };
         let app = compose(config, parts);
         let mut core = Self { app, first: FirstStart::default(), data, stop, tasks: Vec::new(), node: None };
         core.first = identity::first_start(&core.app).await?;
@@ -221,6 +236,7 @@ struct Parts {
     clock: Arc<ServerClock>,
     compute: Arc<ComputePool>,
     outside: Outside,
+    hub: Arc<EventNotifier>,
     vectors: Composed,
     stop: watch::Receiver<bool>,
 }
@@ -275,10 +291,11 @@ fn previews(config: &Config) -> SourceQuota {
 
 fn compose(config: Config, parts: Parts) -> Arc<App> {
     let quotas = licensed::quotas(&config, &parts.identity);
-    let hub = Arc::new(EventNotifier::default());
+    let hub = Arc::clone(&parts.hub);
     let drafts = definition_store(&parts, &quotas);
     let (ports, models) = run_ports(&config, &parts, &quotas, &hub, &drafts);
-    let Parts { db, denials, identity, audit, sign_ins, clock, compute, outside, vectors, stop } = parts;
+    let Parts { db, denials, identity, audit, sign_ins, clock, compute, outside, hub: _, vectors, stop } =
+        parts;
     let shared = db.postgres().is_some();
     let store = Arc::clone(&ports.runs);
     let (ids, directory) = (Arc::clone(&ports.ids), Arc::clone(&ports.directory));
@@ -294,9 +311,15 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
     let node = crate::node::id(&config.data_dir);
     let background = Arc::new(Background::new(Arc::clone(&runs), ports, node));
     let options = WorkerOptions { poll, sweep: Duration::from_secs(60) };
+    let mut executors: Vec<Arc<dyn Executor>> = vectors.vectors.executor(&config).into_iter().collect();
+    if !executors.is_empty() {
+        let rights = StarterRights::new(Arc::clone(&identity), drafts.clone(), Arc::clone(&ids));
+        let service = ServiceExecutor::new(Arc::clone(&runs), Arc::new(rights), clock.clone(), vectors.nodes);
+        executors.push(Arc::new(service));
+    }
     let errands = RunnerPorts {
         store: Arc::new(SqlErrandStore::new(db.clone()).with_quotas(quotas)),
-        executors: vectors.vectors.executor(&config).into_iter().collect(),
+        executors,
         hub: hub.clone(),
         clock: clock.clone(),
         permit: Arc::clone(&permit),

@@ -191,14 +191,19 @@ impl VectorNodes {
         let place = Within::of(name.clone());
         let authorized = context.snapshot().authorize_kind_within::<DocumentCreate>(place).map_err(denied)?;
         let bytes = content(item.text, item.content_base64.as_deref())?;
+        let patch = FilePatch {
+            title: item.title.clone().map_or(Patch::Absent, Patch::Value),
+            metadata: item.metadata.clone().map_or(Patch::Absent, Patch::Value),
+            ..FilePatch::default()
+        };
         let before = self.named(context, name, &item.name).await?;
         let stream = Box::pin(futures::stream::iter([Ok(bytes)]));
         let put = self.ports.blobs.put(context.tenant(), self.ports.bounds.file_bytes, stream).await;
         let new = NewFile {
             name: item.name,
             media_type: item.media_type,
-            title: item.title.clone(),
-            metadata: item.metadata.clone().unwrap_or_default(),
+            title: item.title,
+            metadata: item.metadata.unwrap_or_default(),
             blob: put.map_err(unkept)?,
         };
         let record = |made: &Uploaded| {
@@ -218,7 +223,7 @@ impl VectorNodes {
                 Ok((file.id, if before.is_empty() { Fate::Added } else { Fate::Replaced }))
             }
             Err(error) => match there(&error) {
-                Some(id) => self.describe(context, name, id, (item.title, item.metadata)).await,
+                Some(id) => self.describe(context, name, id, patch).await,
                 None => Err(error.into()),
             },
         }
@@ -230,18 +235,13 @@ impl VectorNodes {
         context: &RequestContext,
         name: &DatabaseName,
         id: FileId,
-        (title, metadata): (Option<String>, Option<Map<String, Value>>),
+        patch: FilePatch,
     ) -> Result<(FileId, Fate), ServiceFault> {
-        if title.is_none() && metadata.is_none() {
+        if patch.title == Patch::Absent && patch.metadata == Patch::Absent {
             return Ok((id, Fate::Unchanged));
         }
         let place = Within::of(name.clone());
         let authorized = context.snapshot().authorize_one::<DocumentUpdate>(id, place).map_err(denied)?;
-        let patch = FilePatch {
-            title: title.map_or(Patch::Absent, Patch::Value),
-            metadata: metadata.map_or(Patch::Absent, Patch::Value),
-            ..FilePatch::default()
-        };
         let changed = std::sync::atomic::AtomicBool::new(false);
         let record = |file: &File| {
             changed.store(true, std::sync::atomic::Ordering::Relaxed);

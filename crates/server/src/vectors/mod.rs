@@ -5,7 +5,6 @@ mod embedder;
 mod extractor;
 mod index;
 mod limits;
-mod uses;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,15 +15,19 @@ use heddle_egress::Egress;
 use heddle_extract::{Limits, Ocr};
 use heddle_identity::Identity;
 use heddle_kernel::{Clock, IdSource};
-use heddle_runtime::{ComputePool, Permit, RandomIds, ServerClock};
+use heddle_runtime::{ComputePool, EventNotifier, Permit, RandomIds, ServerClock};
+use heddle_service_nodes::{DefinitionsOfDatabases, DocumentNodes, VectorNodePorts, VectorNodes};
 use heddle_store::Db;
 use heddle_store_vectors::{PassageIndexes, SqlVectorStore};
+use heddle_store_workflows::SqlWorkflowStore;
+use heddle_usecase::Compute;
 use heddle_usecase::errand::Executor;
 use heddle_vectors::ports::{Blobs, Chunker, Embedder, Extractor, NodeIdentity, PassageIndex};
 use heddle_vectors::{
     DatabasePorts, FilePorts, Indexer, IngestPorts, IngestSettings, Ingestion, IngestionJobs, QueryPorts,
     QuotaSource, VectorDatabases, VectorFiles, VectorQueries,
 };
+use heddle_workflows::ports::ServiceWork;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -34,14 +37,13 @@ use self::embedder::BuiltInModels;
 use self::extractor::ProcessExtractor;
 use self::index::EmbeddedIndex;
 use self::limits::LicensedQuotas;
-use self::uses::NoDefinitionNamesOne;
 use crate::config::{BlobPlace, Config};
 use crate::error::StartError;
 
 /// Folder of what vector databases keep in the data directory.
 const FOLDER: &str = "vectors";
 /// Longest time between two looks at what deletions left behind.
-const CLEANING: Duration = Duration::from_secs(60);
+const CLEANING: Duration = Duration::from_secs(10);
 /// Rest between two rounds of what there is more of.
 const REST: Duration = Duration::from_millis(200);
 /// Time between two sweeps of bytes that no file has.
@@ -52,7 +54,7 @@ pub(crate) struct Vectors {
     /// Databases.
     pub databases: VectorDatabases,
     /// Files.
-    pub files: VectorFiles,
+    pub files: Arc<VectorFiles>,
     /// Ingestion jobs.
     pub jobs: IngestionJobs,
     /// Queries.
@@ -71,6 +73,7 @@ pub(crate) struct VectorParts<'a> {
     pub clock: &'a Arc<ServerClock>,
     pub compute: &'a Arc<ComputePool>,
     pub egress: &'a Egress,
+    pub hub: &'a Arc<EventNotifier>,
     pub node: Uuid,
 }
 
@@ -78,6 +81,8 @@ pub(crate) struct VectorParts<'a> {
 pub(crate) struct Composed {
     pub vectors: Arc<Vectors>,
     pub blobs: Arc<BlobStore>,
+    /// What does the work of nodes that are about them.
+    pub nodes: Vec<Arc<dyn ServiceWork>>,
 }
 
 impl Vectors {
@@ -86,7 +91,7 @@ impl Vectors {
     /// # Errors
     /// `Vectors` when a directory can't be used, or the settings of the bucket make no address.
     pub(crate) fn open(parts: &VectorParts<'_>) -> Result<Composed, StartError> {
-        let VectorParts { config, db, identity, clock, compute, egress, node } = parts;
+        let VectorParts { config, db, identity, clock, compute, egress, hub, node } = parts;
         let settings = &config.vectors;
         let folder = config.data_dir.join(FOLDER);
         let blobs = Arc::new(opened_blobs(config, clock, egress)?);
@@ -113,7 +118,7 @@ impl Vectors {
             embedder: Arc::clone(&embedder),
             chunker: Arc::clone(&chunker),
             index,
-            uses: Arc::new(NoDefinitionNamesOne),
+            uses: Arc::new(DefinitionsOfDatabases::new(Arc::new(SqlWorkflowStore::new((*db).clone())))),
             quotas: Arc::clone(&quotas),
             ids: Arc::clone(&ids),
         });
@@ -125,7 +130,15 @@ impl Vectors {
             quotas: Arc::clone(&quotas),
             ids: Arc::clone(&ids),
         };
-        let files = VectorFiles::new(ports, settings.bounds);
+        let files = Arc::new(VectorFiles::new(ports, settings.bounds));
+        let cutting: Arc<dyn Compute> = (*compute).clone();
+        let documents = DocumentNodes::new(
+            Arc::clone(&kept),
+            Arc::clone(&extractor),
+            Arc::clone(&chunker),
+            cutting,
+            settings.bounds,
+        );
         let queries = VectorQueries::new(QueryPorts {
             store: store.clone(),
             passages: store.clone(),
@@ -133,6 +146,15 @@ impl Vectors {
             reranker: None,
             indexer: indexer.clone(),
         });
+        let nodes = VectorNodes::new(VectorNodePorts {
+            queries: queries.clone(),
+            files: Arc::clone(&files),
+            blobs: Arc::clone(&kept),
+            bell: (*hub).clone(),
+            ids: Arc::clone(&ids),
+            bounds: settings.bounds,
+        });
+        let nodes: Vec<Arc<dyn ServiceWork>> = vec![Arc::new(nodes), Arc::new(documents)];
         let ports = IngestPorts {
             store: store.clone(),
             passages: store.clone(),
@@ -150,7 +172,7 @@ impl Vectors {
         let jobs = IngestionJobs::new(store);
         let cleaning = Notify::new();
         let vectors = Arc::new(Self { databases, files, jobs, queries, models, ingestion, cleaning });
-        Ok(Composed { vectors, blobs })
+        Ok(Composed { vectors, blobs, nodes })
     }
 
     /// The executor of files' errands; none on a node without the service role `vector`.

@@ -119,7 +119,12 @@ impl DocumentNodes {
         })?;
         let most = self.bounds.file_passages;
         let cut = ChunkSettings { chunking, model: settings.embedding_model_id, most };
-        let document = DocumentText { title: settings.title, text: settings.text, ..DocumentText::default() };
+        let document = DocumentText {
+            title: settings.title,
+            text: settings.text,
+            is_markdown: true,
+            ..DocumentText::default()
+        };
         let chunker = Arc::clone(&self.chunker);
         let work = move || {
             let title = document.title.clone().unwrap_or_default();
@@ -187,6 +192,7 @@ impl ServiceWork for DocumentNodes {
         let found = self.extract(tenant, read(arguments)?).await?;
         Ok(Map::from_iter([
             ("text".to_owned(), Value::String(found.text)),
+            ("isMarkdown".to_owned(), found.is_markdown.into()),
             ("title".to_owned(), found.title.into()),
             ("language".to_owned(), found.language.into()),
             ("parts".to_owned(), found.parts.iter().map(part).collect()),

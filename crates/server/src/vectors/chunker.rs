@@ -60,15 +60,6 @@ fn offset(at: u64) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
-/// Form of a text: one without headings and tables is plain.
-fn markup(document: &DocumentText) -> Markup {
-    let has_table = document.text.lines().any(|line| line.starts_with('|'));
-    match document.headings.is_empty() && !has_table {
-        true => Markup::Plain,
-        false => Markup::Markdown,
-    }
-}
-
 fn document_of(document: &DocumentText, title: &str) -> Document {
     let part = |part: &heddle_vectors::ports::DocumentPart| Part {
         kind: match part.kind {
@@ -89,7 +80,7 @@ fn document_of(document: &DocumentText, title: &str) -> Document {
     };
     Document {
         kind: FileKind::Text,
-        markup: markup(document),
+        markup: if document.is_markdown { Markup::Markdown } else { Markup::Plain },
         title: Some(title.to_owned()).filter(|title| !title.is_empty()),
         language: document.language.clone(),
         text: document.text.clone(),
@@ -201,7 +192,8 @@ mod tests {
             heddle_vectors::ports::Heading { level: 1, text: "Filter".to_owned(), start: 0 },
             heddle_vectors::ports::Heading { level: 1, text: "Oil".to_owned(), start: 24 },
         ];
-        let document = DocumentText { text: text.clone(), headings, ..DocumentText::default() };
+        let document =
+            DocumentText { text: text.clone(), is_markdown: true, headings, ..DocumentText::default() };
         let passages = cutter().chunk(&document, "Manual", &settings("markdown", 10)).unwrap();
         assert_eq!(passages.len(), 2);
         for one in &passages {

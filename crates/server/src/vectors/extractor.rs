@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use bytes::{Buf as _, Bytes};
 use futures::StreamExt as _;
 use heddle_extract::{
-    Document, ExtractError as Theirs, KINDS, Limits, Ocr, PartKind as TheirPart, Request, Workers,
+    Document, ExtractError as Theirs, KINDS, Limits, Markup, Ocr, PartKind as TheirPart, Request, Workers,
 };
 use heddle_vectors::ports::{
     BlobError, Blobs, ByteStream, DocumentPart, DocumentText, ExtractError, Extractor, FileToExtract,
@@ -179,6 +179,7 @@ fn text_of(document: Document) -> DocumentText {
         title: document.title,
         language: document.language,
         text: document.text,
+        is_markdown: document.markup == Markup::Markdown,
         parts: document.parts.into_iter().map(part).collect(),
         headings: document.headings.into_iter().map(heading).collect(),
     }

@@ -33,6 +33,11 @@ impl EmbeddedIndex {
     pub(crate) fn open(directory: &Path, bytes: u64, compute: Arc<dyn Compute>) -> Result<Self, StartError> {
         let failed =
             |error| StartError::Vectors(format!("the indexes in `{}`: {error}", directory.display()));
+        // What shares the cores fairly has to see the work of a search. A pool that is there already stays: of several
+        // servers in one process the first one made it.
+        if !heddle_passages::search_on_calling_thread() {
+            tracing::debug!("the pool of threads that indexes share is there already");
+        }
         let shelf = match Shelf::open(directory, bytes) {
             Ok(shelf) => Some(Arc::new(shelf)),
             Err(Error::InUse) => None,

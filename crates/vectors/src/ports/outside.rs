@@ -141,8 +141,10 @@ pub struct DocumentText {
     pub title: Option<String>,
     /// Code of the language, where it was recognised.
     pub language: Option<String>,
-    /// Text as Markdown.
+    /// Text: Markdown, or plain.
     pub text: String,
+    /// Whether the text is Markdown; in a plain one no character has a meaning of its own.
+    pub is_markdown: bool,
     /// Pages, sheets, slides.
     pub parts: Vec<DocumentPart>,
     /// Headings.

@@ -229,6 +229,7 @@ const LAYERS: &[Layer] = &[
             "heddle-kernel",
             "heddle-policy",
             "heddle-usecase",
+            "heddle-settings",
             "heddle-definitions",
             "heddle-execution",
             "heddle-identity",

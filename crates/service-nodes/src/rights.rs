@@ -10,7 +10,8 @@ use heddle_execution::ports::{ServiceJob, ServiceRights};
 use heddle_identity::Identity;
 use heddle_kernel::{Cursor, IdSource, PageRequest, RequestId, Timestamp, UserId};
 use heddle_policy::{RequestContext, RequestFacts};
-use heddle_usecase::{StoreError, UseCaseError};
+use heddle_settings::service::entitlement_of;
+use heddle_usecase::{Problem, StoreError, UseCaseError};
 
 /// Rights of starters and publishers.
 pub struct StarterRights {
@@ -57,6 +58,12 @@ impl ServiceRights for StarterRights {
         job: &ServiceJob,
         now: Timestamp,
     ) -> Result<Option<RequestContext>, UseCaseError> {
+        if let Some(entitlement) = entitlement_of(&job.kind)
+            && !self.identity.licence_state().allows(entitlement)
+        {
+            let message = format!("The licence does not include `{entitlement}`.");
+            return Err(UseCaseError::Forbidden(Problem::new("notEntitled", message)));
+        }
         let user = match job.starter {
             Some(user) => user,
             None => match self.publisher(job).await? {

@@ -67,6 +67,8 @@ pub struct ServiceKind {
     pub members: &'static [Member],
     /// Sets of members of which one must be given.
     pub one_of: &'static [&'static str],
+    /// Entitlement of the licence that its work needs; none where every licence has it.
+    pub entitlement: Option<&'static str>,
 }
 
 const fn needed(name: &'static str, shape: Shape) -> Member {
@@ -76,6 +78,9 @@ const fn needed(name: &'static str, shape: Shape) -> Member {
 const fn optional(name: &'static str, shape: Shape) -> Member {
     Member { name, shape, is_needed: false }
 }
+
+/// Entitlement to vector databases.
+const VECTORS: &str = "vector.enabled";
 
 /// All node kinds of the service.
 pub const KINDS: &[ServiceKind] = &[
@@ -93,11 +98,13 @@ pub const KINDS: &[ServiceKind] = &[
             optional("allowDegraded", Shape::Flag),
         ],
         one_of: &[],
+        entitlement: Some(VECTORS),
     },
     ServiceKind {
         name: "vector.upsert",
         members: &[needed("database", Shape::Text), needed("items", Shape::List)],
         one_of: &[],
+        entitlement: Some(VECTORS),
     },
     ServiceKind {
         name: "vector.delete",
@@ -107,6 +114,7 @@ pub const KINDS: &[ServiceKind] = &[
             optional("names", Shape::Texts),
         ],
         one_of: &["fileIds", "names"],
+        entitlement: Some(VECTORS),
     },
     ServiceKind {
         name: "document.extract",
@@ -117,6 +125,7 @@ pub const KINDS: &[ServiceKind] = &[
             optional("contentBase64", Shape::Text),
         ],
         one_of: &["text", "contentBase64"],
+        entitlement: Some(VECTORS),
     },
     ServiceKind {
         name: "document.chunk",
@@ -128,6 +137,7 @@ pub const KINDS: &[ServiceKind] = &[
             optional("embeddingModelId", Shape::Text),
         ],
         one_of: &[],
+        entitlement: Some(VECTORS),
     },
 ];
 
@@ -136,6 +146,12 @@ pub const KINDS: &[ServiceKind] = &[
 pub fn service_kind(settings: &Map<String, Value>) -> Option<&'static ServiceKind> {
     let name = settings.get("kind")?.as_str()?;
     KINDS.iter().find(|kind| kind.name == name)
+}
+
+/// Entitlement that the work of a kind needs.
+#[must_use]
+pub fn entitlement_of(kind: &str) -> Option<&'static str> {
+    KINDS.iter().find(|one| one.name == kind)?.entitlement
 }
 
 /// Whether jobs of a type are the service's own.

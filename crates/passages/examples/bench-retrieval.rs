@@ -9,7 +9,10 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use heddle_passages::{Fusion, Index, Key, Language, Passage, Query, Settings, Shape, Shelf};
+use heddle_passages::{Hit, Index, Key, Language, Passage, Query, Settings, Shape, Shelf};
+use heddle_vectors::ports::{LegScores, PassageHit};
+use heddle_vectors::records::PassageId;
+use heddle_vectors::{Fusion, fused};
 use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, de::Error as _};
 use serde_json::json;
@@ -17,6 +20,8 @@ use serde_json::json;
 type Failure = Box<dyn std::error::Error>;
 
 const AT: usize = 10;
+/// Candidates of each leg, as many as a query of the service asks for.
+const CANDIDATES: usize = 100;
 
 /// CPU time of this process, with all its threads.
 fn cpu() -> Result<Duration, Failure> {
@@ -168,6 +173,17 @@ fn measure(
     Ok((sum / f64::from(count.max(1)), spent / f64::from(count.max(1))))
 }
 
+/// The passages of both legs, each once.
+fn merged(near: Vec<Hit>, words: Vec<Hit>) -> Vec<PassageHit> {
+    let mut found: HashMap<u64, LegScores> = HashMap::new();
+    for hit in near.into_iter().chain(words) {
+        let scores = found.entry(hit.id).or_default();
+        scores.semantic = scores.semantic.or(hit.semantic.map(|leg| leg.score));
+        scores.keyword = scores.keyword.or(hit.keyword.map(|leg| leg.score));
+    }
+    found.into_iter().map(|(id, scores)| PassageHit { id: PassageId(id), scores }).collect()
+}
+
 fn report(name: &str, collection: &Collection, index: &Index) -> Result<(), Failure> {
     let ask = |shape: Shape<'_>| -> Result<Vec<u64>, Failure> {
         Ok(index.search(&Query::new(shape, AT))?.into_iter().map(|hit| hit.id).collect())
@@ -179,9 +195,14 @@ fn report(name: &str, collection: &Collection, index: &Index) -> Result<(), Fail
     print("keyword", measure(collection, |text, _| ask(Shape::Keyword(text)))?)?;
     if collection.vectors.is_some() {
         print("semantic", measure(collection, |_, vector| ask(Shape::Semantic(vector)))?)?;
-        let hybrid = |fusion| measure(collection, |text, vector| ask(Shape::Hybrid(text, vector, fusion)));
+        let both = |text: &str, vector: &[f32], fusion| -> Result<Vec<u64>, Failure> {
+            let legs = index.legs(Some(vector), Some(text), CANDIDATES, None)?;
+            let order = fused(&merged(legs.0, legs.1), fusion);
+            Ok(order.into_iter().take(AT).map(|(id, _)| id.0).collect())
+        };
+        let hybrid = |fusion| measure(collection, |text, vector| both(text, vector, fusion));
         print("hybrid", hybrid(Fusion::default())?)?;
-        print("hybrid-rrf", hybrid(Fusion::RECIPROCAL)?)?;
+        print("hybrid-rrf", hybrid(Fusion::Rrf { k: 60 })?)?;
     }
     Ok(())
 }

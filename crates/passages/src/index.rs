@@ -8,12 +8,12 @@ use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 
 use crate::changes::{Changes, Passage};
 use crate::dense::Dense;
-use crate::fuse::{diversify, fuse, single};
+use crate::hit::single;
 use crate::key::{Key, Settings};
 use crate::keyword::{Keyword, View};
 use crate::manifest::{DenseMark, FORMAT, Manifest, Next};
 use crate::vector::unit;
-use crate::{AllowList, Error, Fusion, Hit};
+use crate::{AllowList, Error, Hit};
 
 /// The directory of the words within that of the index.
 const WORDS: &str = "words";
@@ -24,21 +24,19 @@ const MOST: usize = 10_000;
 /// The longest text of a query in bytes.
 const LONGEST_QUERY: usize = 16_384;
 
-/// Which legs a query asks, and what becomes of their answers.
+/// The leg that a query asks; [`Index::legs`] asks both.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Shape<'a> {
     /// Words alone, by BM25.
     Keyword(&'a str),
     /// Likeness alone, by cosine.
     Semantic(&'a [f32]),
-    /// Both.
-    Hybrid(&'a str, &'a [f32], Fusion),
 }
 
 /// A query.
 #[derive(Debug, Clone, Copy)]
 pub struct Query<'a> {
-    /// The legs.
+    /// The leg.
     pub shape: Shape<'a>,
     /// Number of hits that are wanted.
     pub limit: usize,
@@ -46,18 +44,13 @@ pub struct Query<'a> {
     pub candidates: Option<usize>,
     /// Passages that alone may be answered; all of them when it is none. It counts in both legs before the cut.
     pub allow: Option<&'a AllowList>,
-    /// The least score of the shape that a hit may have.
-    pub min_score: Option<f32>,
-    /// From 0 (only unlike hits) to 1 (only good ones): hits are chosen one by one, by score and by how unlike they are
-    /// to those before.
-    pub diversity: Option<f32>,
 }
 
 impl<'a> Query<'a> {
     /// A query without a filter.
     #[must_use]
     pub fn new(shape: Shape<'a>, limit: usize) -> Self {
-        Self { shape, limit, candidates: None, allow: None, min_score: None, diversity: None }
+        Self { shape, limit, candidates: None, allow: None }
     }
 }
 
@@ -275,34 +268,19 @@ impl Index {
     /// # Errors
     /// [`Error::BadVector`], [`Error::BadQuery`], [`Error::Behind`], [`Error::Rebuild`], [`Error::Reopen`].
     pub fn search(&self, query: &Query<'_>) -> Result<Vec<Hit>, Error> {
-        sound(query)?;
         let wanted = query.candidates.unwrap_or_else(|| CANDIDATES.max(query.limit.saturating_mul(4)));
         let wanted = wanted.max(query.limit);
         few(wanted)?;
         let state = self.current()?;
         let mut hits = match query.shape {
-            Shape::Keyword(text) => self.words(&state, text, wanted, query.allow)?,
+            Shape::Keyword(text) => {
+                short(text)?;
+                self.words(&state, text, wanted, query.allow)?
+            }
             Shape::Semantic(vector) => self.near(&state, vector, wanted, query.allow)?,
-            Shape::Hybrid(text, vector, fusion) => {
-                let near = self.near(&state, vector, wanted, query.allow)?;
-                fuse(near, self.words(&state, text, wanted, query.allow)?, fusion)
-            }
         };
-        if let Some(least) = query.min_score {
-            hits.retain(|hit| hit.score >= least);
-        }
-        match query.diversity {
-            Some(lambda) if !hits.is_empty() => {
-                let dense = state.dense.as_ref().ok_or(NO_VECTORS)?;
-                let vectors = hits.iter().map(|hit| dense.vector(hit.id)?.ok_or_else(lost));
-                let vectors = vectors.collect::<Result<_, _>>()?;
-                Ok(diversify(hits, vectors, query.limit, lambda))
-            }
-            Some(_) | None => {
-                hits.truncate(query.limit);
-                Ok(hits)
-            }
-        }
+        hits.truncate(query.limit);
+        Ok(hits)
     }
 
     /// The candidates of both legs, each at most `candidates`, for whoever fuses them himself: first those near to the
@@ -423,22 +401,4 @@ fn short(text: &str) -> Result<(), Error> {
 
 fn few(wanted: usize) -> Result<(), Error> {
     if wanted <= MOST { Ok(()) } else { Err(Error::BadQuery("too many passages are asked for at once")) }
-}
-
-/// Whether the numbers of a query are ones that it can work with.
-fn sound(query: &Query<'_>) -> Result<(), Error> {
-    match query.shape {
-        Shape::Hybrid(_, _, fusion) if !fusion.is_sound() => {
-            return Err(Error::BadQuery("the fusion's number is out of bounds"));
-        }
-        Shape::Keyword(text) | Shape::Hybrid(text, _, _) => short(text)?,
-        Shape::Semantic(_) => {}
-    }
-    if query.diversity.is_some_and(|lambda| !(0.0..=1.0).contains(&lambda)) {
-        return Err(Error::BadQuery("the diversity lies between 0 and 1"));
-    }
-    if query.min_score.is_some_and(f32::is_nan) {
-        return Err(Error::BadQuery("the least score is no number"));
-    }
-    Ok(())
 }

@@ -1,4 +1,5 @@
-//! The embedded index of passages: nearest vectors with exact scores, words by BM25, exact filters, fusion.
+//! The embedded index of passages: nearest vectors with exact scores, words by BM25, exact filters. What
+//! becomes one order of both is for whoever asks.
 //!
 //! It is a cache. The rows of the database are the truth; each index carries the change up to which it has applied them,
 //! and one that is missing, damaged, another's or of another version says [`Error::Rebuild`] and answers nothing. There
@@ -14,7 +15,7 @@ mod changes;
 mod dense;
 mod error;
 mod files;
-mod fuse;
+mod hit;
 mod index;
 mod int8;
 mod key;
@@ -29,7 +30,7 @@ mod vector;
 pub use allow::AllowList;
 pub use changes::Passage;
 pub use error::{BuildError, Error, Rebuild};
-pub use fuse::{Fusion, Hit, Leg};
+pub use hit::{Hit, Leg};
 pub use index::{Index, Query, Shape};
 pub use int8::Scan;
 pub use key::{Key, Settings};

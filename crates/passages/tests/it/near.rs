@@ -117,30 +117,21 @@ fn an_index_of_words_has_no_vectors() {
     let index = shelf.rebuild(&crate::key(), WORDS_ALONE, 1, rows).unwrap();
     let query = Query::new(Shape::Semantic(&[1.0; 12]), 3);
     assert!(matches!(index.search(&query), Err(Error::BadQuery(_))));
-    let diverse = Query { diversity: Some(0.5), ..Query::new(Shape::Keyword("loom weft warp reed"), 3) };
-    assert!(matches!(index.search(&diverse), Err(Error::BadQuery(_))));
+    assert!(matches!(index.unit_vectors(&[1]), Err(Error::BadQuery(_))));
     assert!(matches!(shelf.index(&crate::key(), SETTINGS), Err(Error::Rebuild(_))));
 }
 
 #[test]
-fn likeness_and_score_can_be_asked_for() {
+fn likeness_of_what_was_found_can_be_asked_for() {
     let root = tempfile::tempdir().unwrap();
     let index = built(root.path(), passages(0..300));
     let query = passage(7, 0).vector.unwrap();
-    let plain = index.search(&Query::new(Shape::Semantic(&query), 10)).unwrap();
-    let least = plain[4].score;
-    let few = Query { min_score: Some(least), ..Query::new(Shape::Semantic(&query), 10) };
-    assert_eq!(index.search(&few).unwrap(), plain[..5]);
-    let diverse = Query { diversity: Some(0.3), ..Query::new(Shape::Semantic(&query), 10) };
-    let diverse = index.search(&diverse).unwrap();
-    assert_eq!(diverse[0], plain[0]);
-    assert_ne!(diverse, plain);
-    let alike = |ids: Vec<u64>| {
-        let vectors: Vec<Vec<f32>> = index.unit_vectors(&ids).unwrap().into_iter().flatten().collect();
-        let pairs =
-            vectors.iter().flat_map(|one| vectors.iter().map(|other| heddle_passages::dot(one, other)));
-        pairs.sum::<f32>()
-    };
-    let ids = |hits: &[heddle_passages::Hit]| hits.iter().map(|hit| hit.id).collect::<Vec<_>>();
-    assert!(alike(ids(&diverse)) < alike(ids(&plain)));
+    let found = index.search(&Query::new(Shape::Semantic(&query), 10)).unwrap();
+    let ids: Vec<u64> = found.iter().map(|hit| hit.id).chain([9_999]).collect();
+    let vectors = index.unit_vectors(&ids).unwrap();
+    assert_eq!(vectors.last(), Some(&None));
+    let query = heddle_passages::unit(&query, 12, || "the query".to_owned()).unwrap();
+    for (hit, vector) in found.iter().zip(vectors.iter().flatten()) {
+        assert!((heddle_passages::dot(&query, vector) - hit.score).abs() < 1e-5);
+    }
 }

@@ -1,6 +1,6 @@
 //! Words: the formula, and texts that look like something else.
 
-use heddle_passages::{AllowList, Error, Fusion, Passage, Query, Shape};
+use heddle_passages::{AllowList, Error, Passage, Query, Shape};
 
 use crate::{VOCABULARY, built, passage, passages};
 
@@ -62,23 +62,19 @@ fn a_query_is_a_text_and_never_a_syntax() {
 }
 
 #[test]
-fn both_legs_are_fused_and_say_what_they_found() {
+fn both_legs_say_what_they_found() {
     let root = tempfile::tempdir().unwrap();
     let index = built(root.path(), passages(0..200));
     let row = passage(42, 0);
     let vector = row.vector.unwrap();
-    for fusion in [Fusion::default(), Fusion::RECIPROCAL] {
-        let query = Query::new(Shape::Hybrid(&row.text, &vector, fusion), 10);
-        let hits = index.search(&query).unwrap();
-        assert_eq!(hits[0].id, 42);
-        assert_eq!(hits[0].semantic.map(|leg| leg.rank), Some(1));
-        assert!(hits.iter().any(|hit| hit.keyword.is_some()));
-        assert!(hits.is_sorted_by(|one, next| one.score >= next.score));
-        let none = AllowList::default();
-        assert_eq!(index.search(&Query { allow: Some(&none), ..query }).unwrap(), []);
-        let (near, words) = index.legs(Some(&vector), Some(&row.text), 20, None).unwrap();
-        assert_eq!((near.len(), words.len()), (20, 20));
+    let (near, words) = index.legs(Some(&vector), Some(&row.text), 20, None).unwrap();
+    assert_eq!((near.len(), words.len()), (20, 20));
+    assert_eq!((near[0].id, near[0].semantic.map(|leg| leg.rank)), (42, Some(1)));
+    assert!(words.iter().all(|hit| hit.keyword.is_some() && hit.semantic.is_none()));
+    for leg in [&near, &words] {
+        assert!(leg.is_sorted_by(|one, next| one.score >= next.score));
     }
-    let unsound = Query::new(Shape::Hybrid("loom", &vector, Fusion::MinMax { alpha: f32::NAN }), 10);
-    assert!(matches!(index.search(&unsound), Err(Error::BadQuery(_))));
+    let none = AllowList::default();
+    let (near, words) = index.legs(Some(&vector), Some(&row.text), 20, Some(&none)).unwrap();
+    assert!(near.is_empty() && words.is_empty());
 }

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod files;
+mod nodes;
 mod queries;
 mod rights;
 

@@ -289,6 +289,20 @@ fn previews(config: &Config) -> SourceQuota {
     SourceQuota { files: config.preview_files as usize, bytes: u64::from(config.preview_megabytes) << 20 }
 }
 
+/// What does errands on this node: those of files and of nodes where it has the service role `vector`.
+fn executors(
+    config: &Config,
+    vectors: &Composed,
+    runs: &Arc<Runs>,
+    rights: StarterRights,
+    clock: &Arc<ServerClock>,
+) -> Vec<Arc<dyn Executor>> {
+    let Some(ingestion) = vectors.vectors.executor(config) else { return Vec::new() };
+    let nodes = vectors.nodes.clone();
+    let service = ServiceExecutor::new(Arc::clone(runs), Arc::new(rights), clock.clone(), nodes);
+    vec![ingestion, Arc::new(service)]
+}
+
 fn compose(config: Config, parts: Parts) -> Arc<App> {
     let quotas = licensed::quotas(&config, &parts.identity);
     let hub = Arc::clone(&parts.hub);
@@ -311,15 +325,10 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
     let node = crate::node::id(&config.data_dir);
     let background = Arc::new(Background::new(Arc::clone(&runs), ports, node));
     let options = WorkerOptions { poll, sweep: Duration::from_secs(60) };
-    let mut executors: Vec<Arc<dyn Executor>> = vectors.vectors.executor(&config).into_iter().collect();
-    if !executors.is_empty() {
-        let rights = StarterRights::new(Arc::clone(&identity), drafts.clone(), Arc::clone(&ids));
-        let service = ServiceExecutor::new(Arc::clone(&runs), Arc::new(rights), clock.clone(), vectors.nodes);
-        executors.push(Arc::new(service));
-    }
+    let rights = StarterRights::new(Arc::clone(&identity), drafts.clone(), Arc::clone(&ids));
     let errands = RunnerPorts {
         store: Arc::new(SqlErrandStore::new(db.clone()).with_quotas(quotas)),
-        executors,
+        executors: executors(&config, &vectors, &runs, rights, &clock),
         hub: hub.clone(),
         clock: clock.clone(),
         permit: Arc::clone(&permit),

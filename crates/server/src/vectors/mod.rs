@@ -91,7 +91,7 @@ impl Vectors {
     /// # Errors
     /// `Vectors` when a directory can't be used, or the settings of the bucket make no address.
     pub(crate) fn open(parts: &VectorParts<'_>) -> Result<Composed, StartError> {
-        let VectorParts { config, db, identity, clock, compute, egress, hub, node } = parts;
+        let VectorParts { config, db, identity, clock, compute, egress, hub: _, node } = parts;
         let settings = &config.vectors;
         let folder = config.data_dir.join(FOLDER);
         let blobs = Arc::new(opened_blobs(config, clock, egress)?);
@@ -130,15 +130,7 @@ impl Vectors {
             quotas: Arc::clone(&quotas),
             ids: Arc::clone(&ids),
         };
-        let files = Arc::new(VectorFiles::new(ports, settings.bounds));
-        let cutting: Arc<dyn Compute> = (*compute).clone();
-        let documents = DocumentNodes::new(
-            Arc::clone(&kept),
-            Arc::clone(&extractor),
-            Arc::clone(&chunker),
-            cutting,
-            settings.bounds,
-        );
+        let files = Arc::new(VectorFiles::new(ports.clone(), settings.bounds));
         let queries = VectorQueries::new(QueryPorts {
             store: store.clone(),
             passages: store.clone(),
@@ -146,15 +138,7 @@ impl Vectors {
             reranker: None,
             indexer: indexer.clone(),
         });
-        let nodes = VectorNodes::new(VectorNodePorts {
-            queries: queries.clone(),
-            files: Arc::clone(&files),
-            blobs: Arc::clone(&kept),
-            bell: (*hub).clone(),
-            ids: Arc::clone(&ids),
-            bounds: settings.bounds,
-        });
-        let nodes: Vec<Arc<dyn ServiceWork>> = vec![Arc::new(nodes), Arc::new(documents)];
+        let nodes = nodes(parts, &files, &queries, ports);
         let ports = IngestPorts {
             store: store.clone(),
             passages: store.clone(),
@@ -229,6 +213,27 @@ impl Vectors {
             Err(error) => tracing::warn!(%error, "bytes that no file has are removed later"),
         }
     }
+}
+
+/// What does the work of nodes that are about vector databases and their files.
+fn nodes(
+    parts: &VectorParts<'_>,
+    files: &Arc<VectorFiles>,
+    queries: &VectorQueries,
+    ports: FilePorts,
+) -> Vec<Arc<dyn ServiceWork>> {
+    let FilePorts { blobs, extractor, chunker, ids, store: _, quotas: _ } = ports;
+    let (bounds, cutting): (_, Arc<dyn Compute>) = (parts.config.vectors.bounds, parts.compute.clone());
+    let documents = DocumentNodes::new(Arc::clone(&blobs), extractor, chunker, cutting, bounds);
+    let vectors = VectorNodes::new(VectorNodePorts {
+        queries: queries.clone(),
+        files: Arc::clone(files),
+        blobs,
+        bell: parts.hub.clone(),
+        ids,
+        bounds,
+    });
+    vec![Arc::new(vectors), Arc::new(documents)]
 }
 
 /// Reads one file as the standard input asks for it, and answers on the standard output: the life of a process that a

@@ -142,9 +142,9 @@ fn told(before: &str, event: &RawValue) -> serde_json::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::records::Run;
+    use crate::records::{JobStand, Run};
     use crate::runs::recent::tests::run as waiting;
-    use heddle_kernel::{SequentialIds, WorkflowId};
+    use heddle_kernel::{JobId, SequentialIds, WorkflowId};
     use serde_json::json;
     use uuid::Uuid;
 
@@ -173,6 +173,32 @@ mod tests {
             outgoing: Vec::new(),
             stores: Vec::new(),
         }
+    }
+
+    #[test]
+    fn an_attempt_at_a_job_of_the_service_is_an_errand_and_no_other() {
+        let run = waiting(1, "");
+        let due = run.updated_at.plus_seconds(60);
+        let stand = |number: u128, job_type: &str, state: JobState, due_at| JobChange::Stand {
+            job: JobId(Uuid::from_u128(number)),
+            job_type: job_type.to_owned(),
+            stand: JobStand { state, retries: 1, attempt: 2, due_at },
+            message: None,
+            epoch: None,
+        };
+        let mut write = write_of(&run, &json!([]));
+        write.jobs = vec![
+            stand(1, "heddle:vector.query", JobState::Ready, None),
+            stand(2, "heddle:vector.query", JobState::Delayed, Some(due)),
+            stand(3, "heddle:vector.query", JobState::Suspended, None),
+            stand(4, "heddle:vector.query", JobState::Failed, None),
+            stand(5, "vector.query", JobState::Ready, None),
+        ];
+        let errands = own_jobs(&write, &SequentialIds::default());
+        let told: Vec<_> = errands.iter().map(|one| (one.payload.clone(), one.created_at)).collect();
+        let id = |number| Uuid::from_u128(number).to_string();
+        assert_eq!(told, [(id(1), run.updated_at), (id(2), due)]);
+        assert!(errands.iter().all(|one| one.lane.target == "vector.query" && !one.lane.is_in_order()));
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Jobs of external workers, and the mappings of values that go into an activity and come out of it.
 
 use super::calculation::{self, Target, Wrong, wrong};
-use super::service::is_own_type;
 use super::setting::Setting;
 use heddle_kernel::IsoDuration;
 use serde_json::{Map, Value};
@@ -11,6 +10,15 @@ use std::sync::Arc;
 const MAX_BACK_OFFS: usize = 20;
 /// Longest back-off, a year in milliseconds.
 const MAX_BACK_OFF: f64 = 366.0 * 86_400_000.0;
+
+/// Beginning of the types of the service's own jobs: no worker gets them, and no `jobType` may begin so.
+pub(super) const OWN: &str = "heddle:";
+
+/// Whether jobs of a type are the service's own.
+#[must_use]
+pub fn is_own_type(job_type: &str) -> bool {
+    job_type.starts_with(OWN)
+}
 
 /// Values that go into an activity and come out of it by its settings: `inputs` and `outputs`.
 #[derive(Debug, Clone, Default)]

@@ -13,13 +13,11 @@
 //! and its mention in the composition.
 
 use super::calculation::{Wrong, wrong};
-use super::job::{JobTask, setting};
+pub use super::job::is_own_type;
+use super::job::{JobTask, OWN, setting};
 use super::setting::Setting;
 use serde_json::{Map, Value};
 use std::sync::Arc;
-
-/// Beginning of the types of the service's own jobs: no worker gets them, and no `jobType` may begin so.
-const OWN: &str = "heddle:";
 
 /// Members that every kind may have: they are read as those of a job are.
 const EVERYWHERE: &[&str] =
@@ -152,12 +150,6 @@ pub fn service_kind(settings: &Map<String, Value>) -> Option<&'static ServiceKin
 #[must_use]
 pub fn entitlement_of(kind: &str) -> Option<&'static str> {
     KINDS.iter().find(|one| one.name == kind)?.entitlement
-}
-
-/// Whether jobs of a type are the service's own.
-#[must_use]
-pub fn is_own_type(job_type: &str) -> bool {
-    job_type.starts_with(OWN)
 }
 
 /// The kind of the service's own jobs of a type; none for the jobs of workers.

@@ -42,7 +42,8 @@ impl Core<'_> {
                  without spaces around it"
             )));
         }
-        if task.arguments.is_none() && is_own_type(&job_type) {
+        // What settings name is refused when it is published.
+        if matches!(task.job_type, Setting::Expression(_)) && is_own_type(&job_type) {
             return Err(expression(format!("the job type `{job_type}` is one of the service's own jobs")));
         }
         let retries = match &task.retries {

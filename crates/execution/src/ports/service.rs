@@ -23,8 +23,12 @@ pub struct ServiceJob {
     pub epoch: i64,
     /// Kind of the node.
     pub kind: String,
-    /// Values of its settings.
+    /// Values of its settings: the headers of the job.
     pub arguments: Map<String, Value>,
+    /// Variables that its node sees.
+    pub variables: Map<String, Value>,
+    /// Reason for which the attempt before failed.
+    pub message: Option<String>,
     /// Kind of the instance.
     pub instance_kind: DefinitionKind,
     /// The run or case.

@@ -66,7 +66,8 @@ impl Runs {
         let Some(run) = self.run_of_job(&taken.job, taken.run_revision).await? else {
             return Ok(TakenOwn::Over);
         };
-        Ok(TakenOwn::Taken(Box::new(of_taken(taken.job, run.created_by))))
+        let variables = run.snapshot.job_variables(id).unwrap_or_default();
+        Ok(TakenOwn::Taken(Box::new(of_taken(taken.job, variables, run.created_by))))
     }
 
     async fn take_one(
@@ -156,7 +157,7 @@ impl Runs {
     }
 }
 
-fn of_taken(job: Job, starter: Option<UserId>) -> ServiceJob {
+fn of_taken(job: Job, variables: Map<String, Value>, starter: Option<UserId>) -> ServiceJob {
     ServiceJob {
         tenant: job.tenant,
         job: job.id,
@@ -164,6 +165,8 @@ fn of_taken(job: Job, starter: Option<UserId>) -> ServiceJob {
         epoch: job.epoch,
         kind: kind_of_type(&job.job_type).unwrap_or_default().to_owned(),
         arguments: job.headers,
+        variables,
+        message: job.message,
         instance_kind: job.instance_kind,
         run: job.run,
         definition: job.workflow,

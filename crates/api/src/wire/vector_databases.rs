@@ -11,6 +11,14 @@ use super::envelope::{Instant, JsonObject};
 use crate::contract::{json_bodies, path_params};
 
 words! {
+    /// Order of a list of vector databases or of their files.
+    enum VectorSort {
+        /// By name.
+        Name = "name",
+        /// The newest first.
+        Newest = "newest",
+    }
+
     /// State of a vector database.
     enum VectorDatabaseState {
         /// It answers queries.
@@ -395,6 +403,8 @@ request! {
         /// `page.nextCursor` of the page before.
         #[schema(min_length = 1, max_length = 1024)]
         cursor: Option<String>,
+        /// The order; by name when absent.
+        sort: Option<VectorSort>,
         /// Only those in this state.
         state: Option<VectorDatabaseState>,
         /// Text that names or descriptions must contain; case is ignored.

@@ -6,6 +6,7 @@ use heddle_kernel::{FileId, Patch, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::envelope::{Instant, JsonObject};
+use super::vector_databases::VectorSort;
 use super::vector_jobs::{IngestionError, IngestionJob, IngestionStage};
 use crate::contract::{MediaType, RequestBody, json_bodies, path_params};
 use crate::decode::{Problems, from_json};
@@ -250,6 +251,8 @@ request! {
         /// `page.nextCursor` of the page before.
         #[schema(min_length = 1, max_length = 1024)]
         cursor: Option<String>,
+        /// The order; the newest first when absent.
+        sort: Option<VectorSort>,
         /// Only those in this state.
         state: Option<VectorFileState>,
         /// Text that names or titles must contain; case is ignored.

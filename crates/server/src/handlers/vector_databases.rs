@@ -4,7 +4,7 @@ use heddle_api::operations::ops;
 use heddle_api::wire;
 use heddle_api::wire::vector_databases::{SentMetadataField, SentQueryDefaults};
 use heddle_vectors::ports::{
-    DatabaseFilter, EmbeddingModel, Methodology, MethodologyKind, ModelSource, ModelState,
+    DatabaseFilter, EmbeddingModel, Methodology, MethodologyKind, ModelSource, ModelState, Sort,
 };
 use heddle_vectors::records::{
     Backend, DatabaseState, FieldType, MetadataField, MetadataSchema, QueryDefaults, QueryMode,
@@ -23,9 +23,18 @@ const DEFAULT_LIMIT: u32 = 8;
 pub(crate) async fn list(call: Call<ops::ListVectorDatabases>) -> HandlerResult {
     let query = call.query;
     let page = page(query.limit, query.cursor);
-    let filter = DatabaseFilter { q: query.q, state: query.state.map(state_of) };
+    let (sort, state) = (query.sort.map(sort_of), query.state.map(state_of));
+    let filter = DatabaseFilter { sort, q: query.q, state };
     let found = call.app.vectors.databases.list(&call.authorized, &call.context, &filter, &page).await?;
     Response::list(found, page.limit, |database| shown(&database))
+}
+
+/// Order of a list, from the wire.
+pub(super) const fn sort_of(sort: wire::vector_databases::VectorSort) -> Sort {
+    match sort {
+        wire::vector_databases::VectorSort::Name => Sort::Name,
+        wire::vector_databases::VectorSort::Newest => Sort::Newest,
+    }
 }
 
 /// POST /api/vector-databases

@@ -16,6 +16,7 @@ use heddle_workflows::ports::Notifier as _;
 use serde_json::{Value, json};
 
 use super::literals::{file_state, file_state_of, stage};
+use super::vector_databases::sort_of;
 use super::vector_jobs;
 use crate::app::App;
 use crate::call::{Call, page};
@@ -42,6 +43,7 @@ pub(crate) async fn list(call: Call<ops::ListVectorFiles>) -> HandlerResult {
         }
     };
     let filter = FileFilter {
+        sort: query.sort.map(sort_of),
         q: query.q,
         state: query.state.map(file_state_of),
         media_type: query.media_type,

@@ -339,6 +339,8 @@ pub trait RunStore: Send + Sync {
         person: &Person,
         runs: &[RunId],
     ) -> Result<HashSet<RunId>, StoreError>;
+    /// Keys of those of these instances that are there, of either kind.
+    async fn instance_keys(&self, tenant: TenantId, runs: &[RunId]) -> Result<Vec<InstanceKey>, StoreError>;
     /// An instance of a kind with its state; one of another kind is not there.
     async fn load(&self, tenant: TenantId, kind: DefinitionKind, run: RunId) -> Result<Run, StoreError>;
     /// An instance of either kind with its state, for work that nobody asked for.

@@ -69,8 +69,7 @@ fn rules(facts: &Facts) -> Vec<Rule> {
 fn lines(resource: &str) -> &'static [&'static [&'static str]] {
     match resource {
         "run" => &[&["workflow"]],
-        "dead-letter" => &[&["workflow"], &["case-type"]],
-        "job" => &[&["run", "workflow"], &["case", "case-type"]],
+        "dead-letter" | "job" => &[&["run", "workflow"], &["case", "case-type"]],
         "case" => &[&["case-type"]],
         "document" | "ingestion-job" => &[&["vector-database"]],
         _ => &[],

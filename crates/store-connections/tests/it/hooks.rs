@@ -41,6 +41,7 @@ fn hook(tenant: TenantId, name: &str) -> Hook {
             signature: Some(signature),
             requests_per_second: 5,
             max_bytes: 100,
+            owner: None,
         },
         revision: Revision::FIRST,
         created_at: at(0),

@@ -32,7 +32,7 @@ use crate::samples::NOBODY;
 const PAIRS: &str = include_str!("pairs.txt");
 
 /// Parameters that are tried in tests of their own, with the test.
-const ELSEWHERE: [(&str, &str); 39] = [
+const ELSEWHERE: [(&str, &str); 41] = [
     // vectors/queries.rs and vectors/rights.rs, which wait until passages are found.
     ("postapiVectorDatabasesNameQuery", "body limit"),
     ("postapiVectorDatabasesNameQuery", "body minScore"),
@@ -55,6 +55,8 @@ const ELSEWHERE: [(&str, &str); 39] = [
     ("getapiAuthOidcProviderCallback", "query code"),
     ("getapiAuthOidcProviderCallback", "query iss"),
     ("getapiAuthOidcProviderCallback", "query error"),
+    ("deleteapiUsersUserIdProvidersProvider", "path userId"),
+    ("deleteapiUsersUserIdProvidersProvider", "path provider"),
     // all_runs.rs: the stream over all runs has no end.
     ("getapiRunsEventsStream", "query workflowId"),
     ("getapiRunsEventsStream", "query types"),

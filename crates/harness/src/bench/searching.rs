@@ -136,7 +136,7 @@ async fn ingest(client: &Client, database: &str, files: usize) -> Result<f64> {
 
 /// A text of words that repeat as those of a language do: few are frequent.
 fn text(number: usize) -> Text {
-    let mut random = crate::random::Random::new(number as u64 + 1);
+    let mut random = heddle_harness_kit::random::Random::new(number as u64 + 1);
     let mut word = || {
         let (one, other) = (random.between(1, 5_000), random.between(1, 5_000));
         format!("word{}", one * other / 5_000)
@@ -158,7 +158,7 @@ async fn queries(client: &Client, server: &Server, backend: Backend, asked: Aske
     let host = server.facts().address.trim_start_matches("http://").to_owned();
     let mut connection = Connection::open(&host).await?;
     let path = format!("{}/query", vectors::path(name));
-    let mut random = crate::random::Random::new(7);
+    let mut random = heddle_harness_kit::random::Random::new(7);
     let (mut whole, mut within) = (Latencies::default(), Latencies::default());
     for call in 0..WARM + CALLS {
         let words = (0..6).map(|_| format!("word{}", random.between(1, 2_000)));

@@ -21,8 +21,8 @@ use super::figures::Latencies;
 use super::growth::{CALLS, Read, WARM, list, measure_reads};
 use super::http1::{self, Connection};
 use super::searching::{files_at_once, sign_in, upload_patiently};
-use crate::random::Random;
 use crate::vectors::{self, Text};
+use heddle_harness_kit::random::Random;
 
 /// The database that grows.
 const GROWING: &str = "growth";

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use serde::Deserialize;
 
 use super::{example, output, searching};
-use crate::pip::Environment;
+use heddle_harness_kit::pip::Environment;
 use heddle_harness_kit::{out, workspace};
 
 const SCRIPT: &str = include_str!("vectors.py");

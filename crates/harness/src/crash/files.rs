@@ -20,8 +20,8 @@ use tokio::sync::watch;
 
 use super::load::{Line, Outcome, judge};
 use super::{Address, Options, done_again, kills};
-use crate::random::Random;
 use crate::vectors::{self, Text};
+use heddle_harness_kit::random::Random;
 
 /// The database.
 const DATABASE: &str = "crash";

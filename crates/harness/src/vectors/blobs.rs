@@ -16,7 +16,7 @@ use heddle_harness_kit::server::{self, Backend, Build, Mode, Server, Surrounding
 use serde_json::{Value, json};
 
 use super::Text;
-use crate::pip::Environment;
+use heddle_harness_kit::pip::Environment;
 
 const REQUIREMENT: &str = "moto[server,s3,iam]>=5,<6";
 const SCRIPT: &str = include_str!("bucket.py");

@@ -124,6 +124,7 @@ pub struct StoreWrite {
 
 /// A change of the inbox.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "there is one in a transaction")]
 pub enum InboxWrite {
     /// A new event. `Duplicate("idempotencyKey")` when the key is taken.
     Insert(InboxEvent),

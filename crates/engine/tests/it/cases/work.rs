@@ -1,7 +1,5 @@
 //! Tasks of cases: what goes in and out, what their failure is, and how it is cured.
 
-#![expect(clippy::indexing_slicing, reason = "a trial fails where its sample does not fit")]
-
 use super::support::{Plan, call, feel, human, job, rule};
 use heddle_cmmn::plan::{ItemEvent, LifecycleListener, Multiplicity, Work};
 use heddle_engine::{Command, EventKind, IncidentCode, SkipTarget, Status};

@@ -210,7 +210,7 @@ async fn a_start_binding_says_of_which_kind_its_definition_is() {
         assert_eq!(bound.definition_kind, DefinitionKind::Case);
         bind(&workflows, &flow, std::slice::from_ref(&bound)).await;
         let found = runs.matching_starts(flow.tenant, BindingKind::Message, "m").await.unwrap();
-        assert_eq!(found, [bound.clone()]);
+        assert_eq!(found, std::slice::from_ref(&bound));
         let advance = BindingAdvance { binding: bound, next_due_at: None, timer: None };
         let unit =
             Transaction { tenant: Some(flow.tenant), advance: Some(advance), ..Transaction::default() };

@@ -303,6 +303,13 @@ fn executors(
     vec![ingestion, Arc::new(service)]
 }
 
+/// Runs within the bounds of a configuration.
+fn runs_within(config: &Config, ports: &RunPorts, permit: &Arc<dyn Permit>) -> Runs {
+    let runs = Runs::new(ports.clone()).with_budget(config.budget).with_recent(RECENT_BYTES);
+    let runs = runs.with_permit(Arc::clone(permit)).with_patience(config.step_limit);
+    runs.with_job_lapses(config.job_lapses)
+}
+
 fn compose(config: Config, parts: Parts) -> Arc<App> {
     let quotas = licensed::quotas(&config, &parts.identity);
     let hub = Arc::clone(&parts.hub);
@@ -314,12 +321,9 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
     let store = Arc::clone(&ports.runs);
     let (ids, directory) = (Arc::clone(&ports.ids), Arc::clone(&ports.directory));
     let permit: Arc<dyn Permit> = Arc::new(LicencePermit(Arc::clone(&identity)));
-    let runs = Runs::new(ports.clone()).with_budget(config.budget).with_recent(RECENT_BYTES);
-    let runs = runs.with_permit(Arc::clone(&permit));
     // Another node may write to a shared database; nobody tells this one.
     let poll = Duration::from_secs(if shared { 1 } else { 30 });
-    let runs = runs.with_patience(config.step_limit).with_job_poll(shared.then_some(poll));
-    let runs = runs.with_job_lapses(config.job_lapses);
+    let runs = runs_within(&config, &ports, &permit).with_job_poll(shared.then_some(poll));
     let webhooks = Arc::new(WebhookDirectory::new(Arc::clone(&outside.receivers.source)));
     let runs = Arc::new(runs.with_subscribers(webhooks.clone()));
     let node = crate::node::id(&config.data_dir);

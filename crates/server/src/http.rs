@@ -36,7 +36,7 @@ use crate::reply::{Content, HandlerResult, Response};
 use crate::request_log::{AtTheEnd, Line, NO_ROUTE};
 use crate::routes;
 use crate::sign_in_pages;
-use crate::upload::{self, Upload};
+use crate::upload::{self, Upload, too_large, too_slow};
 
 const JSON: &str = "application/json";
 const PROBLEM: &str = "application/problem+json";
@@ -289,13 +289,6 @@ fn is_upload(spec: &OperationSpec, content_type: Option<&str>) -> bool {
     spec.body.accepts(content_type) == Some(MediaType::Files)
 }
 
-/// A body that is longer than so many bytes.
-pub(crate) fn too_large(limit: u64) -> Failure {
-    let message = format!("The body may have {limit} bytes.");
-    let detail = Detail::new("tooLarge", message).with("limit", limit);
-    ApiError::because(ErrorCode::PayloadTooLarge, detail).into()
-}
-
 /// The most bytes read for an operation that takes no body: enough to see that there is one.
 const NO_BODY: usize = 1024;
 
@@ -334,15 +327,6 @@ async fn read(
         held.reach(body.len() + chunk.len())?;
         body.extend_from_slice(&chunk);
     }
-}
-
-pub(crate) fn too_slow(pace: Pace) -> Failure {
-    let (seconds, rate) = (pace.grace.as_secs(), pace.bytes_per_second);
-    let message = format!("A body has {seconds} s, and a second more for each {rate} bytes that have come.");
-    let detail = Detail::at("body", "tooSlow", message)
-        .with("slowClientSeconds", seconds)
-        .with("slowClientBytesPerSecond", rate);
-    ApiError::because(ErrorCode::InvalidRequestBody, detail).into()
 }
 
 fn request_id(app: &App, request: &HttpRequest) -> RequestId {

@@ -18,6 +18,7 @@ pub(crate) fn migrations() -> Migrations {
         heddle_store_identity::MIGRATIONS,
         heddle_store_workflows::MIGRATIONS,
         heddle_store_connections::MIGRATIONS,
+        heddle_store_vectors::MIGRATIONS,
     ])
 }
 

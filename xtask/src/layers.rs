@@ -244,8 +244,12 @@ const LAYERS: &[Layer] = &[
     Layer { name: "heddle-harness-kit", knows: &[] },
     // The runners know a server by its HTTP API alone; the decision kit is run without one, too.
     Layer {
-        name: "heddle-harness",
+        name: "heddle-harness-conformance",
         knows: &["heddle-kernel", "heddle-dmn", "heddle-cmmn", "heddle-conformance", "heddle-harness-kit"],
+    },
+    Layer {
+        name: "heddle-harness",
+        knows: &["heddle-kernel", "heddle-harness-kit", "heddle-harness-conformance"],
     },
     Layer { name: "heddle-testkit", knows: &["*"] },
     Layer {
@@ -255,7 +259,8 @@ const LAYERS: &[Layer] = &[
 ];
 
 /// Crates that only tests and checks may name.
-const OF_TESTS: &[&str] = &["heddle-testkit", "heddle-harness-kit", "heddle-harness"];
+const OF_TESTS: &[&str] =
+    &["heddle-testkit", "heddle-harness-kit", "heddle-harness-conformance", "heddle-harness"];
 
 /// The areas: neither their use cases nor their stores know those of another. Where one needs another, it has a
 /// small port in its own words, and the composition adapts.

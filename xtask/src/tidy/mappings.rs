@@ -11,7 +11,7 @@ const MAPPINGS: &[&str] = &[
     "crates/engine/src/step/enter.rs",
     "crates/engine/src/step/error.rs",
     "crates/engine/src/step/mod.rs",
-    "crates/harness/src/conformance/judge.rs",
+    "crates/harness-conformance/src/judge.rs",
     "crates/kernel/src/",
     "crates/policy/src/words.rs",
     "crates/runtime/src/",

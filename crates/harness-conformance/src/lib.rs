@@ -1,4 +1,4 @@
-//! Conformance suites, run over HTTP against a started server.
+//! Conformance suites, run over HTTP against a started server, of which they know the API alone.
 
 mod canonical;
 mod case_language;
@@ -26,9 +26,9 @@ use anyhow::{Result, bail};
 use clap::Subcommand;
 
 /// Options of `conformance`.
-#[derive(clap::Args)]
+#[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct Options {
+pub struct Options {
     /// Runs every recorded suite and writes its results into the committed files that the program embeds.
     #[arg(long, conflicts_with = "check")]
     record: bool,
@@ -43,8 +43,8 @@ pub(crate) struct Options {
 }
 
 /// A suite.
-#[derive(Subcommand)]
-pub(crate) enum Suite {
+#[derive(Debug, Subcommand)]
+enum Suite {
     /// Executable BPMN models with expectations.json, searched recursively.
     BpmnExecution(execution::Options),
     /// Executable CMMN models with expectations.json, searched recursively.
@@ -67,8 +67,11 @@ pub(crate) enum Suite {
     BpmnSchema(schema::Options),
 }
 
-/// Runs a suite, or all that are recorded.
-pub(crate) async fn run(options: Options) -> Result<bool> {
+/// Runs a suite, or all that are recorded; `false` when a case did not end as it must.
+///
+/// # Errors
+/// When a suite can't be run: no server, no files, no place for results.
+pub async fn run(options: Options) -> Result<bool> {
     let Some(suite) = options.suite else {
         return match (options.record, options.check) {
             (true, _) => record::record(&options.only).await,

@@ -15,7 +15,7 @@ use heddle_harness_kit::server::Backend;
 use heddle_harness_kit::{out, workspace};
 
 /// Options of `conformance bpmn-preview`.
-#[derive(clap::Args)]
+#[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// Folders with .bpmn files, searched recursively.
     #[arg(long, required = true)]

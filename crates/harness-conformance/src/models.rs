@@ -10,7 +10,7 @@ use heddle_harness_kit::server::Backend;
 use heddle_harness_kit::workspace;
 
 /// Options of `conformance models`.
-#[derive(clap::Args)]
+#[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// Folder with expectations.json instead of our own models.
     #[arg(long)]
@@ -25,7 +25,7 @@ pub(crate) struct Options {
 
 /// Runs the models; `false` when one did not end as it should.
 pub(crate) async fn run(options: Options) -> Result<bool> {
-    let folder = options.dir.unwrap_or_else(|| workspace::root().join("crates/harness/models"));
+    let folder = options.dir.unwrap_or_else(|| workspace::root().join("crates/harness-conformance/models"));
     let scene = Scene::start(options.backend).await?;
     let report =
         execution::judged(scene, &folder, options.only.as_deref(), Some(options.backend.name())).await?;
@@ -42,7 +42,7 @@ mod tests {
 
     #[test]
     fn the_models_and_their_steps_can_be_read() {
-        let folder = workspace::root().join("crates/harness/models");
+        let folder = workspace::root().join("crates/harness-conformance/models");
         for (folder, model) in read_suite(&folder).unwrap() {
             for file in &model.files {
                 let text = std::fs::read_to_string(folder.join(file)).unwrap();

@@ -19,7 +19,7 @@ use heddle_harness_kit::server::Backend;
 use heddle_harness_kit::{out, workspace};
 
 /// Options of `conformance bpmn-roundtrip`.
-#[derive(clap::Args)]
+#[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// Folders with .bpmn, .bpmn20.xml and .xml files, searched recursively.
     #[arg(long, required = true)]

@@ -21,7 +21,7 @@ use heddle_harness_kit::server::Backend;
 const SCRIPT: &str = include_str!("moddle.mjs");
 
 /// Options of `conformance bpmn-schema`.
-#[derive(clap::Args)]
+#[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// Folders with .bpmn, .bpmn20.xml and .xml files, searched recursively.
     #[arg(long, required = true)]

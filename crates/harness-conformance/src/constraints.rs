@@ -20,7 +20,7 @@ use heddle_harness_kit::out;
 use heddle_harness_kit::server::Backend;
 
 /// Options of `conformance bpmn-constraints`.
-#[derive(clap::Args)]
+#[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// Folder with one folder per rule, searched recursively; `rules.tsv` in it gives the rules' profiles.
     #[arg(long, required = true)]

@@ -13,7 +13,7 @@ use heddle_harness_kit::out;
 use heddle_harness_kit::server::Backend;
 
 /// Options of `conformance bpmn-execution` and `conformance cmmn-execution`.
-#[derive(clap::Args)]
+#[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// Folder with expectations.json, searched recursively.
     #[arg(long)]

@@ -14,7 +14,7 @@ use heddle_harness_kit::out;
 const CMMN: Format = Format { name: "CMMN", ending: "cmmn", xml_ending: ".cmmn.xml", models: &CASE_MODELS };
 
 /// Options of `conformance cmmn-roundtrip`.
-#[derive(clap::Args)]
+#[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// Folders with .cmmn, .cmmn.xml and .xml files, searched recursively.
     #[arg(long, required = true)]

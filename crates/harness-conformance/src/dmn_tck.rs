@@ -14,7 +14,7 @@ use heddle_harness_kit::server::Backend;
 use heddle_harness_kit::{out, workspace};
 
 /// Options of `conformance dmn-tck`.
-#[derive(clap::Args)]
+#[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// Folders with `*-test-*.xml` and their models, searched recursively.
     #[arg(long, required = true)]

@@ -239,6 +239,8 @@ const LAYERS: &[Layer] = &[
             "heddle-guardrails",
         ],
     },
+    // Connections and their limits, below HTTP.
+    Layer { name: "heddle-edge", knows: &["heddle-kernel", "heddle-policy"] },
     Layer { name: "heddle-server", knows: &["*"] },
     Layer { name: "heddle", knows: &["*"] },
     Layer { name: "heddle-harness-kit", knows: &[] },
@@ -295,9 +297,9 @@ const RESERVED: &[Reserved] = &[
     },
     Reserved {
         prefix: "rustls",
-        // The server takes TLS connections; those out are egress's.
-        holders: &["heddle-egress", "heddle-server"],
-        why: "TLS belongs to the way out and to the server",
+        // The edge takes TLS connections; those out are egress's.
+        holders: &["heddle-edge", "heddle-egress"],
+        why: "TLS belongs to the way out and to the edge",
     },
     Reserved {
         prefix: "reqwest",
@@ -308,8 +310,8 @@ const RESERVED: &[Reserved] = &[
     Reserved { prefix: "hyper", holders: &["heddle-egress"], why: "only egress opens outbound connections" },
     Reserved {
         prefix: "tokio-rustls",
-        holders: &["heddle-egress", "heddle-server"],
-        why: "TLS belongs to the way out and to the server",
+        holders: &["heddle-edge", "heddle-egress"],
+        why: "TLS belongs to the way out and to the edge",
     },
     Reserved { prefix: "ureq", holders: &["heddle-egress"], why: "only egress opens outbound connections" },
     Reserved { prefix: "lettre", holders: &["heddle-egress"], why: "only egress opens outbound connections" },

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub use heddle_blobs::S3Settings;
+use heddle_edge::EdgeLimits;
 pub use heddle_egress::AllowRule;
 pub use heddle_engine::Budget;
 pub use heddle_identity::{PlaceRules, ProviderRules};
@@ -13,8 +14,6 @@ pub use heddle_oidc::{ClientAuthentication, ClientSecret, Settings as OidcSettin
 pub use heddle_vectors::UploadBounds;
 pub use heddle_vectors::ports::Quotas as VectorQuotas;
 pub use heddle_workflows::quotas::Quotas;
-
-use crate::edge::EdgeLimits;
 
 /// Durability of an answered write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

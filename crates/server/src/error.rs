@@ -76,7 +76,7 @@ pub enum StartError {
     Insecure(std::net::SocketAddr),
     /// TLS that can't be spoken.
     #[error(transparent)]
-    Tls(#[from] crate::tls::TlsError),
+    Tls(#[from] heddle_edge::tls::TlsError),
     /// Something that is not there.
     #[error("{0}")]
     NotFound(String),

@@ -1,8 +1,12 @@
 //! Errors of every layer to the errors of the API: one exhaustive mapping each.
 
 use heddle_api::{ApiError, Detail, ErrorCode};
+use heddle_edge::{Reached, Whose};
 use heddle_usecase::StoreError;
 use heddle_usecase::{Problem, UseCaseError};
+
+/// Seconds after which whoever found a limit of the edge reached may come back.
+const RETRY_SECONDS: u64 = 5;
 
 /// Failure of a call; becomes the error body.
 #[derive(Debug)]
@@ -83,6 +87,21 @@ impl Failure {
 impl From<ApiError> for Failure {
     fn from(error: ApiError) -> Self {
         Self { error, cause: None, retry_after: None, allow: None }
+    }
+}
+
+impl From<Reached> for Failure {
+    fn from(reached: Reached) -> Self {
+        let Reached { limit, most, of } = reached;
+        let code = match of {
+            Whose::Node => ErrorCode::DependencyUnavailable,
+            Whose::Caller => ErrorCode::RateLimited,
+        };
+        let detail = Detail::new("limitReached", format!("`{limit}` allows {most} at once."))
+            .with("limit", limit)
+            .with("most", most)
+            .with("retryAfterSeconds", RETRY_SECONDS);
+        Self { retry_after: Some(RETRY_SECONDS), ..ApiError::because(code, detail).into() }
     }
 }
 

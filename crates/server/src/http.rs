@@ -2,6 +2,7 @@
 
 use std::future::ready;
 use std::net::IpAddr;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use actix_web::http::header::HeaderValue;
@@ -15,20 +16,20 @@ use futures::StreamExt as _;
 use heddle_api::contract::MediaType;
 use heddle_api::operations::{Method, OperationId, OperationSpec, Security};
 use heddle_api::{ApiError, Detail, ErrorCode, Face};
+use heddle_edge::connection::{Link, Open};
+use heddle_edge::{HeldBody, Pace};
 use heddle_identity::Authenticated;
 use heddle_kernel::{Clock as _, RequestId};
 use heddle_policy::RequestFacts;
 use tokio::time::Instant;
 
 use crate::accept::Accept;
+use crate::answer::Answer;
 use crate::app::App;
 use crate::bind::Handler;
 use crate::command_line::LocalCall;
 use crate::credentials::{COOKIE, DEVICE_COOKIE, SIGN_IN_COOKIE};
 use crate::dispatch::{Placed, dispatch};
-use crate::edge::answer::Answer;
-use crate::edge::connection::Open;
-use crate::edge::{HeldBody, Pace};
 use crate::failure::Failure;
 use crate::gate::{Entered, enter};
 use crate::incoming::{Headers, Incoming, RequestCredentials};
@@ -140,7 +141,7 @@ struct Exchange {
 
 impl Exchange {
     fn begin(app: &App, request: &HttpRequest, route: &'static str) -> Self {
-        let (id, open) = (request_id(app, request), Open::of(request));
+        let (id, open) = (request_id(app, request), opened(request));
         Self { id, open, known: false, route, begun: Instant::now() }
     }
 }
@@ -327,6 +328,12 @@ async fn read(
         held.reach(body.len() + chunk.len())?;
         body.extend_from_slice(&chunk);
     }
+}
+
+/// Begin of a request's answer: its connection learns of it.
+fn opened(request: &HttpRequest) -> Open {
+    let link = request.conn_data::<Rc<Link>>().cloned();
+    Open::begin(link, request.headers().contains_key(header::TRANSFER_ENCODING))
 }
 
 fn request_id(app: &App, request: &HttpRequest) -> RequestId {

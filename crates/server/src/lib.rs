@@ -3,6 +3,7 @@
 mod accept;
 pub mod acting;
 mod anchors;
+mod answer;
 pub mod app;
 mod audit;
 mod audit_export;
@@ -19,7 +20,6 @@ mod deliveries;
 pub mod demo;
 mod denials;
 mod dispatch;
-mod edge;
 mod error;
 mod evidence;
 mod factors;
@@ -52,7 +52,6 @@ mod socket;
 mod stores;
 mod stream;
 mod swagger;
-mod tls;
 mod upload;
 mod vectors;
 
@@ -64,11 +63,11 @@ pub use config::{
     VectorSettings,
 };
 pub use data_dir::{DATABASE_FILE, DataDirError, KEY_FILE, KEYRING_FILE, MODELS_DIR};
-pub use edge::{EdgeLimits, Pace};
 pub use error::StartError;
+pub use heddle_edge::tls::TlsError;
+pub use heddle_edge::{EdgeLimits, Pace};
 pub use identity::FirstStart;
 pub use local::LocalService;
 pub use serve::Server;
 pub use socket::{SOCKET_FILE, SocketPath};
-pub use tls::TlsError;
 pub use vectors::read_one_file;

@@ -11,6 +11,7 @@ use heddle_api::decode::read_json;
 use heddle_api::wire::envelope::JsonObject;
 use heddle_api::wire::vector_files::StagedFile;
 use heddle_api::{ApiError, Detail, ErrorCode};
+use heddle_edge::Pace;
 use heddle_kernel::TenantId;
 use heddle_vectors::ports::{BlobError, Blobs as _, ByteStream, StoredBlob};
 use multer::{Constraints, Field, Multipart, SizeLimit};
@@ -20,7 +21,6 @@ use tokio::sync::{OnceCell, mpsc};
 use tokio::time::Instant;
 
 use crate::app::App;
-use crate::edge::Pace;
 use crate::failure::Failure;
 
 /// Pieces of a body that wait to be stored: the sender waits behind them.

@@ -14,6 +14,7 @@ const CRATES: &[&str] = &[
     "cases",
     "connections",
     "definitions",
+    "edge",
     "egress",
     "engine",
     "execution",

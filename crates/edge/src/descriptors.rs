@@ -6,7 +6,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 const KEPT: usize = 128;
 
 /// Raises the soft limit on open files as far as this process may, and says what it is then; none is no limit.
-pub(crate) fn raise() -> Option<u64> {
+pub fn raise() -> Option<u64> {
     let limit = getrlimit(Resource::Nofile);
     if limit.current == limit.maximum {
         return limit.current;

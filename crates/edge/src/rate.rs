@@ -6,7 +6,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use super::address::Source;
+use crate::address::Source;
 
 /// Most sources that are remembered. Whoever comes when so many are busy at once is let through: the limits on
 /// connections hold for them, too.

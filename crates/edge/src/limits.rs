@@ -58,7 +58,7 @@ pub struct Pace {
 impl Pace {
     /// Instant at which a transfer of so many bytes is too slow.
     #[must_use]
-    pub(crate) fn deadline(self, begin: Instant, bytes: usize) -> Instant {
+    pub fn deadline(self, begin: Instant, bytes: usize) -> Instant {
         let seconds = bytes as u64 / u64::from(self.bytes_per_second.max(1));
         begin + self.grace + Duration::from_secs(seconds)
     }

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 /// Client for the purposes of limits: an IPv4 address, or an IPv6 network of 64 bits, which one customer has whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Source(IpAddr);
+pub struct Source(IpAddr);
 
 impl Source {
     pub(crate) fn of(address: IpAddr) -> Self {

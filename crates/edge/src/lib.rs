@@ -1,39 +1,36 @@
 //! The edge: how much connections, addresses, slow clients and open streams may take, whoever they belong to. What is
-//! refused here costs neither a descriptor, a body nor a thread.
+//! refused here costs neither a descriptor, a body nor a thread. It knows connections and their encryption, and no HTTP.
 
-pub(crate) mod address;
-pub(crate) mod answer;
-pub(crate) mod connection;
-pub(crate) mod descriptors;
+mod address;
+pub mod connection;
+pub mod descriptors;
 mod limits;
 mod rate;
 mod tally;
+pub mod tls;
 
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use heddle_api::{ApiError, Detail, ErrorCode};
 use heddle_kernel::TenantId;
 use heddle_policy::SessionKind;
 use tokio::time::Instant;
 use uuid::Uuid;
 
+pub use address::Source;
 pub use limits::{EdgeLimits, Pace};
+pub use tally::Place;
 
-use crate::failure::Failure;
-use address::Source;
 use rate::Rate;
-use tally::{Place, Tally};
+use tally::Tally;
 
 /// Bytes of a body that are not counted: most bodies are no larger.
 const SMALL_BODY: usize = 64 * 1024;
-/// Seconds after which whoever found a limit reached may come back.
-const RETRY_SECONDS: u64 = 5;
 
 /// Holder of something that is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Holder {
+pub enum Holder {
     /// Everybody: all connections.
     Everybody,
     /// An address: its connections, or its requests through a proxy.
@@ -50,7 +47,7 @@ pub(crate) enum Holder {
 
 /// Limit that is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Reached {
+pub struct Reached {
     /// Key of the limit in the configuration.
     pub limit: &'static str,
     /// Value of the limit.
@@ -59,24 +56,9 @@ pub(crate) struct Reached {
     pub of: Whose,
 }
 
-impl From<Reached> for Failure {
-    fn from(reached: Reached) -> Self {
-        let Reached { limit, most, of } = reached;
-        let code = match of {
-            Whose::Node => ErrorCode::DependencyUnavailable,
-            Whose::Caller => ErrorCode::RateLimited,
-        };
-        let detail = Detail::new("limitReached", format!("`{limit}` allows {most} at once."))
-            .with("limit", limit)
-            .with("most", most)
-            .with("retryAfterSeconds", RETRY_SECONDS);
-        Self { retry_after: Some(RETRY_SECONDS), ..ApiError::because(code, detail).into() }
-    }
-}
-
 /// Holder of a limit that is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Whose {
+pub enum Whose {
     /// The node's: nobody in particular has taken too much.
     Node,
     /// The caller's.
@@ -85,13 +67,13 @@ pub(crate) enum Whose {
 
 /// Places of something open, given back when they are dropped.
 #[derive(Debug)]
-pub(crate) struct Places {
+pub struct Places {
     _held: [Place<Holder>; 2],
 }
 
 /// Counts and rates of a node.
 #[derive(Debug)]
-pub(crate) struct Edge {
+pub struct Edge {
     limits: EdgeLimits,
     trusted: Vec<IpAddr>,
     tally: Arc<Tally<Holder>>,
@@ -100,7 +82,7 @@ pub(crate) struct Edge {
 
 impl Edge {
     /// Edge with these limits, as far as the process may open files.
-    pub(crate) fn new(limits: EdgeLimits, trusted: Vec<IpAddr>, files: Option<u64>) -> Self {
+    pub fn new(limits: EdgeLimits, trusted: Vec<IpAddr>, files: Option<u64>) -> Self {
         let connections = descriptors::connections_within(files, limits.connections);
         // One address alone never takes more than half of them.
         let of_one = limits.connections_per_address.min((connections / 2).max(1));
@@ -113,7 +95,7 @@ impl Edge {
     }
 
     /// The limits that hold.
-    pub(crate) const fn limits(&self) -> &EdgeLimits {
+    pub const fn limits(&self) -> &EdgeLimits {
         &self.limits
     }
 
@@ -121,7 +103,7 @@ impl Edge {
     ///
     /// # Errors
     /// The limit that is reached.
-    pub(crate) fn connect(&self, peer: IpAddr) -> Result<Connected, Reached> {
+    pub fn connect(&self, peer: IpAddr) -> Result<Connected, Reached> {
         let EdgeLimits { connections, connections_per_address, .. } = self.limits;
         let reached = Reached { limit: "max_connections", most: connections, of: Whose::Node };
         let all = self.tally.enter(Holder::Everybody, connections).ok_or(reached)?;
@@ -137,7 +119,7 @@ impl Edge {
     ///
     /// # Errors
     /// The limit that is reached.
-    pub(crate) fn request(&self, peer: IpAddr, client: IpAddr) -> Result<Option<Place<Holder>>, Reached> {
+    pub fn request(&self, peer: IpAddr, client: IpAddr) -> Result<Option<Place<Holder>>, Reached> {
         if !address::is_trusted(peer, &self.trusted) || address::is_trusted(client, &self.trusted) {
             return Ok(None);
         }
@@ -153,7 +135,7 @@ impl Edge {
     ///
     /// # Errors
     /// The limit that is reached.
-    pub(crate) fn stream(&self, session: SessionKind, tenant: TenantId) -> Result<Places, Reached> {
+    pub fn stream(&self, session: SessionKind, tenant: TenantId) -> Result<Places, Reached> {
         let credential = match session {
             SessionKind::Session(id) | SessionKind::CommandLine(id) => id.0,
             SessionKind::ApiToken(id) | SessionKind::ServiceToken(id) => id.0,
@@ -169,7 +151,7 @@ impl Edge {
     }
 
     /// Places of the bytes of a body.
-    pub(crate) fn body(&self, tenant: Option<TenantId>) -> HeldBody {
+    pub fn body(&self, tenant: Option<TenantId>) -> HeldBody {
         let begin = |holder| self.tally.begin(holder);
         let most = self.limits.body_bytes;
         HeldBody {
@@ -184,28 +166,24 @@ impl Edge {
     ///
     /// # Errors
     /// Time after which the next one is taken.
-    pub(crate) fn anonymous(&self, client: IpAddr) -> Result<(), Duration> {
+    pub fn anonymous(&self, client: IpAddr) -> Result<(), Duration> {
         self.anonymous.take(Source::of(client), Instant::now())
     }
 
     /// Client behind a peer.
-    pub(crate) fn client<'a>(
-        &self,
-        peer: IpAddr,
-        lines: impl DoubleEndedIterator<Item = &'a [u8]>,
-    ) -> IpAddr {
+    pub fn client<'a>(&self, peer: IpAddr, lines: impl DoubleEndedIterator<Item = &'a [u8]>) -> IpAddr {
         address::client(peer, lines, &self.trusted)
     }
 
     /// Whether connections that nobody needs at the moment should make room.
-    pub(crate) fn is_crowded(&self) -> bool {
+    pub fn is_crowded(&self) -> bool {
         self.tally.of(Holder::Everybody) > self.limits.connections / 4 * 3
     }
 }
 
 /// Bytes of a body that are held, given back when it is dropped.
 #[derive(Debug)]
-pub(crate) struct HeldBody {
+pub struct HeldBody {
     all: Place<Holder>,
     own: Place<Holder>,
     most: usize,
@@ -217,7 +195,7 @@ impl HeldBody {
     ///
     /// # Errors
     /// The limit that is reached.
-    pub(crate) fn reach(&mut self, bytes: usize) -> Result<(), Reached> {
+    pub fn reach(&mut self, bytes: usize) -> Result<(), Reached> {
         let more = bytes.saturating_sub(self.counted);
         if more == 0 {
             return Ok(());
@@ -236,7 +214,7 @@ impl HeldBody {
 
 /// Places of a connection.
 #[derive(Debug)]
-pub(crate) struct Connected {
+pub struct Connected {
     _all: Place<Holder>,
     _own: Option<Place<Holder>>,
 }

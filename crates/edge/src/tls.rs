@@ -50,10 +50,16 @@ pub enum TlsError {
 }
 
 /// The certificate in use.
-pub(crate) struct Certificates {
+pub struct Certificates {
     files: Files,
     current: RwLock<Arc<ServerConfig>>,
     seen: Mutex<[Stamp; 2]>,
+}
+
+impl std::fmt::Debug for Certificates {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Certificates").finish_non_exhaustive()
+    }
 }
 
 /// The two files.
@@ -70,10 +76,7 @@ impl Certificates {
     ///
     /// # Errors
     /// [`TlsError`].
-    pub(crate) fn open(
-        certificate: Option<&Path>,
-        key: Option<&Path>,
-    ) -> Result<Option<Arc<Self>>, TlsError> {
+    pub fn open(certificate: Option<&Path>, key: Option<&Path>) -> Result<Option<Arc<Self>>, TlsError> {
         let (certificate, key) = match (certificate, key) {
             (Some(certificate), Some(key)) => (certificate.to_owned(), key.to_owned()),
             (Some(_), None) => return Err(TlsError::Half("tls_key")),
@@ -87,13 +90,13 @@ impl Certificates {
     }
 
     /// Acceptor of a connection, with the certificate of this moment.
-    pub(crate) fn acceptor(&self) -> TlsAcceptor {
+    pub fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(Arc::clone(&self.current.read()))
     }
 
     /// Looks at the files from time to time, and at SIGHUP, until the service stops. The signal is listened to when this
     /// returns.
-    pub(crate) fn keep(self: Arc<Self>, stop: watch::Receiver<bool>) -> JoinHandle<()> {
+    pub fn keep(self: Arc<Self>, stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let hangup = signal(SignalKind::hangup()).inspect_err(|error| {
             tracing::warn!(%error, "SIGHUP can't be listened to; the files are looked at all the same");
         });

@@ -8,23 +8,21 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use actix_web::HttpRequest;
-use actix_web::http::header::TRANSFER_ENCODING;
-use actix_web::rt::net::TcpStream;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep, sleep_until};
 use tokio_rustls::server::TlsStream;
 
-use super::limits::{EdgeLimits, Pace};
-use super::tally::Place;
-use super::{Connected, HeldBody, Holder};
+use crate::limits::{EdgeLimits, Pace};
+use crate::tally::Place;
+use crate::{Connected, HeldBody, Holder};
 
 /// Bytes that wait in the kernel to be sent: few, so that what a reader takes is seen soon.
 const UNSENT: u32 = 128 * 1024;
 
 /// State of a connection that its requests and its socket share.
 #[derive(Debug)]
-pub(crate) struct Link {
+pub struct Link {
     /// Requests that are being answered.
     open: Cell<usize>,
     /// Since when there is none.
@@ -35,7 +33,7 @@ pub(crate) struct Link {
 
 /// Request that is being answered, until its answer is handed over whole.
 #[derive(Debug)]
-pub(crate) struct Open {
+pub struct Open {
     link: Option<Rc<Link>>,
     /// Whether a body may go on after the answer: one whose length was not announced.
     unread: bool,
@@ -44,30 +42,30 @@ pub(crate) struct Open {
 }
 
 impl Open {
-    /// Begin of a request's answer.
-    pub(crate) fn of(request: &HttpRequest) -> Self {
-        let link = request.conn_data::<Rc<Link>>().cloned();
+    /// Begin of the answer to a request that came by this connection; `unread` where its body has no announced length.
+    #[must_use]
+    pub fn begin(link: Option<Rc<Link>>, unread: bool) -> Self {
         if let Some(link) = &link {
             link.open.set(link.open.get() + 1);
             link.heard.set(None);
         }
-        Self { link, unread: request.headers().contains_key(TRANSFER_ENCODING), _place: None, _body: None }
+        Self { link, unread, _place: None, _body: None }
     }
 
     /// Notes that the request's body has come to its end, and holds its bytes for as long as the request takes.
-    pub(crate) fn has_read(&mut self, body: HeldBody) {
+    pub fn has_read(&mut self, body: HeldBody) {
         self.unread = false;
         self._body = Some(body);
     }
 
     /// Gives back what the request held, now that there is its answer.
-    pub(crate) fn answered(mut self) -> Self {
+    pub fn answered(mut self) -> Self {
         self._body = None;
         self
     }
 
     /// The same with a place among its client's requests.
-    pub(crate) fn hold(&mut self, place: Option<Place<Holder>>) {
+    pub fn hold(&mut self, place: Option<Place<Holder>>) {
         self._place = place;
     }
 }
@@ -86,7 +84,7 @@ impl Drop for Open {
 
 /// Stream of a connection. Deadlines are held above TLS: what counts is what the client asks and takes.
 #[derive(Debug)]
-pub(crate) enum Wire {
+pub enum Wire {
     /// Plain.
     Plain(TcpStream),
     /// TLS, whose handshake is done.
@@ -140,7 +138,7 @@ impl AsyncWrite for Wire {
 
 /// Connection that is cut when its client is too slow.
 #[derive(Debug)]
-pub(crate) struct Connection {
+pub struct Connection {
     stream: Wire,
     link: Rc<Link>,
     limits: EdgeLimits,
@@ -158,7 +156,8 @@ struct Stall {
 }
 
 impl Connection {
-    pub(crate) fn new(stream: Wire, limits: EdgeLimits, places: Connected) -> Self {
+    /// Stream with its deadlines, and the places that it holds.
+    pub fn new(stream: Wire, limits: EdgeLimits, places: Connected) -> Self {
         let link = Link { open: Cell::new(0), idle: Cell::new(Instant::now()), heard: Cell::new(None) };
         // A kernel without the option shows later that a reader is slow; the deadline holds all the same.
         let _ = socket2::SockRef::from(stream.socket()).set_tcp_notsent_lowat(UNSENT);
@@ -167,7 +166,7 @@ impl Connection {
     }
 
     /// State that requests of the connection share with it.
-    pub(crate) fn link(&self) -> Rc<Link> {
+    pub fn link(&self) -> Rc<Link> {
         Rc::clone(&self.link)
     }
 

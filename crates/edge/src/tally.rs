@@ -18,7 +18,7 @@ impl<K> Default for Tally<K> {
 
 /// Place of an open thing in the count, given back when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Place<K: Eq + Hash> {
+pub struct Place<K: Eq + Hash> {
     tally: Arc<Tally<K>>,
     holder: K,
     count: usize,

@@ -6,8 +6,8 @@ use std::task::{Context, Poll};
 
 use actix_web::body::{BodySize, MessageBody};
 use bytes::Bytes;
+use heddle_edge::connection::Open;
 
-use super::connection::Open;
 use crate::reply::ByteStream;
 use crate::request_log::AtTheEnd;
 

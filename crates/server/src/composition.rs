@@ -11,6 +11,17 @@ use heddle_edge::{Edge, descriptors};
 use heddle_identity::audit_chain::AuditChain;
 use heddle_identity::ports::InstallationStore;
 use heddle_identity::{Identity, InstallationKey};
+use heddle_installation::anchors::Anchors;
+use heddle_installation::audit_keeper::AuditKeeper;
+use heddle_installation::config::Config;
+use heddle_installation::data_dir::DataDir;
+use heddle_installation::deliveries::Deliveries;
+use heddle_installation::denials::Denials;
+use heddle_installation::error::StartError;
+use heddle_installation::outside::Outside;
+use heddle_installation::people::People;
+use heddle_installation::sign_ins::SignIns;
+use heddle_installation::{licensed, node, stores};
 use heddle_kernel::Clock as _;
 use heddle_runtime::{
     CommitOptions, ComputeOptions, ComputePool, EventNotifier, GroupCommitter, Permit, RandomIds,
@@ -31,21 +42,11 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
-use crate::anchors::Anchors;
 use crate::app::App;
-use crate::audit_keeper::AuditKeeper;
-use crate::config::Config;
-use crate::data_dir::DataDir;
-use crate::deliveries::Deliveries;
-use crate::denials::Denials;
-use crate::error::StartError;
+use crate::handlers::webhooks::event_types;
 use crate::identity::{self, FirstStart};
 use crate::last_write::LastWrite;
-use crate::outside::Outside;
-use crate::people::People;
-use crate::sign_ins::SignIns;
 use crate::vectors::{Composed, VectorParts, Vectors};
-use crate::{licensed, stores};
 
 /// Bytes of runs that were committed last, which are kept for their next step.
 const RECENT_BYTES: u64 = 32 << 20;
@@ -113,7 +114,7 @@ impl Composition {
         let store = Arc::new(stores::identity(db.clone()));
         let installed = store.load().await?;
         let key = data.key(installed.is_some())?;
-        let outside = Outside::open(&config, &data, &db, &clock).await?;
+        let outside = Outside::open(&config, &data, &db, &clock, event_types()).await?;
         let denials = Denials::start(store.clone());
         let identity =
             Arc::new(identity::open(&config, &store, &denials, key, &clock, outside.keyring.clone())?);
@@ -133,7 +134,7 @@ impl Composition {
             compute: &compute,
             egress: &outside.egress,
             hub: &hub,
-            node: crate::node::id(&config.data_dir),
+            node: node::id(&config.data_dir),
         })?;
         let parts = Parts {
             db,
@@ -326,7 +327,7 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
     let runs = runs_within(&config, &ports, &permit).with_job_poll(shared.then_some(poll));
     let webhooks = Arc::new(WebhookDirectory::new(Arc::clone(&outside.receivers.source)));
     let runs = Arc::new(runs.with_subscribers(webhooks.clone()));
-    let node = crate::node::id(&config.data_dir);
+    let node = node::id(&config.data_dir);
     let background = Arc::new(Background::new(Arc::clone(&runs), ports, node));
     let options = WorkerOptions { poll, sweep: Duration::from_secs(60) };
     let rights = StarterRights::new(Arc::clone(&identity), drafts.clone(), Arc::clone(&ids));

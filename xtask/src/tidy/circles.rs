@@ -24,6 +24,7 @@ const CRATES: &[&str] = &[
     "harness-kit",
     "heddle",
     "identity",
+    "installation",
     "kernel",
     "oidc",
     "outbound",

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use heddle_installation::error::StartError;
 use heddle_passages::{AllowList, Builder, Error, Index, Key, Language, Passage, Settings, Shelf};
 use heddle_usecase::{Admission, Compute, computed};
 use heddle_vectors::ports::{
@@ -13,8 +14,6 @@ use heddle_vectors::ports::{
 };
 use heddle_vectors::records::{Backend, IndexKey, PassageId, PassageRange};
 use parking_lot::Mutex;
-
-use crate::error::StartError;
 
 /// The index of this node.
 pub(crate) struct EmbeddedIndex {

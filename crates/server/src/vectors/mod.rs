@@ -14,6 +14,8 @@ use heddle_blobs::BlobStore;
 use heddle_egress::Egress;
 use heddle_extract::{Limits, Ocr};
 use heddle_identity::Identity;
+use heddle_installation::config::{BlobPlace, Config};
+use heddle_installation::error::StartError;
 use heddle_kernel::{Clock, IdSource};
 use heddle_runtime::{ComputePool, EventNotifier, Permit, RandomIds, ServerClock};
 use heddle_service_nodes::{DefinitionsOfDatabases, DocumentNodes, VectorNodePorts, VectorNodes};
@@ -37,8 +39,6 @@ use self::embedder::BuiltInModels;
 use self::extractor::ProcessExtractor;
 use self::index::EmbeddedIndex;
 use self::limits::LicensedQuotas;
-use crate::config::{BlobPlace, Config};
-use crate::error::StartError;
 
 /// Folder of what vector databases keep in the data directory.
 const FOLDER: &str = "vectors";

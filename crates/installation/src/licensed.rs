@@ -29,12 +29,12 @@ impl RateSource for LicensedRates {
 }
 
 /// The quotas that hold at each moment.
-pub(crate) fn quotas(config: &Config, identity: &Arc<Identity>) -> Arc<dyn QuotaSource> {
+pub fn quotas(config: &Config, identity: &Arc<Identity>) -> Arc<dyn QuotaSource> {
     Arc::new(LicensedQuotas { configured: config.quotas, identity: Arc::clone(identity) })
 }
 
 /// The rates that hold at each moment.
-pub(crate) fn rates(config: &Config, identity: &Arc<Identity>) -> Arc<Limits> {
+pub fn rates(config: &Config, identity: &Arc<Identity>) -> Arc<Limits> {
     let configured = Limits::per_second(config.starts_per_second, config.messages_per_second);
     Arc::new(configured.within(Arc::new(LicensedRates(Arc::clone(identity)))))
 }

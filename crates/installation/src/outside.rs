@@ -24,11 +24,10 @@ use crate::data_dir::DataDir;
 use crate::deliveries::Receivers;
 use crate::error::StartError;
 use crate::factors::StoredKeys;
-use crate::handlers::webhooks::event_types;
 use crate::keyring::InstallationKeyring;
 
 /// Parts that go outside.
-pub(crate) struct Outside {
+pub struct Outside {
     /// The way out.
     pub egress: Egress,
     /// Keys that secrets are sealed with.
@@ -45,16 +44,24 @@ pub(crate) struct Outside {
     pub receivers: Receivers,
 }
 
+impl std::fmt::Debug for Outside {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Outside").finish_non_exhaustive()
+    }
+}
+
 impl Outside {
-    /// Opens the keyring, holds it against what is sealed, and puts the rest together.
+    /// Opens the keyring, holds it against what is sealed, and puts the rest together. Webhooks can send events of the types
+    /// that are given.
     ///
     /// # Errors
     /// `KeyringMissing`, `Keyring`, `WrongKeyring`, `Egress`, `Store`.
-    pub(crate) async fn open(
+    pub async fn open(
         config: &Config,
         data: &DataDir,
         db: &Db,
         clock: &ServerClock,
+        event_types: &'static [&'static str],
     ) -> Result<Self, StartError> {
         let store = Arc::new(SqlConnectionStore::new(db.clone()));
         let stored = Arc::new(StoredKeys::new(db));
@@ -77,7 +84,7 @@ impl Outside {
         let webhooks: Arc<dyn WebhookStore> = Arc::new(SqlWebhookStore::new(db.clone()));
         let receivers = Receivers::new(Arc::clone(&webhooks), connections.opening(), outbound);
         let ports = WebhookPorts { webhooks, connections: store, workflows, tester };
-        let webhooks = Arc::new(Webhooks::new(ports, connections.opening(), ids, event_types()));
+        let webhooks = Arc::new(Webhooks::new(ports, connections.opening(), ids, event_types));
         Ok(Self { egress, keyring, keys, connections, webhooks, hooks, receivers })
     }
 }

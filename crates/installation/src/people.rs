@@ -10,10 +10,17 @@ use heddle_usecase::StoreError;
 use heddle_workflows::ports::{Directory, Person};
 
 /// Directory of all organisations.
-pub(crate) struct People {
+pub struct People {
+    /// Store of the members.
     pub identity: Arc<IdentityStore>,
     /// Clock, since what has ended makes nobody a candidate.
     pub clock: Arc<dyn Clock>,
+}
+
+impl std::fmt::Debug for People {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("People").finish_non_exhaustive()
+    }
 }
 
 #[async_trait]

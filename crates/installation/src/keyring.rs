@@ -17,7 +17,7 @@ use crate::error::StartError;
 
 /// Keyring that the service seals with. A key that another node or its operator puts on the file is found when something
 /// is sealed, or when a secret asks for the key; no restart is needed.
-pub(crate) struct InstallationKeyring {
+pub struct InstallationKeyring {
     /// The file; none when the configuration gives the ring.
     path: Option<PathBuf>,
     sealer: KeyringSealer,
@@ -33,7 +33,7 @@ impl std::fmt::Debug for InstallationKeyring {
 
 /// Reason for which no new key was made.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum RotationError {
+pub enum RotationError {
     /// The ring is the configuration's.
     #[error(
         "the keyring is given by the configuration (`keyring`): put a new key before the others there, restart, and go \
@@ -58,11 +58,7 @@ impl InstallationKeyring {
     ///
     /// # Errors
     /// `KeyringMissing`, `Keyring`, `Store`.
-    pub(crate) async fn open(
-        config: &Config,
-        data: &DataDir,
-        keys: &dyn KeyStore,
-    ) -> Result<Self, StartError> {
+    pub async fn open(config: &Config, data: &DataDir, keys: &dyn KeyStore) -> Result<Self, StartError> {
         if let Some(given) = &config.keyring {
             return Ok(Self::of(None, Keyring::from_text(given.expose())?));
         }
@@ -79,7 +75,7 @@ impl InstallationKeyring {
     }
 
     /// Ring on a file, or without one.
-    pub(crate) fn of(path: Option<PathBuf>, ring: Keyring) -> Self {
+    pub fn of(path: Option<PathBuf>, ring: Keyring) -> Self {
         Self { path, sealer: KeyringSealer::new(ring), changing: Mutex::new(()) }
     }
 
@@ -87,7 +83,7 @@ impl InstallationKeyring {
     ///
     /// # Errors
     /// [`RotationError`]; nothing is changed then.
-    pub(crate) fn add_current(&self) -> Result<String, RotationError> {
+    pub fn add_current(&self) -> Result<String, RotationError> {
         let path = self.path.as_ref().ok_or(RotationError::Given)?;
         let _alone = self.changing.lock();
         // The file is what counts: somebody else may have put a key on it.
@@ -102,7 +98,7 @@ impl InstallationKeyring {
     ///
     /// # Errors
     /// `Fixed`, `Missing`; `UnknownKey` and `IsCurrent` of the keyring.
-    pub(crate) fn may_forget(&self, key: &str) -> Result<(), RotationError> {
+    pub fn may_forget(&self, key: &str) -> Result<(), RotationError> {
         let path = self.path.as_ref().ok_or(RotationError::Fixed)?;
         let mut fresh = Keyring::read(path)?.ok_or_else(|| RotationError::Missing(path.clone()))?;
         Ok(fresh.retire(key)?)
@@ -112,7 +108,7 @@ impl InstallationKeyring {
     ///
     /// # Errors
     /// As [`Self::may_forget`]; nothing is changed then.
-    pub(crate) fn forget(&self, key: &str) -> Result<(), RotationError> {
+    pub fn forget(&self, key: &str) -> Result<(), RotationError> {
         let path = self.path.as_ref().ok_or(RotationError::Fixed)?;
         let _alone = self.changing.lock();
         let mut fresh = Keyring::read(path)?.ok_or_else(|| RotationError::Missing(path.clone()))?;
@@ -125,7 +121,7 @@ impl InstallationKeyring {
     /// Takes over what the file has by now. One that lacks the current key of this ring is not taken over, nor one that
     /// can't be read: it is somebody else's. An earlier key that it lacks was forgotten on another node; it stays here until
     /// the next start, so that whatever was sealed opens.
-    pub(crate) fn refresh(&self) {
+    pub fn refresh(&self) {
         let Some(path) = &self.path else { return };
         let _alone = self.changing.lock();
         let Ok(Some(fresh)) = Keyring::read(path) else { return };
@@ -136,7 +132,7 @@ impl InstallationKeyring {
     }
 
     /// The ring as it is now.
-    pub(crate) fn ring(&self) -> Arc<Keyring> {
+    pub fn ring(&self) -> Arc<Keyring> {
         self.sealer.keyring()
     }
 

@@ -13,7 +13,7 @@ use crate::config::{Config, Durability};
 use crate::error::StartError;
 
 /// The migrations of this program.
-pub(crate) fn migrations() -> Migrations {
+pub fn migrations() -> Migrations {
     Migrations::of(&[
         heddle_store_identity::MIGRATIONS,
         heddle_store_workflows::MIGRATIONS,
@@ -23,7 +23,7 @@ pub(crate) fn migrations() -> Migrations {
 }
 
 /// The store of identity, which asks the other areas before it deletes an organisation.
-pub(crate) fn identity(db: Db) -> IdentityStore {
+pub fn identity(db: Db) -> IdentityStore {
     IdentityStore::new(db, vec![Arc::new(WorkflowContents), Arc::new(VectorContents)])
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn identity(db: Db) -> IdentityStore {
 ///
 /// # Errors
 /// `Database`.
-pub(crate) async fn open(config: &Config, file: &Path) -> Result<Db, StartError> {
+pub async fn open(config: &Config, file: &Path) -> Result<Db, StartError> {
     let address = match &config.database_url {
         Some(url) => url.clone(),
         None => format!("sqlite:{}", file.display()),

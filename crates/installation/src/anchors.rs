@@ -27,7 +27,7 @@ struct Line {
 ///
 /// # Errors
 /// The number of the first line that is none.
-pub(crate) fn read(text: &str) -> Result<Vec<Checkpoint>, usize> {
+pub fn read(text: &str) -> Result<Vec<Checkpoint>, usize> {
     let mut found = Vec::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let told: Option<Line> = serde_json::from_str(line).ok();
@@ -39,7 +39,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Checkpoint>, usize> {
 
 /// The anchors of a data directory.
 #[derive(Debug)]
-pub(crate) struct Anchors {
+pub struct Anchors {
     path: PathBuf,
     kept: Mutex<Kept>,
 }
@@ -52,7 +52,7 @@ struct Kept {
 
 impl Anchors {
     /// The anchors of a directory. A file that can't be read is left where it is, under another name.
-    pub(crate) fn open(directory: &Path) -> Self {
+    pub fn open(directory: &Path) -> Self {
         let path = directory.join(ANCHOR_FILE);
         let found = match fs::read_to_string(&path) {
             Ok(text) => read(&text),
@@ -77,12 +77,12 @@ impl Anchors {
     }
 
     /// The anchor of a trail: the newest checkpoint that this server knows of.
-    pub(crate) fn of(&self, trail: TenantId) -> Option<Checkpoint> {
+    pub fn of(&self, trail: TenantId) -> Option<Checkpoint> {
         self.kept.lock().written.get(&trail).cloned()
     }
 
     /// Takes a checkpoint in, until [`Self::write`].
-    pub(crate) fn note(&self, checkpoint: Checkpoint) {
+    pub fn note(&self, checkpoint: Checkpoint) {
         let mut kept = self.kept.lock();
         let (trail, sequence) = (checkpoint.statement.tenant, checkpoint.statement.sequence);
         // Several tasks seal: who comes late may have an older one.
@@ -92,7 +92,7 @@ impl Anchors {
     }
 
     /// Writes what was taken in. An anchor whose record is not in its chain any more stays: it is the proof.
-    pub(crate) async fn write(&self, chain: &AuditChain) {
+    pub async fn write(&self, chain: &AuditChain) {
         let newer = std::mem::take(&mut self.kept.lock().newer);
         if newer.is_empty() {
             return;

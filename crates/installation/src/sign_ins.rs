@@ -8,14 +8,23 @@ use heddle_egress::{Egress, Url};
 use heddle_identity::{Federation, Identity};
 use heddle_oidc::Provider;
 use heddle_store_identity::IdentityStore;
+use serde::Serialize;
 
 use crate::config::Config;
 use crate::error::StartError;
-use crate::failure::Failure;
-use crate::swagger::Offered;
+
+/// A provider that pages offer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Offered {
+    /// Name in paths.
+    pub name: String,
+    /// Name for people.
+    pub display_name: String,
+}
 
 /// Sign-in by providers.
-pub(crate) struct SignIns {
+pub struct SignIns {
     providers: Vec<Provider>,
     offered: Vec<Offered>,
     /// Use cases.
@@ -35,7 +44,7 @@ impl SignIns {
     ///
     /// # Errors
     /// `SignIn`, with the provider and the setting.
-    pub(crate) fn open(
+    pub fn open(
         config: &Config,
         identity: &Arc<Identity>,
         store: &Arc<IdentityStore>,
@@ -77,35 +86,26 @@ impl SignIns {
 
     /// Providers, as pages offer them.
     #[must_use]
-    pub(crate) fn offered(&self) -> &[Offered] {
+    pub fn offered(&self) -> &[Offered] {
         &self.offered
     }
 
     /// The provider of a name.
-    ///
-    /// # Errors
-    /// 404.
-    pub(crate) fn provider(&self, name: &str) -> Result<&Provider, Failure> {
-        let found = self.providers.iter().find(|provider| provider.settings().name == name);
-        found.ok_or_else(Failure::not_found)
+    #[must_use]
+    pub fn provider(&self, name: &str) -> Option<&Provider> {
+        self.providers.iter().find(|provider| provider.settings().name == name)
     }
 
     /// Address to which a provider leads the browser back. What the browser names as the host counts on this machine
-    /// alone: elsewhere somebody else may have chosen it.
-    ///
-    /// # Errors
-    /// 400 without `public_url` under a name that is not this machine's own.
-    pub(crate) fn redirect(&self, provider: &str, host: Option<&str>) -> Result<String, Failure> {
+    /// alone: elsewhere somebody else may have chosen it, and without `public_url` there is no address.
+    #[must_use]
+    pub fn redirect(&self, provider: &str, host: Option<&str>) -> Option<String> {
         let base = match (&self.public_url, host.filter(|host| is_loopback(host))) {
             (Some(base), _) => base.clone(),
             (None, Some(host)) => format!("{}://{host}", self.scheme),
-            (None, None) => {
-                let message =
-                    "Sign-in by a provider under this name takes `public_url` in the configuration.";
-                return Err(Failure::at("Host", "notAllowed", message));
-            }
+            (None, None) => return None,
         };
-        Ok(format!("{base}/api/auth/oidc/{provider}/callback"))
+        Some(format!("{base}/api/auth/oidc/{provider}/callback"))
     }
 }
 

@@ -13,7 +13,7 @@ use uuid::Uuid;
 pub(crate) const NODE_FILE: &str = "heddle.node";
 
 /// The id of the server that works with this data directory on this machine.
-pub(crate) fn id(data_dir: &Path) -> Uuid {
+pub fn id(data_dir: &Path) -> Uuid {
     let place = place(data_dir);
     match kept(data_dir, &place) {
         Ok(id) => id,

@@ -22,16 +22,22 @@ use uuid::Uuid;
 const LEASE: Duration = Duration::from_secs(60);
 
 /// Receivers of events, as the runner needs them.
-pub(crate) struct Receivers {
+pub struct Receivers {
     /// Which there are.
     pub source: Arc<dyn WebhookSource>,
     /// Sender of messages to them.
     pub sender: Arc<dyn WebhookSender>,
 }
 
+impl std::fmt::Debug for Receivers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Receivers").finish_non_exhaustive()
+    }
+}
+
 impl Receivers {
     /// Over where webhooks are kept, and what speaks to their receivers.
-    pub(crate) fn new(webhooks: Arc<dyn WebhookStore>, opening: Opening, outbound: Outbound) -> Self {
+    pub fn new(webhooks: Arc<dyn WebhookStore>, opening: Opening, outbound: Outbound) -> Self {
         Self {
             source: Arc::new(KeptWebhooks(webhooks)),
             sender: Arc::new(SignedMessages { opening, outbound }),
@@ -40,16 +46,22 @@ impl Receivers {
 }
 
 /// The runner, and what tells it of changes.
-pub(crate) struct Deliveries {
+pub struct Deliveries {
     /// The runner of errands.
     pub runner: Arc<Runner>,
     /// Receiver of changes of webhooks.
     pub changes: WebhookChanges,
 }
 
+impl std::fmt::Debug for Deliveries {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Deliveries").finish_non_exhaustive()
+    }
+}
+
 impl Deliveries {
     /// The runner of a node with the executor of webhooks' deliveries.
-    pub(crate) fn new(
+    pub fn new(
         directory: Arc<WebhookDirectory>,
         receivers: Receivers,
         mut ports: RunnerPorts,

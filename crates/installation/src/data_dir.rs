@@ -34,7 +34,7 @@ pub(crate) const FILES: [&str; 8] = [
     LOCK_FILE,
 ];
 /// The installation key's length in bytes.
-pub(crate) const KEY_LENGTH: usize = 32;
+pub const KEY_LENGTH: usize = 32;
 
 /// Reason for which the data directory can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -63,7 +63,7 @@ pub enum DataDirError {
 
 /// A data directory that this process holds; the lock goes with the process, however it ends.
 #[derive(Debug)]
-pub(crate) struct DataDir {
+pub struct DataDir {
     path: PathBuf,
     lock: Option<File>,
 }
@@ -73,7 +73,7 @@ impl DataDir {
     ///
     /// # Errors
     /// `InUse`, `Exposed`, `Io`.
-    pub(crate) fn open(path: &Path) -> Result<Self, DataDirError> {
+    pub fn open(path: &Path) -> Result<Self, DataDirError> {
         Self::locked(path)?.ours()
     }
 
@@ -81,7 +81,7 @@ impl DataDir {
     ///
     /// # Errors
     /// `InUse`, `Io`.
-    pub(crate) fn locked(path: &Path) -> Result<Self, DataDirError> {
+    pub fn locked(path: &Path) -> Result<Self, DataDirError> {
         let io = |source| DataDirError::Io { path: path.to_owned(), source };
         fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(io)?;
         let lock = OpenOptions::new()
@@ -103,7 +103,7 @@ impl DataDir {
     ///
     /// # Errors
     /// `Exposed`, `Io`.
-    pub(crate) fn beside(path: &Path) -> Result<Self, DataDirError> {
+    pub fn beside(path: &Path) -> Result<Self, DataDirError> {
         let io = |source| DataDirError::Io { path: path.to_owned(), source };
         fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(io)?;
         Self { path: path.to_owned(), lock: None }.ours()
@@ -119,7 +119,7 @@ impl DataDir {
     ///
     /// # Errors
     /// `Exposed`, `Io`.
-    pub(crate) fn close(&self) -> Result<(), DataDirError> {
+    pub fn close(&self) -> Result<(), DataDirError> {
         let at = |path: &Path| {
             let path = path.to_owned();
             move |source| DataDirError::Io { path, source }
@@ -137,7 +137,7 @@ impl DataDir {
     ///
     /// # Errors
     /// `Io`.
-    pub(crate) fn make_database(&self) -> Result<(), DataDirError> {
+    pub fn make_database(&self) -> Result<(), DataDirError> {
         let path = self.database();
         let made = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path);
         made.map(|_| ()).map_err(|source| DataDirError::Io { path, source })
@@ -147,7 +147,7 @@ impl DataDir {
     ///
     /// # Errors
     /// `Io`.
-    pub(crate) fn announce(&self, address: &str) -> Result<(), DataDirError> {
+    pub fn announce(&self, address: &str) -> Result<(), DataDirError> {
         let io = |source| DataDirError::Io { path: self.path.join(LOCK_FILE), source };
         let Some(mut lock) = self.lock.as_ref() else { return Ok(()) };
         lock.set_len(0).map_err(io)?;
@@ -157,13 +157,13 @@ impl DataDir {
 
     /// Path of the SQLite database.
     #[must_use]
-    pub(crate) fn database(&self) -> PathBuf {
+    pub fn database(&self) -> PathBuf {
         self.path.join(DATABASE_FILE)
     }
 
     /// Path of the keyring.
     #[must_use]
-    pub(crate) fn keyring(&self) -> PathBuf {
+    pub fn keyring(&self) -> PathBuf {
         self.path.join(KEYRING_FILE)
     }
 
@@ -171,7 +171,7 @@ impl DataDir {
     ///
     /// # Errors
     /// `KeyMissing` when `existing` (there is a database already) and no file; `BadKey`, `Exposed`, `Io`.
-    pub(crate) fn key(&self, existing: bool) -> Result<[u8; KEY_LENGTH], DataDirError> {
+    pub fn key(&self, existing: bool) -> Result<[u8; KEY_LENGTH], DataDirError> {
         let path = self.path.join(KEY_FILE);
         match read_key(&path)? {
             Some(key) => Ok(key),
@@ -198,7 +198,7 @@ pub(crate) fn announced(path: &Path) -> Option<String> {
 ///
 /// # Errors
 /// `BadKey`, `Exposed`, `Io`.
-pub(crate) fn read_key(path: &Path) -> Result<Option<[u8; KEY_LENGTH]>, DataDirError> {
+pub fn read_key(path: &Path) -> Result<Option<[u8; KEY_LENGTH]>, DataDirError> {
     let io = |source| DataDirError::Io { path: path.to_owned(), source };
     let mut text = String::new();
     match File::open(path) {

@@ -22,12 +22,12 @@ use heddle_store::Db;
 use heddle_usecase::StoreError;
 use serde::Serialize;
 
-use crate::acting::own_context;
 use crate::config::Config;
 use crate::data_dir::{self, DATABASE_FILE, DataDir, DataDirError, KEY_FILE, KEY_LENGTH, KEYRING_FILE};
 use crate::denials::Denials;
 use crate::error::StartError;
 use crate::factors::{NoKeyring, StoredKeys};
+use crate::own::own_context;
 use crate::socket::{SOCKET_FILE, SocketPath};
 use crate::stores;
 

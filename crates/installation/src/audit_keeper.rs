@@ -32,7 +32,8 @@ const DAY: i64 = 86_400;
 pub struct AuditKeeper {
     /// The chains.
     pub chain: AuditChain,
-    pub(crate) anchors: Anchors,
+    /// The newest checkpoint of each trail.
+    pub anchors: Anchors,
     clock: Arc<ServerClock>,
     /// Days after which records are dropped; 0 for never.
     days: u32,
@@ -41,7 +42,9 @@ pub struct AuditKeeper {
 }
 
 impl AuditKeeper {
-    pub(crate) const fn new(chain: AuditChain, anchors: Anchors, clock: Arc<ServerClock>, days: u32) -> Self {
+    /// Keeper of the chains; it drops records after so many days, and none for 0.
+    #[must_use]
+    pub const fn new(chain: AuditChain, anchors: Anchors, clock: Arc<ServerClock>, days: u32) -> Self {
         Self { chain, anchors, clock, days, told: Mutex::new(BTreeSet::new()) }
     }
 
@@ -50,7 +53,7 @@ impl AuditKeeper {
     ///
     /// # Errors
     /// `Unavailable`.
-    pub(crate) async fn seal_now(&self, trail: TenantId) -> Result<(), UseCaseError> {
+    pub async fn seal_now(&self, trail: TenantId) -> Result<(), UseCaseError> {
         let done = self.chain.seal_all(trail).await;
         if let Err(error) = &done
             && self.is_told(trail, error)
@@ -124,7 +127,7 @@ impl AuditKeeper {
     }
 
     /// Goes on until the server stops. However much there is to drop, what was done is sealed meanwhile.
-    pub(crate) async fn keep(self: Arc<Self>, stop: watch::Receiver<bool>) {
+    pub async fn keep(self: Arc<Self>, stop: watch::Receiver<bool>) {
         tokio::join!(self.keep_sealing(stop.clone()), self.keep_dropping(stop));
         if let Err(error) = self.seal().await {
             tracing::debug!(%error, "the last audit events are sealed at the next start");

@@ -18,12 +18,12 @@ use heddle_installation::sign_ins::SignIns;
 use heddle_kernel::{Clock as _, IdSource as _, RequestId, TenantId, Timestamp, WebhookId};
 use heddle_runtime::{ComputePool, EventNotifier, RandomIds, ServerClock, WebhookChanges, Worker};
 use heddle_store::Db;
+use heddle_vector_service::Vectors;
 use heddle_workflows::definitions::Definitions;
 use heddle_workflows::runs::Runs;
 use tokio::sync::watch;
 
 use crate::last_write::LastWrite;
-use crate::vectors::Vectors;
 
 /// The composed service.
 pub struct App {

@@ -32,6 +32,7 @@ use heddle_store::Db;
 use heddle_store_workflows::{SqlErrandStore, SqlRunStore, SqlWorkStore, SqlWorkflowStore};
 use heddle_usecase::Compute;
 use heddle_usecase::errand::Executor;
+use heddle_vector_service::{Composed, VectorParts, Vectors};
 use heddle_workflows::background::Background;
 use heddle_workflows::definitions::{Definitions, TimerBell};
 use heddle_workflows::models::CompiledVersions;
@@ -46,7 +47,6 @@ use crate::app::App;
 use crate::handlers::webhooks::event_types;
 use crate::identity::{self, FirstStart};
 use crate::last_write::LastWrite;
-use crate::vectors::{Composed, VectorParts, Vectors};
 
 /// Bytes of runs that were committed last, which are kept for their next step.
 const RECENT_BYTES: u64 = 32 << 20;

@@ -35,7 +35,6 @@ mod sign_in_pages;
 mod stream;
 mod swagger;
 mod upload;
-mod vectors;
 
 pub use command_line::{ACCOUNT_HEADER, ORGANIZATION_HEADER};
 pub use composition::Composition;
@@ -49,7 +48,7 @@ pub use heddle_installation::config::{
 pub use heddle_installation::data_dir::{DATABASE_FILE, DataDirError, KEY_FILE, KEYRING_FILE, MODELS_DIR};
 pub use heddle_installation::error::StartError;
 pub use heddle_installation::socket::{SOCKET_FILE, SocketPath};
+pub use heddle_vector_service::read_one_file;
 pub use identity::FirstStart;
 pub use local::LocalService;
 pub use serve::Server;
-pub use vectors::read_one_file;

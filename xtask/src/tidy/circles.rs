@@ -40,6 +40,7 @@ const CRATES: &[&str] = &[
     "store-workflows",
     "testkit",
     "usecase",
+    "vector-service",
     "vectors",
     "workflows",
     "xml",

@@ -50,7 +50,7 @@ const REST: Duration = Duration::from_millis(200);
 const SWEEP: Duration = Duration::from_hours(1);
 
 /// Vector databases of this node.
-pub(crate) struct Vectors {
+pub struct Vectors {
     /// Databases.
     pub databases: VectorDatabases,
     /// Files.
@@ -65,24 +65,52 @@ pub(crate) struct Vectors {
     cleaning: Notify,
 }
 
+impl std::fmt::Debug for Vectors {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Vectors").finish_non_exhaustive()
+    }
+}
+
 /// Parts that vector databases are put together from.
-pub(crate) struct VectorParts<'a> {
+pub struct VectorParts<'a> {
+    /// Configuration of the server.
     pub config: &'a Config,
+    /// Database of all areas.
     pub db: &'a Db,
+    /// Identity, for quotas that a licence names.
     pub identity: &'a Arc<Identity>,
+    /// Clock of the node.
     pub clock: &'a Arc<ServerClock>,
+    /// Threads that compute.
     pub compute: &'a Arc<ComputePool>,
+    /// The way out, for files in a bucket.
     pub egress: &'a Egress,
+    /// Bell of errands.
     pub hub: &'a Arc<EventNotifier>,
+    /// Id of the node.
     pub node: Uuid,
 }
 
+impl std::fmt::Debug for VectorParts<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("VectorParts").finish_non_exhaustive()
+    }
+}
+
 /// Vector databases with the store of files, which uploads reach by themselves.
-pub(crate) struct Composed {
+pub struct Composed {
+    /// Vector databases.
     pub vectors: Arc<Vectors>,
+    /// Store of files.
     pub blobs: Arc<BlobStore>,
     /// What does the work of nodes that are about them.
     pub nodes: Vec<Arc<dyn ServiceWork>>,
+}
+
+impl std::fmt::Debug for Composed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Composed").finish_non_exhaustive()
+    }
 }
 
 impl Vectors {
@@ -90,7 +118,7 @@ impl Vectors {
     ///
     /// # Errors
     /// `Vectors` when a directory can't be used, or the settings of the bucket make no address.
-    pub(crate) fn open(parts: &VectorParts<'_>) -> Result<Composed, StartError> {
+    pub fn open(parts: &VectorParts<'_>) -> Result<Composed, StartError> {
         let VectorParts { config, db, identity, clock, compute, egress, hub: _, node } = parts;
         let settings = &config.vectors;
         let folder = config.data_dir.join(FOLDER);
@@ -160,25 +188,25 @@ impl Vectors {
     }
 
     /// The executor of files' errands; none on a node without the service role `vector`.
-    pub(crate) fn executor(&self, config: &Config) -> Option<Arc<dyn Executor>> {
+    pub fn executor(&self, config: &Config) -> Option<Arc<dyn Executor>> {
         let is_worker = config.roles.iter().any(|role| role == "vector");
         let executor: Arc<dyn Executor> = self.ingestion.clone();
         is_worker.then_some(executor)
     }
 
     /// Tells that a deletion left something behind that goes in the background.
-    pub(crate) fn left_behind(&self) {
+    pub fn left_behind(&self) {
         self.cleaning.notify_one();
     }
 
     /// Begins to read the embedding models, so that the first query need not wait for them.
-    pub(crate) fn warm_up(&self) {
+    pub fn warm_up(&self) {
         self.models.begin();
     }
 
     /// Removes what deletions and uploads left behind, until the server stops. Work that nobody asked for at this moment waits
     /// while the installation is restricted.
-    pub(crate) async fn keep(self: Arc<Self>, permit: Arc<dyn Permit>, mut stopped: watch::Receiver<bool>) {
+    pub async fn keep(self: Arc<Self>, permit: Arc<dyn Permit>, mut stopped: watch::Receiver<bool>) {
         let work = async {
             let mut swept: Option<Instant> = None;
             loop {

@@ -141,6 +141,25 @@ const LAYERS: &[Layer] = &[
             "heddle-cmmn",
         ],
     },
+    // Records of all areas on the wire: conversions, and nothing that decides.
+    Layer {
+        name: "heddle-faces",
+        knows: &[
+            "heddle-kernel",
+            "heddle-policy",
+            "heddle-usecase",
+            "heddle-api",
+            "heddle-bpmn-graph",
+            "heddle-cmmn",
+            "heddle-conformance",
+            "heddle-engine",
+            "heddle-workflows",
+            "heddle-cases",
+            "heddle-vectors",
+            "heddle-connections",
+            "heddle-identity",
+        ],
+    },
     // The journal and the tenant are what every area writes; the store knows no area.
     Layer { name: "heddle-store", knows: &["heddle-kernel", "heddle-policy", "heddle-usecase"] },
     Layer {

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use heddle_api::ErrorCode;
 use heddle_api::wire;
 use heddle_edge::Places;
+use heddle_faces::audit_view::{checkpoint, event};
 use heddle_identity::Authenticated;
 use heddle_identity::chain::{ChainRow, Checkpoint, Hash, sealed_text};
 use heddle_identity::ports::{AuditEvent, AuditFilter};
@@ -21,7 +22,6 @@ use tokio::time::Instant;
 
 use crate::answer::PIECE;
 use crate::app::App;
-use crate::audit_view::{checkpoint, event};
 use crate::failure::Failure;
 use crate::reply::{Content, HandlerResult, Response};
 

@@ -2,6 +2,7 @@
 
 use heddle_api::{ApiError, Detail, ErrorCode};
 use heddle_edge::{Reached, Whose};
+use heddle_faces::case_view::PlanLost;
 use heddle_usecase::StoreError;
 use heddle_usecase::{Problem, UseCaseError};
 
@@ -108,6 +109,12 @@ impl From<Reached> for Failure {
 impl From<heddle_api::decode::Problems> for Failure {
     fn from(problems: heddle_api::decode::Problems) -> Self {
         ApiError::from(problems).into()
+    }
+}
+
+impl From<PlanLost> for Failure {
+    fn from(lost: PlanLost) -> Self {
+        Self::internal(lost.to_string())
     }
 }
 

@@ -19,6 +19,7 @@ const CRATES: &[&str] = &[
     "engine",
     "execution",
     "extract",
+    "faces",
     "feel",
     "harness",
     "harness-kit",

@@ -14,8 +14,6 @@ use heddle_api::{ApiError, Detail};
 use heddle_kernel::Timestamp;
 use serde_json::{Map, Value, json};
 
-use crate::failure::Failure;
-
 /// Member that tells what an object stands for.
 const TYPE: &str = "$type";
 /// Word for bytes.
@@ -27,10 +25,10 @@ const FILE: &str = "file";
 ///
 /// # Errors
 /// 400 with every variable that is not what its type says.
-pub(super) fn read_all(
+pub fn read_all(
     member: &str,
     given: Option<&BTreeMap<String, TypedValue>>,
-) -> Result<Map<String, Value>, Failure> {
+) -> Result<Map<String, Value>, ApiError> {
     let (mut values, mut problems) = (Map::new(), Vec::new());
     for (name, typed) in given.into_iter().flatten() {
         match read(typed) {
@@ -42,7 +40,7 @@ pub(super) fn read_all(
             }
         }
     }
-    if problems.is_empty() { Ok(values) } else { Err(ApiError::invalid(problems).into()) }
+    if problems.is_empty() { Ok(values) } else { Err(ApiError::invalid(problems)) }
 }
 
 /// Fault of a typed value, with the member that has it.
@@ -182,7 +180,7 @@ fn is_date(text: &str) -> bool {
 }
 
 /// A variable with the type that its value has.
-pub(super) fn write(value: &Value) -> TypedVariable {
+pub fn write(value: &Value) -> TypedVariable {
     let plain = |r#type: &'static str, value: Value| TypedVariable { r#type, value, value_info: Map::new() };
     match value {
         Value::Null => plain("Null", Value::Null),
@@ -227,7 +225,7 @@ fn binary(members: &JsonObject) -> Option<TypedVariable> {
 }
 
 /// An instant as Camunda writes it.
-pub(super) fn instant(at: Timestamp) -> String {
+pub fn instant(at: Timestamp) -> String {
     let text = at.to_string();
     text.strip_suffix('Z').map_or_else(|| text.clone(), |begin| format!("{begin}+0000"))
 }

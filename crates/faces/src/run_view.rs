@@ -10,11 +10,11 @@ use heddle_workflows::records::{CalledRun, HumanTask, Run};
 use heddle_workflows::runs::{RunView, TaskView};
 use serde_json::Value;
 
-use super::literals::{case_state, run_state, task_state, trigger_kind};
+use crate::literals::{case_state, run_state, task_state, trigger_kind};
 
 /// Extent of what is shown of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Extent {
+pub enum Extent {
     /// Row of a list: without input and output, which may be large.
     Row,
     /// With input and output.
@@ -24,12 +24,12 @@ pub(crate) enum Extent {
 }
 
 /// A run with its model: tokens that wait at joins are shown too.
-pub(crate) fn run(view: &RunView, extent: Extent) -> wire::runs::Run {
+pub fn run(view: &RunView, extent: Extent) -> wire::runs::Run {
     bare(&view.run, Some(&view.graph), extent)
 }
 
 /// A run after a step.
-pub(crate) fn bare(run: &Run, graph: Option<&Graph>, extent: Extent) -> wire::runs::Run {
+pub fn bare(run: &Run, graph: Option<&Graph>, extent: Extent) -> wire::runs::Run {
     let state = &run.snapshot;
     let ended = run.state.is_terminal();
     let nodes = if ended {
@@ -81,7 +81,7 @@ pub(crate) fn bare(run: &Run, graph: Option<&Graph>, extent: Extent) -> wire::ru
 }
 
 /// The instance that called another one, where it is of a kind.
-pub(super) fn parent_of(called: &Run, kind: DefinitionKind) -> Option<String> {
+pub fn parent_of(called: &Run, kind: DefinitionKind) -> Option<String> {
     let parent = called.trigger.parent.as_ref().filter(|parent| parent.kind() == kind);
     parent.map(|parent| parent.run.to_string())
 }
@@ -101,7 +101,8 @@ fn active_node(node: ActiveNode) -> wire::runs::ActiveNode {
     }
 }
 
-pub(super) fn waiting_for(wait: WaitingFor) -> wire::runs::WaitingFor {
+/// What a node or an item waits for.
+pub fn waiting_for(wait: WaitingFor) -> wire::runs::WaitingFor {
     wire::runs::WaitingFor {
         kind: match wait.kind {
             WaitKind::HumanTask => wire::runs::WaitingKind::HumanTask,
@@ -126,7 +127,7 @@ pub(super) fn waiting_for(wait: WaitingFor) -> wire::runs::WaitingFor {
 }
 
 /// A run or a case that a run called.
-pub(crate) fn child(of: CalledRun) -> wire::runs::RunChild {
+pub fn child(of: CalledRun) -> wire::runs::RunChild {
     let definition = Some(of.workflow.to_string());
     let (workflow_id, case_type_id) = match of.kind {
         DefinitionKind::Workflow => (definition, None),
@@ -142,7 +143,7 @@ pub(crate) fn child(of: CalledRun) -> wire::runs::RunChild {
 }
 
 /// An incident; what can be decided is what the node tells that it stopped, if it stopped one.
-pub(super) fn incident(incident: Incident, nodes: &[ActiveNode]) -> wire::runs::Incident {
+pub fn incident(incident: Incident, nodes: &[ActiveNode]) -> wire::runs::Incident {
     let mut waits = nodes.iter().filter_map(|node| node.waiting_for.as_ref());
     let told = waits.find(|wait| wait.incident_id == Some(incident.id)).map(|wait| wait.options.clone());
     let code = serde_json::to_value(incident.code).ok().and_then(|code| code.as_str().map(str::to_owned));
@@ -159,7 +160,8 @@ pub(super) fn incident(incident: Incident, nodes: &[ActiveNode]) -> wire::runs::
 }
 
 /// Instance and definition of a thing, each under the name of its kind.
-pub(super) struct Whose {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Whose {
     /// The run.
     pub run_id: Option<String>,
     /// The workflow.
@@ -171,7 +173,7 @@ pub(super) struct Whose {
 }
 
 /// The names of an instance and its definition by their kind.
-pub(super) fn whose(kind: DefinitionKind, instance: Option<RunId>, definition: Option<WorkflowId>) -> Whose {
+pub fn whose(kind: DefinitionKind, instance: Option<RunId>, definition: Option<WorkflowId>) -> Whose {
     let (own, of) = (instance.map(|id| id.to_string()), definition.map(|id| id.to_string()));
     match kind {
         DefinitionKind::Workflow => Whose { run_id: own, workflow_id: of, case_id: None, case_type_id: None },
@@ -180,7 +182,7 @@ pub(super) fn whose(kind: DefinitionKind, instance: Option<RunId>, definition: O
 }
 
 /// A human task.
-pub(crate) fn task(task: &HumanTask) -> wire::tasks::HumanTask {
+pub fn task(task: &HumanTask) -> wire::tasks::HumanTask {
     let Whose { run_id, workflow_id, case_id, case_type_id } =
         whose(task.instance_kind, Some(task.run), Some(task.workflow));
     wire::tasks::HumanTask {
@@ -208,7 +210,7 @@ pub(crate) fn task(task: &HumanTask) -> wire::tasks::HumanTask {
 }
 
 /// A human task with what whoever works on it needs to know.
-pub(crate) fn task_detail(view: &TaskView) -> wire::tasks::HumanTaskDetail {
+pub fn task_detail(view: &TaskView) -> wire::tasks::HumanTaskDetail {
     let (own, run) = (task(&view.task), &view.run);
     let of_case = run.kind == DefinitionKind::Case;
     let definition = wire::tasks::TaskWorkflow {

@@ -8,7 +8,7 @@ use heddle_kernel::Stored;
 use heddle_usecase::{ActorKind, Outcome, hex};
 
 /// A checkpoint, as callers see it.
-pub(crate) fn checkpoint(of: &Checkpoint) -> wire::audit::AuditCheckpoint {
+pub fn checkpoint(of: &Checkpoint) -> wire::audit::AuditCheckpoint {
     let statement = &of.statement;
     wire::audit::AuditCheckpoint {
         kind: match statement.kind {
@@ -26,7 +26,7 @@ pub(crate) fn checkpoint(of: &Checkpoint) -> wire::audit::AuditCheckpoint {
 }
 
 /// An event, as callers see it.
-pub(crate) fn event(event: AuditEvent) -> wire::audit::AuditEvent {
+pub fn event(event: AuditEvent) -> wire::audit::AuditEvent {
     let nobody = matches!(event.actor_kind, Stored::Known(ActorKind::System | ActorKind::Anonymous));
     let by_token = matches!(event.actor_kind, Stored::Known(ActorKind::ApiToken | ActorKind::Service));
     let (token_id, session_id) = match by_token {

@@ -17,7 +17,7 @@ use heddle_workflows::records::{
 macro_rules! alike {
     ($($domain:ident = $module:ident::$wire:ident ($to_wire:ident $(, $to_domain:ident)?) { $($variant:ident),+ })+) => {$(
         /// The literal on the wire.
-        pub(super) const fn $to_wire(of: $domain) -> wire::$module::$wire {
+        pub const fn $to_wire(of: $domain) -> wire::$module::$wire {
             match of {
                 $($domain::$variant => wire::$module::$wire::$variant,)+
             }
@@ -28,7 +28,7 @@ macro_rules! alike {
     (@back $domain:ident $module:ident $wire:ident [] $($variant:ident)+) => {};
     (@back $domain:ident $module:ident $wire:ident [$to_domain:ident] $($variant:ident)+) => {
         /// Meaning of the literal on the wire.
-        pub(super) const fn $to_domain(of: wire::$module::$wire) -> $domain {
+        pub const fn $to_domain(of: wire::$module::$wire) -> $domain {
             match of {
                 $(wire::$module::$wire::$variant => $domain::$variant,)+
             }
@@ -76,7 +76,7 @@ alike! {
 }
 
 /// The state of a run on the wire. A case that was closed has ended; as one that a run called it is shown as completed.
-pub(super) const fn run_state(of: RunState) -> wire::runs::RunState {
+pub const fn run_state(of: RunState) -> wire::runs::RunState {
     match of {
         RunState::Queued => wire::runs::RunState::Queued,
         RunState::Running => wire::runs::RunState::Running,
@@ -89,7 +89,7 @@ pub(super) const fn run_state(of: RunState) -> wire::runs::RunState {
 }
 
 /// Meaning of the state of a run on the wire.
-pub(super) const fn run_state_of(of: wire::runs::RunState) -> RunState {
+pub const fn run_state_of(of: wire::runs::RunState) -> RunState {
     match of {
         wire::runs::RunState::Queued => RunState::Queued,
         wire::runs::RunState::Running => RunState::Running,

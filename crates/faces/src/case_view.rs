@@ -4,17 +4,21 @@ use heddle_api::wire;
 use heddle_cases::{CaseState, CaseView};
 use heddle_cmmn::plan::CasePlan;
 use heddle_engine::{CriterionView, ItemState, ItemType, ItemView, PlanningView, case_view};
-use heddle_kernel::{DefinitionKind, Timestamp};
+use heddle_kernel::{DefinitionKind, RunId, Timestamp};
 use heddle_workflows::plan::human_task;
 use heddle_workflows::records::Run;
 use serde_json::Value;
 
-use super::literals::case_state;
-use super::run_view;
-use crate::failure::Failure;
+use crate::literals::case_state;
+use crate::run_view;
+
+/// Fault of ours: the plan of a case does not read.
+#[derive(Debug, thiserror::Error)]
+#[error("the plan of the case {0} does not read")]
+pub struct PlanLost(pub RunId);
 
 /// Row of a list: without what is in the case, which may be large.
-pub(crate) fn row(case: &Run) -> wire::cases::Case {
+pub fn row(case: &Run) -> wire::cases::Case {
     let state = &case.snapshot;
     let ended = case.state.is_terminal();
     let tasks = if ended { Vec::new() } else { state.tasks() };
@@ -49,9 +53,9 @@ pub(crate) fn row(case: &Run) -> wire::cases::Case {
 ///
 /// # Errors
 /// A fault of ours for a case without its plan, or of another kind: what it waits for can't be told.
-pub(crate) fn whole(view: &CaseView, now: Timestamp) -> Result<wire::cases::Case, Failure> {
+pub fn whole(view: &CaseView, now: Timestamp) -> Result<wire::cases::Case, PlanLost> {
     let state = &view.case.snapshot;
-    let lost = || Failure::internal(format!("the plan of the case {} does not read", view.case.id));
+    let lost = || PlanLost(view.case.id);
     let plan = view.plan.as_deref().ok_or_else(lost)?;
     let seen = case_view(plan, state, now).ok_or_else(lost)?;
     // The case plan model is the case itself.

@@ -12,7 +12,7 @@ use heddle_conformance::recorded::{self, Counts, Recorded, RecordedCase};
 ///
 /// # Errors
 /// A fault of ours when an embedded file has not the recorded form; a test reads them all.
-pub(crate) fn bpmn() -> Result<&'static ConformanceReport, &'static str> {
+pub fn bpmn() -> Result<&'static ConformanceReport, &'static str> {
     static MADE: OnceLock<ConformanceReport> = OnceLock::new();
     let runs = recorded::bpmn()?;
     Ok(MADE.get_or_init(|| report(heddle_conformance::bpmn::SPECIFICATION, runs)))
@@ -22,7 +22,7 @@ pub(crate) fn bpmn() -> Result<&'static ConformanceReport, &'static str> {
 ///
 /// # Errors
 /// As [`bpmn`].
-pub(crate) fn dmn() -> Result<&'static ConformanceReport, &'static str> {
+pub fn dmn() -> Result<&'static ConformanceReport, &'static str> {
     static MADE: OnceLock<ConformanceReport> = OnceLock::new();
     let runs = recorded::dmn()?;
     Ok(MADE.get_or_init(|| report(heddle_conformance::dmn::SPECIFICATION, runs)))
@@ -32,7 +32,7 @@ pub(crate) fn dmn() -> Result<&'static ConformanceReport, &'static str> {
 ///
 /// # Errors
 /// As [`bpmn`].
-pub(crate) fn tests(element: &str) -> Result<Vec<ElementTests>, &'static str> {
+pub fn tests(element: &str) -> Result<Vec<ElementTests>, &'static str> {
     let used = recorded::using(element)?.iter();
     Ok(used.map(|one| ElementTests { suite: one.suite.clone(), counts: counted(one.counts) }).collect())
 }
@@ -88,7 +88,7 @@ const fn counted(counts: Counts) -> CaseCounts {
 
 /// The report as a page for people: counts first, then each case that did not pass with its reason, then the others.
 #[must_use]
-pub(crate) fn page(report: &ConformanceReport) -> String {
+pub fn page(report: &ConformanceReport) -> String {
     let mut html = String::from(HEAD);
     let title = format!("{}, Heddle {}", report.specification, report.engine_version);
     // Writing to a String can't fail.

@@ -263,13 +263,7 @@ impl EmbeddingResponse {
         encoding: Encoding,
         usage: Option<Usage>,
     ) -> Result<Self, WireError> {
-        let length = vectors.first().map_or(0, Vec::len);
-        let whole = |vector: &Vec<f32>| {
-            vector.len() == length && vector.iter().all(|component| component.is_finite())
-        };
-        if length == 0 || length > MOST_COMPONENTS || !vectors.iter().all(whole) {
-            return Err(AnswerFault::Malformed.into());
-        }
+        check_vectors(vectors)?;
         let data: Vec<Value> = vectors
             .iter()
             .enumerate()
@@ -299,6 +293,27 @@ impl EmbeddingResponse {
             return Err(AnswerFault::Malformed.into());
         };
         listed.data.iter().map(|item| vector(item.embedding)).collect()
+    }
+}
+
+/// Refuses vectors of different lengths, none, too long ones, and components that are no numbers.
+pub(crate) fn check_vectors(vectors: &[Vec<f32>]) -> Result<(), WireError> {
+    let length = vectors.first().map_or(0, Vec::len);
+    let whole =
+        |vector: &Vec<f32>| vector.len() == length && vector.iter().all(|component| component.is_finite());
+    if length == 0 || length > MOST_COMPONENTS || !vectors.iter().all(whole) {
+        return Err(AnswerFault::Malformed.into());
+    }
+    Ok(())
+}
+
+/// Refuses vectors of other dimensions than were asked for.
+pub(crate) fn check_dimensions(request: &EmbeddingRequest, vectors: &[Vec<f32>]) -> Result<(), WireError> {
+    match request.dimensions() {
+        Some(count) if vectors.iter().any(|vector| vector.len() != count as usize) => {
+            Err(AnswerFault::Malformed.into())
+        }
+        Some(_) | None => Ok(()),
     }
 }
 

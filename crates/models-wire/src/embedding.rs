@@ -67,7 +67,11 @@ impl EmbeddingRequest {
         let dimensions: Option<u32> = members
             .read_as("dimensions", "must be a positive integer")?
             .map(|count: u32| {
-                if count == 0 { Err(WireError::member("dimensions", "must be a positive integer")) } else { Ok(count) }
+                if count == 0 {
+                    Err(WireError::member("dimensions", "must be a positive integer"))
+                } else {
+                    Ok(count)
+                }
             })
             .transpose()?;
         let word: Option<String> = members.read_as("encoding_format", "must be `float` or `base64`")?;
@@ -158,7 +162,10 @@ impl EmbeddingRequest {
     /// Inputs by places, at most `batch` at once.
     pub(crate) fn batches(&self, batch: usize) -> Vec<Range<usize>> {
         let batch = batch.max(1);
-        (0..self.inputs.len()).step_by(batch).map(|from| from..(from + batch).min(self.inputs.len())).collect()
+        (0..self.inputs.len())
+            .step_by(batch)
+            .map(|from| from..(from + batch).min(self.inputs.len()))
+            .collect()
     }
 
     /// Inputs of a batch, as texts of JSON.
@@ -178,15 +185,15 @@ struct Inputs {
 
 impl Inputs {
     fn read(json: Option<&str>) -> Result<Self, WireError> {
-        let wrong = || WireError::member("input", "must be a text, a list of texts, tokens, or a list of tokens");
+        let wrong =
+            || WireError::member("input", "must be a text, a list of texts, tokens, or a list of tokens");
         let json = json.ok_or_else(wrong)?;
         if json.starts_with('"') {
             return Self { inputs: vec![json.to_owned()], tokens: false }.checked();
         }
         let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(json) else { return Err(wrong()) };
-        let all = |first: fn(u8) -> bool| {
-            items.iter().all(|item| item.get().bytes().next().is_some_and(first))
-        };
+        let all =
+            |first: fn(u8) -> bool| items.iter().all(|item| item.get().bytes().next().is_some_and(first));
         if items.is_empty() {
             return Err(WireError::member("input", "must hold an input at least"));
         }
@@ -230,7 +237,10 @@ pub struct EmbeddingResponse {
 
 impl fmt::Debug for EmbeddingResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EmbeddingResponse").field("bytes", &self.body.len()).field("usage", &self.usage).finish()
+        f.debug_struct("EmbeddingResponse")
+            .field("bytes", &self.body.len())
+            .field("usage", &self.usage)
+            .finish()
     }
 }
 

@@ -147,8 +147,10 @@ impl Members {
 
     /// The body with changes: what is not named keeps its bytes and its place, what is new comes last.
     pub(crate) fn with(&self, changes: &[Change<'_>]) -> Bytes {
-        let added: usize =
-            changes.iter().map(|change| change.name.len() + change.value.as_ref().map_or(0, String::len) + 8).sum();
+        let added: usize = changes
+            .iter()
+            .map(|change| change.name.len() + change.value.as_ref().map_or(0, String::len) + 8)
+            .sum();
         let mut out: Vec<u8> = Vec::with_capacity(self.body.len() + added);
         for member in &self.list {
             let change = changes.iter().find(|change| change.name == member.name);
@@ -198,8 +200,10 @@ mod tests {
 
     #[test]
     fn what_is_not_named_keeps_its_bytes_and_its_place() {
-        let body = members(r#"{ "a" : 1.50 , "model":"x", "ü\n": [ 1,  {"b":null} ] , "gone":true}"#).unwrap();
-        let changed = body.with(&[Change::text("model", "y\""), Change::none("gone"), Change::json("new", "[]")]);
+        let body =
+            members(r#"{ "a" : 1.50 , "model":"x", "ü\n": [ 1,  {"b":null} ] , "gone":true}"#).unwrap();
+        let changed =
+            body.with(&[Change::text("model", "y\""), Change::none("gone"), Change::json("new", "[]")]);
         assert_eq!(changed, r#"{"a":1.50,"model":"y\"","ü\n":[ 1,  {"b":null} ],"new":[]}"#);
         assert_eq!(members("{}").unwrap().with(&[]), "{}");
         assert_eq!(members(r#"{"a":1}"#).unwrap().with(&[Change::none("a")]), "{}");

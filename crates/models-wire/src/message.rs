@@ -308,8 +308,7 @@ struct Format {
 
 impl ResponseFormat {
     pub(crate) fn read(json: Option<&str>) -> Result<Self, WireError> {
-        const REASON: &str =
-            "must be `text`, `json_object`, or `json_schema` with `json_schema.name` and `json_schema.schema`";
+        const REASON: &str = "must be `text`, `json_object`, or `json_schema` with `json_schema.name` and `json_schema.schema`";
         let Some(json) = json else { return Ok(Self::Text) };
         let wrong = || WireError::member("response_format", REASON);
         let Ok(format) = serde_json::from_str::<Format>(json) else { return Err(wrong()) };
@@ -365,9 +364,11 @@ impl<'a> Part<'a> {
         let text = |pointer: [&str; 2]| part.get(pointer[0])?.get(pointer[1])?.as_str();
         let wrong = |reason| WireError::member(path, reason);
         match part.get("type").and_then(Value::as_str) {
-            Some("text") => {
-                part.get("text").and_then(Value::as_str).map(Self::Text).ok_or_else(|| wrong("must have a text"))
-            }
+            Some("text") => part
+                .get("text")
+                .and_then(Value::as_str)
+                .map(Self::Text)
+                .ok_or_else(|| wrong("must have a text")),
             Some("image_url") => {
                 if text(["image_url", "detail"]).is_some_and(|detail| detail != DETAIL_OF_NO_EFFECT) {
                     return Err(WireError::member(
@@ -378,18 +379,17 @@ impl<'a> Part<'a> {
                 let url = text(["image_url", "url"]).ok_or_else(|| wrong("must have `image_url.url`"))?;
                 Source::read(url, path, "image_url.url").map(Self::Image)
             }
-            Some("input_audio") => {
-                match (text(["input_audio", "format"]), text(["input_audio", "data"])) {
-                    (Some(format), Some(data)) => {
-                        check_base64(data, path)?;
-                        Ok(Self::Audio { format, data })
-                    }
-                    (_, _) => Err(wrong("must have `input_audio.format` and `input_audio.data`")),
+            Some("input_audio") => match (text(["input_audio", "format"]), text(["input_audio", "data"])) {
+                (Some(format), Some(data)) => {
+                    check_base64(data, path)?;
+                    Ok(Self::Audio { format, data })
                 }
-            }
+                (_, _) => Err(wrong("must have `input_audio.format` and `input_audio.data`")),
+            },
             Some("file") => {
-                let data = text(["file", "file_data"])
-                    .ok_or_else(|| wrong("must have `file.file_data`: files of a provider's own store are not reached"))?;
+                let data = text(["file", "file_data"]).ok_or_else(|| {
+                    wrong("must have `file.file_data`: files of a provider's own store are not reached")
+                })?;
                 let source = Source::read(data, path, "file.file_data")?;
                 Ok(Self::File { name: text(["file", "filename"]), source })
             }
@@ -412,7 +412,10 @@ impl<'a> Source<'a> {
         if url.starts_with("https://") || url.starts_with("http://") {
             return Ok(Self::Url(url));
         }
-        Err(WireError::member(format!("{path}.{name}"), "must be a data URL or an address that begins with https://"))
+        Err(WireError::member(
+            format!("{path}.{name}"),
+            "must be a data URL or an address that begins with https://",
+        ))
     }
 }
 

@@ -12,7 +12,9 @@ use serde_json::{Map, Value};
 use std::borrow::Cow;
 
 use crate::chunk::{ChatChunk, StreamEvent};
-use crate::embedding::{EmbeddingRequest, EmbeddingResponse, Item, Listed, check_dimensions, check_vectors, vector};
+use crate::embedding::{
+    EmbeddingRequest, EmbeddingResponse, Item, Listed, check_dimensions, check_vectors, vector,
+};
 use crate::error::{AnswerFault, WireError};
 use crate::family::{Family, Target};
 use crate::members::Change;

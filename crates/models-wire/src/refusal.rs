@@ -179,10 +179,20 @@ fn of_told(family: Family, status: u16, told: &Told) -> Failure {
 /// The class by the provider's own word.
 fn by_word(told: &Told) -> Option<Failure> {
     const CLASSES: &[(Failure, &[&str])] = &[
-        (Failure::RateLimited, &["rate_limit_error", "rate_limit_exceeded", "insufficient_quota", "RESOURCE_EXHAUSTED"]),
+        (
+            Failure::RateLimited,
+            &["rate_limit_error", "rate_limit_exceeded", "insufficient_quota", "RESOURCE_EXHAUSTED"],
+        ),
         (
             Failure::Unavailable,
-            &["overloaded_error", "api_error", "server_error", "internal_server_error", "UNAVAILABLE", "INTERNAL"],
+            &[
+                "overloaded_error",
+                "api_error",
+                "server_error",
+                "internal_server_error",
+                "UNAVAILABLE",
+                "INTERNAL",
+            ],
         ),
         (Failure::ProviderTimeout, &["timeout_error", "timeout", "DEADLINE_EXCEEDED"]),
         (
@@ -218,13 +228,18 @@ fn context(family: Family, told: &Told) -> Option<Failure> {
             "context window",
             "tokens + `max_new_tokens` must be",
         ],
-        Family::Anthropic => {
-            &["prompt is too long", "exceed context limit", "context window", "exceeds the available context size"]
-        }
+        Family::Anthropic => &[
+            "prompt is too long",
+            "exceed context limit",
+            "context window",
+            "exceeds the available context size",
+        ],
         Family::Gemini => &["exceeds the maximum number of tokens"],
-        Family::Ollama => {
-            &["exceeds the context length", "exceeds maximum context length", "exceeds the available context size"]
-        }
+        Family::Ollama => &[
+            "exceeds the context length",
+            "exceeds maximum context length",
+            "exceeds the available context size",
+        ],
     };
     (told.is(codes) || told.says(words)).then_some(Failure::ContextLength)
 }
@@ -232,7 +247,9 @@ fn context(family: Family, told: &Told) -> Option<Failure> {
 /// A word of a provider, when it is one.
 fn word(text: &str) -> Option<String> {
     let known = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.');
-    Some(text.trim()).filter(|text| !text.is_empty() && text.len() <= 64 && text.chars().all(known)).map(str::to_owned)
+    Some(text.trim())
+        .filter(|text| !text.is_empty() && text.len() <= 64 && text.chars().all(known))
+        .map(str::to_owned)
 }
 
 /// A provider's message for the caller: in one line, cut, and without what looks like a key.
@@ -277,13 +294,29 @@ mod tests {
     #[test]
     fn statuses_and_words_of_providers_become_classes() {
         use Failure::{
-            ContextLength, InvalidRequest, ModelNotFound, ProviderAuth, ProviderTimeout, RateLimited, Unavailable,
+            ContextLength, InvalidRequest, ModelNotFound, ProviderAuth, ProviderTimeout, RateLimited,
+            Unavailable,
         };
         let table: &[(Family, u16, &str, Failure)] = &[
-            (Family::OpenAi, 400, r#"{"error":{"message":"This model's maximum context length is 8192 tokens","code":"context_length_exceeded"}}"#, ContextLength),
-            (Family::OpenAi, 400, r#"{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}"#, ContextLength),
+            (
+                Family::OpenAi,
+                400,
+                r#"{"error":{"message":"This model's maximum context length is 8192 tokens","code":"context_length_exceeded"}}"#,
+                ContextLength,
+            ),
+            (
+                Family::OpenAi,
+                400,
+                r#"{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}"#,
+                ContextLength,
+            ),
             (Family::OpenAi, 422, r#"{"detail":[{"loc":["body"]}]}"#, InvalidRequest),
-            (Family::OpenAi, 401, r#"{"error":{"message":"Incorrect API key provided: sk-abc"}}"#, ProviderAuth),
+            (
+                Family::OpenAi,
+                401,
+                r#"{"error":{"message":"Incorrect API key provided: sk-abc"}}"#,
+                ProviderAuth,
+            ),
             (Family::OpenAi, 402, "", ProviderAuth),
             (Family::OpenAi, 404, "", ModelNotFound),
             (Family::OpenAi, 408, "", ProviderTimeout),
@@ -292,13 +325,48 @@ mod tests {
             (Family::OpenAi, 500, "", Unavailable),
             (Family::OpenAi, 504, "", ProviderTimeout),
             (Family::OpenAi, 302, "", Unavailable),
-            (Family::Anthropic, 529, r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#, Unavailable),
-            (Family::Anthropic, 400, r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 205000 tokens > 200000 maximum"}}"#, ContextLength),
-            (Family::Anthropic, 413, r#"{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}"#, ContextLength),
-            (Family::Gemini, 400, r#"[{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}]"#, ProviderAuth),
-            (Family::Gemini, 400, r#"{"error":{"code":400,"message":"The input token count (2000000) exceeds the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}"#, ContextLength),
-            (Family::Ollama, 404, r#"{"error":"model \"nope\" not found, try pulling it first"}"#, ModelNotFound),
-            (Family::Ollama, 500, r#"{"error":"the input length exceeds the context length"}"#, ContextLength),
+            (
+                Family::Anthropic,
+                529,
+                r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
+                Unavailable,
+            ),
+            (
+                Family::Anthropic,
+                400,
+                r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 205000 tokens > 200000 maximum"}}"#,
+                ContextLength,
+            ),
+            (
+                Family::Anthropic,
+                413,
+                r#"{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}"#,
+                ContextLength,
+            ),
+            (
+                Family::Gemini,
+                400,
+                r#"[{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}]"#,
+                ProviderAuth,
+            ),
+            (
+                Family::Gemini,
+                400,
+                r#"{"error":{"code":400,"message":"The input token count (2000000) exceeds the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}"#,
+                ContextLength,
+            ),
+            (
+                Family::Ollama,
+                404,
+                r#"{"error":"model \"nope\" not found, try pulling it first"}"#,
+                ModelNotFound,
+            ),
+            (
+                Family::Ollama,
+                500,
+                r#"{"error":"the input length exceeds the context length"}"#,
+                ContextLength,
+            ),
         ];
         for (family, status, body, failure) in table {
             let refusal = of_status(&head(*family, *status), body.as_bytes());

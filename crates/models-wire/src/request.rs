@@ -56,7 +56,9 @@ impl ChatRequest {
             .ok_or_else(|| WireError::member("model", "must name a deployment"))?;
         match members.get("messages") {
             Some(text) if text.starts_with('[') && text != "[]" && !is_blank_list(text) => {}
-            Some(_) | None => return Err(WireError::member("messages", "must be a list with a message at least")),
+            Some(_) | None => {
+                return Err(WireError::member("messages", "must be a list with a message at least"));
+            }
         }
         let stream = members.read_as("stream", "must be true or false")?.unwrap_or(false);
         let options: Option<StreamOptions> =

@@ -84,7 +84,8 @@ mod tests {
             r##"{"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}},"properties":{"x":{"$ref":"#/$defs/a"}}}"##,
         ] {
             assert!(check_text("response_format", Some(&format(endless))).is_err(), "{endless}");
-            let tools = format!(r#"[{{"type":"function","function":{{"name":"f","parameters":{endless}}}}}]"#);
+            let tools =
+                format!(r#"[{{"type":"function","function":{{"name":"f","parameters":{endless}}}}}]"#);
             assert!(check_text("tools", Some(&tools)).is_err(), "{endless}");
         }
         let dead = r##"{"properties":{"x":{"$ref":"#/nowhere"},"y":{"$ref":"https://example.com/schema"}}}"##;

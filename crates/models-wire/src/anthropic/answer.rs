@@ -41,7 +41,7 @@ pub(crate) fn chat_response(
     let mut made = Made::default();
     let mut answered = false;
     for block in body.content.ok_or(AnswerFault::Malformed)? {
-        answered |= take(block, by_tool, &mut made)?;
+        answered |= take(block, by_tool, answered, &mut made)?;
     }
     let reason = body.stop_reason.ok_or(AnswerFault::Truncated)?;
     made.finish = Some(finish(&reason, answered && made.calls.is_empty()));
@@ -50,9 +50,10 @@ pub(crate) fn chat_response(
 }
 
 /// Takes a block; tells whether it was the answer in JSON.
-fn take(block: Value, by_tool: bool, made: &mut Made) -> Result<bool, WireError> {
+fn take(block: Value, by_tool: bool, answered: bool, made: &mut Made) -> Result<bool, WireError> {
     let text = |name: &str| block.get(name).and_then(Value::as_str).ok_or(AnswerFault::Malformed);
     match text("type")? {
+        "text" if answered => {}
         "text" => made.text.push_str(text("text")?),
         "thinking" => {
             made.reasoning.push_str(text("thinking")?);

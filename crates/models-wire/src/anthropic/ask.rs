@@ -158,7 +158,10 @@ fn said(message: &Message, path: &str) -> Result<Vec<Value>, WireError> {
         blocks.push(json!({"type": "tool_use", "id": call.id, "name": call.function.name, "input": input}));
     }
     if blocks.is_empty() {
-        return Err(WireError::member(format!("{path}.content"), "must hold something, or there must be `tool_calls`"));
+        return Err(WireError::member(
+            format!("{path}.content"),
+            "must hold something, or there must be `tool_calls`",
+        ));
     }
     Ok(blocks)
 }
@@ -233,7 +236,9 @@ fn person(request: &ChatRequest, body: &mut Map<String, Value>) -> Result<(), Wi
 
 /// Thinking: the wire's own member as it is, and the effort in OpenAI's word.
 fn thinking(request: &ChatRequest, body: &mut Map<String, Value>) -> Result<(), WireError> {
-    if let Some(thinking) = request.members().read_as::<Map<String, Value>>("thinking", "must be an object")? {
+    if let Some(thinking) =
+        request.members().read_as::<Map<String, Value>>("thinking", "must be an object")?
+    {
         body.insert("thinking".into(), thinking.into());
     }
     match request.members().read_as::<String>("reasoning_effort", "must be a text")?.as_deref() {
@@ -258,7 +263,9 @@ fn tools(target: &Target, request: &ChatRequest, body: &mut Map<String, Value>) 
     let by_tool = answers_by_tool(target, request)?;
     let choice = request.tool_choice()?;
     let own = !list.is_empty();
-    if !own && !by_tool && choice.as_ref().is_some_and(|choice| !matches!(choice, ToolChoice::Auto | ToolChoice::None))
+    if !own
+        && !by_tool
+        && choice.as_ref().is_some_and(|choice| !matches!(choice, ToolChoice::Auto | ToolChoice::None))
     {
         return Err(WireError::member("tool_choice", "needs `tools`"));
     }
@@ -269,7 +276,9 @@ fn tools(target: &Target, request: &ChatRequest, body: &mut Map<String, Value>) 
         (true, Some(ToolChoice::Required)) => Some(json!({"type": "any"})),
         (true, Some(ToolChoice::Auto)) if own => Some(json!({"type": "any"})),
         (true, Some(ToolChoice::Auto)) => Some(json!({"type": "tool", "name": ANSWER_TOOL})),
-        (true, Some(ToolChoice::Function(_))) => return Err(WireError::inexpressible("response_format", FAMILY)),
+        (true, Some(ToolChoice::Function(_))) => {
+            return Err(WireError::inexpressible("response_format", FAMILY));
+        }
         (false, None) if one && own => Some(json!({"type": "auto"})),
         (false, None) => None,
         (false, Some(_)) if !own => None,
@@ -326,8 +335,7 @@ fn answer_tool(request: &ChatRequest) -> Result<Value, WireError> {
     Ok(match request.response_format()? {
         ResponseFormat::JsonSchema(schema) => {
             let words = schema.description.as_deref().unwrap_or(WORDS);
-            let mut tool =
-                json!({"name": ANSWER_TOOL, "description": words, "input_schema": schema.schema});
+            let mut tool = json!({"name": ANSWER_TOOL, "description": words, "input_schema": schema.schema});
             if let Some(members) = tool.as_object_mut().filter(|_| schema.strict == Some(true)) {
                 members.insert("strict".into(), true.into());
             }

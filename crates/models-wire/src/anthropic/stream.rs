@@ -43,10 +43,18 @@ struct Start {
 enum Block {
     None,
     Text,
-    Thinking { text: String, signature: String },
-    Call { index: usize, pieces: bool },
+    Thinking {
+        text: String,
+        signature: String,
+    },
+    Call {
+        index: usize,
+        pieces: bool,
+    },
     /// The answer in JSON.
-    Answer { pieces: bool },
+    Answer {
+        pieces: bool,
+    },
 }
 
 /// The reader.
@@ -54,6 +62,8 @@ pub(crate) struct Reader {
     writer: ChunkWriter,
     by_tool: bool,
     answered: bool,
+    /// Texts said where the answer is to be JSON by a tool: they are the answer when the tool was not called.
+    aside: String,
     calls: usize,
     block: Block,
     tokens: Option<Tokens>,
@@ -68,6 +78,7 @@ impl Reader {
             // A format that can't be read was refused when the request was made.
             by_tool: answers_by_tool(target, request).unwrap_or(false),
             answered: false,
+            aside: String::new(),
             calls: 0,
             block: Block::None,
             tokens: None,
@@ -86,7 +97,7 @@ impl Reader {
         self.block = match text("type").ok_or(AnswerFault::Malformed)? {
             "text" => {
                 if let Some(begin) = text("text").filter(|begin| !begin.is_empty()) {
-                    self.say(begin, out);
+                    self.say(begin, out)?;
                 }
                 Block::Text
             }
@@ -118,11 +129,16 @@ impl Reader {
         Ok(())
     }
 
-    /// A text. Where the answer is to be JSON by a tool, what is said beside it is none of it.
-    fn say(&mut self, text: &str, out: &mut Vec<StreamEvent>) {
+    fn say(&mut self, text: &str, out: &mut Vec<StreamEvent>) -> Result<(), WireError> {
         if !self.by_tool {
             out.push(self.writer.text(0, "content", text));
+            return Ok(());
         }
+        if self.aside.len() + text.len() > MAX_FRAME {
+            return Err(AnswerFault::Oversized.into());
+        }
+        self.aside.push_str(text);
+        Ok(())
     }
 
     fn thought(&mut self, block: Value) -> StreamEvent {
@@ -140,7 +156,7 @@ impl Reader {
         let text = |name: &str| delta.get(name).and_then(Value::as_str).ok_or(AnswerFault::Malformed);
         let mut block = std::mem::replace(&mut self.block, Block::None);
         match (text("type")?, &mut block) {
-            ("text_delta", Block::Text) => self.say(text("text")?, out),
+            ("text_delta", Block::Text) => self.say(text("text")?, out)?,
             ("thinking_delta", Block::Thinking { text: all, .. }) => {
                 let piece = text("thinking")?;
                 if all.len() + piece.len() > MAX_FRAME {
@@ -180,7 +196,8 @@ impl Reader {
 
     fn close(&mut self, out: &mut Vec<StreamEvent>) {
         match std::mem::replace(&mut self.block, Block::None) {
-            Block::None | Block::Text | Block::Call { pieces: true, .. } | Block::Answer { pieces: true } => {}
+            Block::None | Block::Text | Block::Call { pieces: true, .. } | Block::Answer { pieces: true } => {
+            }
             Block::Thinking { text, signature } => {
                 if !signature.is_empty() {
                     let block = value!({"type": "thinking", "thinking": text, "signature": signature});
@@ -194,6 +211,10 @@ impl Reader {
 
     fn stop(&mut self, out: &mut Vec<StreamEvent>) -> Result<(), WireError> {
         let reason = self.reason.take().ok_or(AnswerFault::Truncated)?;
+        if !self.answered && !self.aside.is_empty() {
+            let text = std::mem::take(&mut self.aside);
+            out.push(self.writer.text(0, "content", &text));
+        }
         let by_tool = self.answered && self.calls == 0;
         out.push(self.writer.end(0, finish(&reason, by_tool)));
         out.extend(self.writer.usage(self.usage()));
@@ -227,7 +248,10 @@ impl StreamReader for Reader {
             }
             "message_stop" => return self.stop(out),
             "error" => {
-                return Err(refusal::of_error(Family::Anthropic, &event.error.ok_or(AnswerFault::Malformed)?));
+                return Err(refusal::of_error(
+                    Family::Anthropic,
+                    &event.error.ok_or(AnswerFault::Malformed)?,
+                ));
             }
             // `ping`, and, as the provider asks of its readers, events of later versions.
             _ => {}

@@ -25,6 +25,7 @@ mod ollama;
 mod openai;
 mod refusal;
 mod request;
+mod rerank;
 mod response;
 mod schema;
 mod spoken;
@@ -44,6 +45,7 @@ pub use message::{
 };
 pub use refusal::{RefusalHead, retry_after};
 pub use request::ChatRequest;
+pub use rerank::{Ranked, Ranking, RerankBy, read_rerank, rerank};
 pub use response::{Answer, AssistantMessage, ChatResponse, Choice, Completion, FinishReason};
 pub use stream::StreamDecoder;
 pub use upstream::{Header, Method, UpstreamRequest};

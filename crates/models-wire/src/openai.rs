@@ -179,11 +179,14 @@ impl Reader {
 
     fn see(&mut self, choice: &FrameChoice<'_>) -> Result<(), WireError> {
         let ended = choice.finish_reason.is_some();
-        match self.choices.iter_mut().find(|seen| seen.index == choice.index) {
-            Some(seen) => seen.ended |= ended,
-            None if self.choices.len() >= 128 => return Err(AnswerFault::Malformed.into()),
-            None => self.choices.push(Seen { index: choice.index, ended }),
+        if let Some(seen) = self.choices.iter_mut().find(|seen| seen.index == choice.index) {
+            seen.ended |= ended;
+            return Ok(());
         }
+        if self.choices.len() >= 128 {
+            return Err(AnswerFault::Malformed.into());
+        }
+        self.choices.push(Seen { index: choice.index, ended });
         Ok(())
     }
 

@@ -45,6 +45,12 @@ impl ChatChunk {
         }
     }
 
+    /// The stream of a provider whose filter withheld the answer by a refusal.
+    #[must_use]
+    pub fn withheld(answer: Answer, model: &str) -> Vec<StreamEvent> {
+        vec![ChunkWriter::new(answer, model).end(0, FinishReason::ContentFilter), StreamEvent::Done]
+    }
+
     /// The chunk with the usage, which is a stream's last one when the caller wants it.
     #[must_use]
     pub fn of_usage(answer: &Answer, model: &str, usage: Usage) -> Self {

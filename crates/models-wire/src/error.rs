@@ -212,6 +212,15 @@ pub struct Refusal {
     pub retry_after: Option<Duration>,
 }
 
+impl Refusal {
+    /// Whether the provider's filter withheld an answer, which is no failure but an answer's end
+    /// ([`ChatResponse::withheld`](crate::ChatResponse::withheld)).
+    #[must_use]
+    pub fn is_content_filter(&self) -> bool {
+        matches!(self.provider_code.as_deref(), Some("content_filter" | "content_policy_violation"))
+    }
+}
+
 impl fmt::Debug for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Refusal")

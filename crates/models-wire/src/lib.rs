@@ -41,7 +41,8 @@ pub use error::{AnswerFault, Failure, Refusal, WireError};
 pub use estimate::{tokens_of_bytes, tokens_of_json};
 pub use family::{Family, KeyHeader, SchemaBy, Target};
 pub use message::{
-    Content, Function, FunctionCall, JsonSchema, Message, ResponseFormat, Role, Tool, ToolCall, ToolChoice,
+    Content, Function, FunctionCall, JsonSchema, Message, ResponseFormat, Role, Schema, Tool, ToolCall,
+    ToolChoice,
 };
 pub use refusal::{RefusalHead, retry_after};
 pub use request::ChatRequest;

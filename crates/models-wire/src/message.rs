@@ -211,7 +211,7 @@ pub struct Function {
     pub description: Option<String>,
     /// JSON schema of the arguments; none for a function without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parameters: Option<Value>,
+    pub parameters: Option<Schema>,
     /// Whether the arguments have to obey the schema.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strict: Option<bool>,
@@ -223,13 +223,13 @@ pub struct Function {
 impl Tool {
     /// A function as a tool.
     #[must_use]
-    pub fn function(name: impl Into<String>, description: impl Into<String>, parameters: Value) -> Self {
+    pub fn function(name: impl Into<String>, description: impl Into<String>, parameters: &Value) -> Self {
         Self {
             kind: function(),
             function: Some(Function {
                 name: name.into(),
                 description: Some(description.into()),
-                parameters: Some(parameters),
+                parameters: Some(Schema::of(parameters)),
                 strict: None,
                 extra: Map::new(),
             }),
@@ -292,7 +292,7 @@ pub struct JsonSchema {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The schema.
-    pub schema: Value,
+    pub schema: Schema,
     /// Whether the answer has to obey it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strict: Option<bool>,
@@ -323,13 +323,59 @@ impl ResponseFormat {
 
 impl JsonSchema {
     /// The schema, with the description in it when it has none of its own.
-    pub(crate) fn described(&self) -> Value {
-        let mut schema = self.schema.clone();
-        if let (Some(text), Some(members)) = (&self.description, schema.as_object_mut()) {
-            members.entry("description").or_insert_with(|| Value::from(text.as_str()));
+    pub(crate) fn described(&self) -> String {
+        match &self.description {
+            Some(text) => self.schema.with_description(text),
+            None => self.schema.text().to_owned(),
         }
-        schema
     }
+}
+
+/// A JSON schema as it was written: a model fills its members in the order in which they stand.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Schema(Box<RawValue>);
+
+impl PartialEq for Schema {
+    fn eq(&self, other: &Self) -> bool {
+        self.text() == other.text()
+    }
+}
+
+impl Schema {
+    /// A schema of a value.
+    #[must_use]
+    pub fn of(schema: &Value) -> Self {
+        Self(RawValue::from_string(schema.to_string()).unwrap_or_else(|_none| RawValue::TRUE.to_owned()))
+    }
+
+    /// The JSON text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        self.0.get()
+    }
+
+    fn is_object(&self) -> bool {
+        self.text().starts_with('{')
+    }
+
+    fn with_description(&self, words: &str) -> String {
+        let text = self.text();
+        let known = serde_json::from_str::<Described>(text).is_ok_and(|schema| schema.description.is_some());
+        match text.strip_prefix('{') {
+            Some(rest) if !known => {
+                let comma = if rest.trim_start().starts_with('}') { "" } else { "," };
+                format!("{{\"description\":{}{comma}{rest}", Value::from(words))
+            }
+            Some(_) | None => text.to_owned(),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Described {
+    #[serde(default)]
+    description: Option<serde::de::IgnoredAny>,
 }
 
 /// A part of a message's content, read.

@@ -11,13 +11,14 @@ use crate::embedding::{EmbeddingRequest, EmbeddingResponse, check_dimensions};
 use crate::error::{AnswerFault, WireError};
 use crate::family::{Family, Target};
 use crate::message::{
-    Content, FunctionCall, Message, Part, ResponseFormat, Role, Source, Tool, ToolCall, ToolChoice,
+    Content, FunctionCall, Message, Part, ResponseFormat, Role, Schema, Source, Tool, ToolCall, ToolChoice,
 };
 use crate::refusal;
 use crate::request::ChatRequest;
 use crate::response::{Answer, ChatResponse, FinishReason, Made, completion};
 use crate::spoken::{
-    Renamed, StreamReader, arguments, call_id, called, check, json, no_more, numbers, stops,
+    Raw, Renamed, StreamReader, arguments, array, call_id, called, check, json, no_more, numbers, object,
+    stops,
 };
 use crate::upstream::UpstreamRequest;
 use crate::usage::{Usage, count};
@@ -60,6 +61,7 @@ pub(crate) fn chat(target: &Target, request: &ChatRequest) -> Result<UpstreamReq
     let told: Vec<Value> =
         (0..messages.len()).map(|place| of_message(&messages, place)).collect::<Result<_, _>>()?;
     let mut body = Map::new();
+    let mut raw = Vec::new();
     body.insert("model".into(), target.model.as_str().into());
     body.insert("messages".into(), told.into());
     body.insert("stream".into(), request.stream().into());
@@ -81,7 +83,7 @@ pub(crate) fn chat(target: &Target, request: &ChatRequest) -> Result<UpstreamReq
             body.insert("format".into(), "json".into());
         }
         ResponseFormat::JsonSchema(schema) => {
-            body.insert("format".into(), schema.described());
+            raw.push(Raw::new("format", schema.described()));
         }
     }
     for name in ["keep_alive", "think"] {
@@ -90,8 +92,8 @@ pub(crate) fn chat(target: &Target, request: &ChatRequest) -> Result<UpstreamReq
         }
     }
     effort(request, &mut body)?;
-    tools(request, &mut body)?;
-    Ok(UpstreamRequest::post("/api/chat", Value::Object(body).to_string()))
+    tools(request, &mut raw)?;
+    Ok(UpstreamRequest::post("/api/chat", object(body, &raw)))
 }
 
 fn effort(request: &ChatRequest, body: &mut Map<String, Value>) -> Result<(), WireError> {
@@ -109,7 +111,7 @@ fn effort(request: &ChatRequest, body: &mut Map<String, Value>) -> Result<(), Wi
 }
 
 /// Tools: the wire leaves the choice to the model, or has none.
-fn tools(request: &ChatRequest, body: &mut Map<String, Value>) -> Result<(), WireError> {
+fn tools(request: &ChatRequest, raw: &mut Vec<Raw<'_>>) -> Result<(), WireError> {
     let tools = request.tools()?;
     let mut list = Vec::with_capacity(tools.len());
     for (place, tool) in tools.iter().enumerate() {
@@ -117,9 +119,7 @@ fn tools(request: &ChatRequest, body: &mut Map<String, Value>) -> Result<(), Wir
     }
     match request.tool_choice()? {
         None | Some(ToolChoice::Auto) if list.is_empty() => {}
-        None | Some(ToolChoice::Auto) => {
-            body.insert("tools".into(), list.into());
-        }
+        None | Some(ToolChoice::Auto) => raw.push(Raw::new("tools", array(&list))),
         Some(ToolChoice::None) => {}
         Some(ToolChoice::Required | ToolChoice::Function(_)) => {
             return Err(WireError::inexpressible("tool_choice", FAMILY));
@@ -128,7 +128,7 @@ fn tools(request: &ChatRequest, body: &mut Map<String, Value>) -> Result<(), Wir
     Ok(())
 }
 
-fn of_tool(tool: &Tool, path: &str) -> Result<Value, WireError> {
+fn of_tool(tool: &Tool, path: &str) -> Result<String, WireError> {
     let Some(function) = tool.function.as_ref().filter(|_| tool.kind == "function") else {
         return Err(WireError::inexpressible(format!("{path}.type"), FAMILY));
     };
@@ -137,11 +137,14 @@ fn of_tool(tool: &Tool, path: &str) -> Result<Value, WireError> {
     if function.strict == Some(true) {
         return Err(WireError::inexpressible(format!("{path}.function.strict"), FAMILY));
     }
-    Ok(value!({"type": "function", "function": {
-        "name": function.name,
-        "description": function.description.clone().unwrap_or_default(),
-        "parameters": function.parameters.clone().unwrap_or_else(|| value!({"type": "object", "properties": {}})),
-    }}))
+    let mut out = Map::new();
+    out.insert("name".into(), function.name.as_str().into());
+    out.insert("description".into(), function.description.clone().unwrap_or_default().into());
+    let schema = function.parameters.as_ref().map_or(r#"{"type":"object","properties":{}}"#, Schema::text);
+    let function = object(out, &[Raw::new("parameters", schema)]);
+    let mut tool = Map::new();
+    tool.insert("type".into(), "function".into());
+    Ok(object(tool, &[Raw::new("function", function)]))
 }
 
 fn of_message(messages: &[Message], place: usize) -> Result<Value, WireError> {

@@ -83,6 +83,22 @@ impl fmt::Debug for ChatResponse {
 }
 
 impl ChatResponse {
+    /// The answer of a provider whose filter withheld it by a refusal ([`Refusal::is_content_filter`]): no text, and the
+    /// reason `content_filter`.
+    ///
+    /// [`Refusal::is_content_filter`]: crate::Refusal::is_content_filter
+    #[must_use]
+    pub fn withheld(answer: &Answer, model: &str) -> Self {
+        let made = Made { finish: Some(FinishReason::ContentFilter), ..Made::default() };
+        let finish = vec![FinishReason::ContentFilter];
+        Self {
+            body: body_of(answer, model, vec![told(0, made, FinishReason::ContentFilter)], None),
+            usage: None,
+            finish,
+            weight: 0,
+        }
+    }
+
     /// The answer, read.
     ///
     /// # Errors
@@ -237,27 +253,35 @@ pub(crate) fn completion(
         let reason = choice.finish.ok_or(AnswerFault::Truncated)?;
         finish.push(reason);
         weight += choice.weight();
-        list.push(serde_json::json!({
-            "index": index,
-            "message": choice.message(),
-            "logprobs": null,
-            "finish_reason": reason,
-        }));
+        list.push(told(index, choice, reason));
     }
     if list.is_empty() {
         return Err(AnswerFault::Truncated.into());
     }
+    Ok(ChatResponse { body: body_of(answer, model, list, usage), usage, finish, weight })
+}
+
+fn told(index: usize, choice: Made, reason: FinishReason) -> Value {
+    serde_json::json!({
+        "index": index,
+        "message": choice.message(),
+        "logprobs": null,
+        "finish_reason": reason,
+    })
+}
+
+fn body_of(answer: &Answer, model: &str, choices: Vec<Value>, usage: Option<Usage>) -> Bytes {
     let mut body = serde_json::json!({
         "id": answer.id,
         "object": "chat.completion",
         "created": answer.created,
         "model": model,
-        "choices": list,
+        "choices": choices,
     });
     if let (Some(usage), Some(members)) = (usage, body.as_object_mut()) {
         members.insert("usage".into(), usage_json(usage));
     }
-    Ok(ChatResponse { body: Bytes::from(body.to_string()), usage, finish, weight })
+    Bytes::from(body.to_string())
 }
 
 /// Usage in OpenAI's words.

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 use crate::chunk::StreamEvent;
 use crate::error::{AnswerFault, WireError};
@@ -165,6 +166,40 @@ pub(crate) fn numbers(
         }
     }
     Ok(())
+}
+
+/// A member whose JSON text stands as it came.
+pub(crate) struct Raw<'a> {
+    pub(crate) name: &'static str,
+    pub(crate) text: Cow<'a, str>,
+}
+
+impl<'a> Raw<'a> {
+    pub(crate) fn new(name: &'static str, text: impl Into<Cow<'a, str>>) -> Self {
+        Self { name, text: text.into() }
+    }
+}
+
+/// The JSON text of an object: members that were made, and members as they came.
+pub(crate) fn object(made: Map<String, Value>, raw: &[Raw<'_>]) -> String {
+    let mut text = Value::Object(made).to_string();
+    text.pop();
+    for Raw { name, text: value } in raw {
+        if text.len() > 1 {
+            text.push(',');
+        }
+        text.push('"');
+        text.push_str(name);
+        text.push_str("\":");
+        text.push_str(value);
+    }
+    text.push('}');
+    text
+}
+
+/// The JSON text of a list of texts.
+pub(crate) fn array(items: &[String]) -> String {
+    format!("[{}]", items.join(","))
 }
 
 /// A member's name here and in a wire.

@@ -5,9 +5,9 @@ use serde_json::{Map, Value, json};
 use super::{ANSWER_TOOL, answers_by_tool};
 use crate::error::WireError;
 use crate::family::{Family, Target};
-use crate::message::{Content, Message, Part, ResponseFormat, Role, Source, Tool, ToolChoice};
+use crate::message::{Content, Message, Part, ResponseFormat, Role, Schema, Source, Tool, ToolChoice};
 use crate::request::ChatRequest;
-use crate::spoken::{Renamed, arguments, called, check, no_more, numbers, stops};
+use crate::spoken::{Raw, Renamed, arguments, array, called, check, no_more, numbers, object, stops};
 use crate::upstream::{Header, UpstreamRequest};
 
 const FAMILY: Family = Family::Anthropic;
@@ -43,7 +43,7 @@ pub(crate) fn chat(target: &Target, request: &ChatRequest) -> Result<UpstreamReq
     body.insert("model".into(), target.model.as_str().into());
     body.insert("max_tokens".into(), request.max_tokens().unwrap_or(target.max_tokens).into());
     let messages = request.messages()?;
-    let (system, rest) = Leading::split(&messages)?;
+    let Leading { system, rest } = Leading::read(&messages)?;
     if !system.is_empty() {
         body.insert("system".into(), system.into());
     }
@@ -57,17 +57,21 @@ pub(crate) fn chat(target: &Target, request: &ChatRequest) -> Result<UpstreamReq
     }
     person(request, &mut body)?;
     thinking(request, &mut body)?;
-    tools(target, request, &mut body)?;
-    format(target, request, &mut body)?;
-    Ok(UpstreamRequest::post("/v1/messages", Value::Object(body).to_string())
+    let mut raw = Vec::new();
+    tools(target, request, &mut body, &mut raw)?;
+    format(target, request, &mut body, &mut raw)?;
+    Ok(UpstreamRequest::post("/v1/messages", object(body, &raw))
         .with(Header { name: "anthropic-version", value: "2023-06-01" }))
 }
 
 /// The instructions that lead, and where the rest begins: the wire has one place for them.
-struct Leading;
+struct Leading {
+    system: Vec<Value>,
+    rest: usize,
+}
 
 impl Leading {
-    fn split(messages: &[Message]) -> Result<(Vec<Value>, usize), WireError> {
+    fn read(messages: &[Message]) -> Result<Self, WireError> {
         let is_instruction = |message: &Message| matches!(message.role, Role::System | Role::Developer);
         let rest = messages.iter().take_while(|message| is_instruction(message)).count();
         if let Some(late) = messages.iter().skip(rest).position(is_instruction) {
@@ -84,7 +88,7 @@ impl Leading {
                 system.push(block);
             }
         }
-        Ok((system, rest))
+        Ok(Self { system, rest })
     }
 }
 
@@ -255,7 +259,12 @@ fn thinking(request: &ChatRequest, body: &mut Map<String, Value>) -> Result<(), 
     }
 }
 
-fn tools(target: &Target, request: &ChatRequest, body: &mut Map<String, Value>) -> Result<(), WireError> {
+fn tools(
+    target: &Target,
+    request: &ChatRequest,
+    body: &mut Map<String, Value>,
+    raw: &mut Vec<Raw<'_>>,
+) -> Result<(), WireError> {
     let mut list = Vec::new();
     for (place, tool) in request.tools()?.iter().enumerate() {
         list.push(of_tool(tool, &format!("tools[{place}]"))?);
@@ -291,7 +300,7 @@ fn tools(target: &Target, request: &ChatRequest, body: &mut Map<String, Value>) 
         list.push(answer_tool(request)?);
     }
     if !list.is_empty() {
-        body.insert("tools".into(), list.into());
+        raw.push(Raw::new("tools", array(&list)));
     }
     if let Some(mut chosen) = chosen {
         let takes = chosen.get("type").and_then(Value::as_str) != Some("none");
@@ -303,7 +312,7 @@ fn tools(target: &Target, request: &ChatRequest, body: &mut Map<String, Value>) 
     Ok(())
 }
 
-fn of_tool(tool: &Tool, path: &str) -> Result<Value, WireError> {
+fn of_tool(tool: &Tool, path: &str) -> Result<String, WireError> {
     let Some(function) = tool.function.as_ref().filter(|_| tool.kind == "function") else {
         return Err(WireError::inexpressible(format!("{path}.type"), FAMILY));
     };
@@ -318,47 +327,56 @@ fn of_tool(tool: &Tool, path: &str) -> Result<Value, WireError> {
     if let Some(text) = &function.description {
         out.insert("description".into(), text.as_str().into());
     }
-    let schema = function.parameters.clone().unwrap_or_else(|| json!({"type": "object", "properties": {}}));
-    out.insert("input_schema".into(), schema);
     if function.strict == Some(true) {
         out.insert("strict".into(), true.into());
     }
     if let Some(cache) = tool.extra.get("cache_control") {
         out.insert("cache_control".into(), cache.clone());
     }
-    Ok(out.into())
+    let schema = function.parameters.as_ref().map_or(r#"{"type":"object","properties":{}}"#, Schema::text);
+    Ok(object(out, &[Raw::new("input_schema", schema)]))
 }
 
 /// The tool whose arguments are the answer.
-fn answer_tool(request: &ChatRequest) -> Result<Value, WireError> {
+fn answer_tool(request: &ChatRequest) -> Result<String, WireError> {
     const WORDS: &str = "Gives the answer. Call it once, with the whole answer.";
+    const ANY: &str = r#"{"type":"object","additionalProperties":true}"#;
+    let mut tool = Map::new();
+    tool.insert("name".into(), ANSWER_TOOL.into());
     Ok(match request.response_format()? {
         ResponseFormat::JsonSchema(schema) => {
-            let words = schema.description.as_deref().unwrap_or(WORDS);
-            let mut tool = json!({"name": ANSWER_TOOL, "description": words, "input_schema": schema.schema});
-            if let Some(members) = tool.as_object_mut().filter(|_| schema.strict == Some(true)) {
-                members.insert("strict".into(), true.into());
+            tool.insert("description".into(), schema.description.as_deref().unwrap_or(WORDS).into());
+            if schema.strict == Some(true) {
+                tool.insert("strict".into(), true.into());
             }
-            tool
+            object(tool, &[Raw::new("input_schema", schema.schema.text())])
         }
-        ResponseFormat::JsonObject | ResponseFormat::Text => json!({
-            "name": ANSWER_TOOL,
-            "description": WORDS,
-            "input_schema": {"type": "object", "additionalProperties": true},
-        }),
+        ResponseFormat::JsonObject | ResponseFormat::Text => {
+            tool.insert("description".into(), WORDS.into());
+            object(tool, &[Raw::new("input_schema", ANY)])
+        }
     })
 }
 
 /// The answer's format where the wire has a word for it.
-fn format(target: &Target, request: &ChatRequest, body: &mut Map<String, Value>) -> Result<(), WireError> {
+fn format(
+    target: &Target,
+    request: &ChatRequest,
+    body: &mut Map<String, Value>,
+    raw: &mut Vec<Raw<'_>>,
+) -> Result<(), WireError> {
     if answers_by_tool(target, request)? {
         return Ok(());
     }
     if let ResponseFormat::JsonSchema(schema) = request.response_format()? {
-        let config = body.entry("output_config").or_insert_with(|| json!({}));
-        if let Some(members) = config.as_object_mut() {
-            members.insert("format".into(), json!({"type": "json_schema", "schema": schema.described()}));
-        }
+        let mut format = Map::new();
+        format.insert("type".into(), "json_schema".into());
+        let format = object(format, &[Raw::new("schema", schema.described())]);
+        let config = match body.remove("output_config") {
+            Some(Value::Object(config)) => config,
+            Some(_) | None => Map::new(),
+        };
+        raw.push(Raw::new("output_config", object(config, &[Raw::new("format", format)])));
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use crate::error::WireError;
 use crate::family::{Family, Target};
 use crate::message::{Content, Message, Part, ResponseFormat, Role, Source, Tool, ToolChoice};
 use crate::request::ChatRequest;
-use crate::spoken::{Renamed, arguments, called, check, no_more, numbers, stops};
+use crate::spoken::{Raw, Renamed, arguments, array, called, check, no_more, numbers, object, stops};
 use crate::upstream::UpstreamRequest;
 
 const FAMILY: Family = Family::Gemini;
@@ -64,18 +64,19 @@ pub(crate) fn chat(target: &Target, request: &ChatRequest) -> Result<UpstreamReq
     let mut body = Map::new();
     let rest = instructions(&messages, &mut body)?;
     body.insert("contents".into(), turns(&messages, rest)?.into());
+    let mut raw = Vec::new();
     let config = config(request)?;
-    if !config.is_empty() {
-        body.insert("generationConfig".into(), config.into());
+    if config != "{}" {
+        raw.push(Raw::new("generationConfig", config));
     }
-    tools(request, &mut body)?;
+    tools(request, &mut body, &mut raw)?;
     for name in ["safetySettings", "cachedContent"] {
         if let Some(value) = request.members().read_as::<Value>(name, "is not read")? {
             body.insert(name.into(), value);
         }
     }
     let method = if request.stream() { "streamGenerateContent?alt=sse" } else { "generateContent" };
-    Ok(UpstreamRequest::post(path(target, method), Value::Object(body).to_string()))
+    Ok(UpstreamRequest::post(path(target, method), object(body, &raw)))
 }
 
 /// Puts the leading instructions in their place; gives where the rest begins.
@@ -260,8 +261,9 @@ fn media_of(url: &str) -> Option<&'static str> {
     }
 }
 
-fn config(request: &ChatRequest) -> Result<Map<String, Value>, WireError> {
+fn config(request: &ChatRequest) -> Result<String, WireError> {
     let mut config = Map::new();
+    let mut raw = Vec::new();
     numbers(request, NUMBERS, &mut config)?;
     if let Some(count) = request.max_tokens() {
         config.insert("maxOutputTokens".into(), count.into());
@@ -276,7 +278,7 @@ fn config(request: &ChatRequest) -> Result<Map<String, Value>, WireError> {
         }
         ResponseFormat::JsonSchema(schema) => {
             config.insert("responseMimeType".into(), "application/json".into());
-            config.insert("responseJsonSchema".into(), schema.described());
+            raw.push(Raw::new("responseJsonSchema", schema.described()));
         }
     }
     let thinking = request.members().read_as::<Map<String, Value>>("thinkingConfig", "must be an object")?;
@@ -289,10 +291,14 @@ fn config(request: &ChatRequest) -> Result<Map<String, Value>, WireError> {
     if !thinking.is_empty() {
         config.insert("thinkingConfig".into(), thinking.into());
     }
-    Ok(config)
+    Ok(object(config, &raw))
 }
 
-fn tools(request: &ChatRequest, body: &mut Map<String, Value>) -> Result<(), WireError> {
+fn tools(
+    request: &ChatRequest,
+    body: &mut Map<String, Value>,
+    raw: &mut Vec<Raw<'_>>,
+) -> Result<(), WireError> {
     let tools = request.tools()?;
     let choice = request.tool_choice()?;
     if tools.is_empty() {
@@ -307,7 +313,8 @@ fn tools(request: &ChatRequest, body: &mut Map<String, Value>) -> Result<(), Wir
     for (place, tool) in tools.iter().enumerate() {
         functions.push(declaration(tool, &format!("tools[{place}]"))?);
     }
-    body.insert("tools".into(), json!([{"functionDeclarations": functions}]));
+    let declared = object(Map::new(), &[Raw::new("functionDeclarations", array(&functions))]);
+    raw.push(Raw::new("tools", array(&[declared])));
     let strict =
         tools.iter().any(|tool| tool.function.as_ref().is_some_and(|function| function.strict == Some(true)));
     let config = match choice {
@@ -325,7 +332,7 @@ fn tools(request: &ChatRequest, body: &mut Map<String, Value>) -> Result<(), Wir
     Ok(())
 }
 
-fn declaration(tool: &Tool, path: &str) -> Result<Value, WireError> {
+fn declaration(tool: &Tool, path: &str) -> Result<String, WireError> {
     let Some(function) = tool.function.as_ref().filter(|_| tool.kind == "function") else {
         return Err(WireError::inexpressible(format!("{path}.type"), FAMILY));
     };
@@ -336,8 +343,6 @@ fn declaration(tool: &Tool, path: &str) -> Result<Value, WireError> {
     if let Some(text) = &function.description {
         out.insert("description".into(), text.as_str().into());
     }
-    if let Some(schema) = &function.parameters {
-        out.insert("parametersJsonSchema".into(), schema.clone());
-    }
-    Ok(out.into())
+    let schema = function.parameters.as_ref().map(|schema| Raw::new("parametersJsonSchema", schema.text()));
+    Ok(object(out, schema.as_slice()))
 }

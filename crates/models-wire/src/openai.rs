@@ -54,6 +54,12 @@ pub(crate) fn chat(target: &Target, request: &ChatRequest) -> UpstreamRequest {
     UpstreamRequest::post(path(target, "chat/completions"), request.members().with(&changes))
 }
 
+/// Reads a part of what passes on. What is left out is no less to be text: a client would stumble over it.
+fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, WireError> {
+    let text = std::str::from_utf8(bytes).ok().ok_or(AnswerFault::Malformed)?;
+    serde_json::from_str(text).ok().ok_or_else(|| AnswerFault::Malformed.into())
+}
+
 /// What is read of a whole answer; all else passes.
 #[derive(Deserialize)]
 struct Whole<'a> {
@@ -100,9 +106,7 @@ impl Said<'_> {
 
 /// The answer: the provider's bytes, of which usage and ends are read.
 pub(crate) fn chat_response(body: Bytes) -> Result<ChatResponse, WireError> {
-    let Ok(whole) = serde_json::from_slice::<Whole<'_>>(&body) else {
-        return Err(AnswerFault::Malformed.into());
-    };
+    let whole: Whole<'_> = read(&body)?;
     if let Some(error) = whole.error {
         return Err(refusal::of_error(Family::OpenAi, &json(error.get().as_bytes())?));
     }
@@ -208,9 +212,7 @@ impl StreamReader for Reader {
         if data.trim_ascii() == b"[DONE]" {
             return self.done(out);
         }
-        let Ok(frame) = serde_json::from_slice::<Frame<'_>>(&data) else {
-            return Err(AnswerFault::Malformed.into());
-        };
+        let frame: Frame<'_> = read(&data)?;
         if let Some(error) = frame.error {
             return Err(refusal::of_error(Family::OpenAi, &json(error.get().as_bytes())?));
         }
@@ -289,7 +291,7 @@ pub(crate) fn embedding_response(
     let mut model = target.model.clone();
     let mut passes = bodies.len() == 1;
     for (body, places) in bodies.iter().zip(&batches) {
-        let Ok(mut listed) = serde_json::from_slice::<Listed<'_>>(body) else { return Err(not_listed(body)) };
+        let Ok(mut listed) = read::<Listed<'_>>(body) else { return Err(not_listed(body)) };
         if listed.data.len() != places.len() {
             return Err(AnswerFault::Truncated.into());
         }

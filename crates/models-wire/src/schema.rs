@@ -1,6 +1,7 @@
 //! JSON schemas of callers: references that only lead to each other are refused before any provider tries to follow them.
 
 use serde_json::Value;
+use std::collections::HashSet;
 
 use crate::error::WireError;
 
@@ -46,25 +47,24 @@ fn check(member: &str, root: &Value) -> Result<(), WireError> {
             return Err(WireError::member(member, MANY));
         }
     }
-    let most = found.len();
+    let mut ending: HashSet<&str> = HashSet::new();
     for start in found {
-        let mut at = start;
-        let mut steps = 0;
-        while let Some(next) = target(root, at) {
-            at = next;
-            steps += 1;
-            if steps > most {
+        let mut way: HashSet<&str> = HashSet::new();
+        let mut next = reference(start);
+        while let Some(pointer) = next.filter(|pointer| !ending.contains(pointer)) {
+            if !way.insert(pointer) {
                 return Err(WireError::member(member, ENDLESS));
             }
+            next = root.pointer(pointer).and_then(reference);
         }
+        ending.extend(way);
     }
     Ok(())
 }
 
-/// What a value's reference leads to within the document.
-fn target<'a>(root: &'a Value, value: &Value) -> Option<&'a Value> {
-    let pointer = value.get("$ref")?.as_str()?.strip_prefix('#')?;
-    root.pointer(pointer)
+/// The place within the document that a value refers to.
+fn reference(value: &Value) -> Option<&str> {
+    value.get("$ref")?.as_str()?.strip_prefix('#')
 }
 
 #[cfg(test)]
@@ -99,6 +99,6 @@ mod tests {
         let schema = format!(r#"{{"$defs":{{{chain}"a4000":{{"type":"string"}}}}}}"#);
         let begun = std::time::Instant::now();
         check_text("response_format", Some(&format(&schema))).unwrap();
-        assert!(begun.elapsed().as_secs() < 20);
+        assert!(begun.elapsed().as_secs() < 10);
     }
 }

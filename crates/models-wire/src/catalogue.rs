@@ -1,14 +1,13 @@
-//! What providers offer, and what runtimes keep in memory.
+//! Models that providers offer, by the lists of their wires.
 //!
-//! Sources: the references of `/v1/models` (OpenAI, Anthropic), `models.list` (Gemini), `/api/tags`, `/api/ps`,
-//! `/api/show` and `/api/generate` (Ollama), of llama.cpp's router (`/models`), of vLLM (`/v1/models`) and of LM Studio
-//! (`/api/v0/models`).
+//! Sources: the references of `/v1/models` (OpenAI, Anthropic, llama.cpp, vLLM, LM Studio, Together), `models.list`
+//! (Gemini) and `/api/tags` (Ollama).
 
 use serde::Deserialize;
-use serde_json::{Map, Value, json as value};
+use serde_json::{Map, Value};
 
 use crate::error::{AnswerFault, WireError};
-use crate::family::{Family, Target};
+use crate::family::Family;
 use crate::refusal;
 use crate::spoken::json;
 use crate::upstream::{Header, UpstreamRequest};
@@ -197,131 +196,5 @@ fn of_model(family: Family, model: &Map<String, Value>) -> Option<ListedModel> {
                 bytes: number("size"),
             })
         }
-    }
-}
-
-/// The request that asks Ollama about one model: abilities and context.
-#[must_use]
-pub fn ollama_show(model: &str) -> UpstreamRequest {
-    UpstreamRequest::post("/api/show", value!({"model": model}).to_string())
-}
-
-/// Reads what Ollama tells about one model and adds it to what the list told.
-///
-/// # Errors
-/// `Answer(Malformed)`.
-pub fn read_ollama_show(listed: ListedModel, body: &[u8]) -> Result<ListedModel, WireError> {
-    let shown: Map<String, Value> = json(body)?;
-    let abilities = shown.get("capabilities").and_then(Value::as_array);
-    let has = |ability: &str| abilities.map(|list| list.iter().any(|known| known.as_str() == Some(ability)));
-    let context = shown.get("model_info").and_then(Value::as_object).and_then(|info| {
-        info.iter().find(|(name, _)| name.ends_with(".context_length")).and_then(|(_, value)| value.as_u64())
-    });
-    Ok(ListedModel {
-        chats: has("completion").or(listed.chats),
-        embeds: has("embedding").or(listed.embeds),
-        sees: has("vision").or(listed.sees),
-        calls_tools: has("tools").or(listed.calls_tools),
-        context_length: context.or(listed.context_length),
-        ..listed
-    })
-}
-
-/// A model in a runtime's memory.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Loaded {
-    /// Name.
-    pub model: String,
-    /// Bytes in all.
-    pub bytes: Option<u64>,
-    /// Bytes on graphics processors.
-    pub vram_bytes: Option<u64>,
-    /// Instant at which it is let go, as the runtime writes it (RFC 3339).
-    pub expires_at: Option<String>,
-}
-
-/// The request for the models in Ollama's memory.
-#[must_use]
-pub fn ollama_loaded() -> UpstreamRequest {
-    UpstreamRequest::get("/api/ps")
-}
-
-/// Reads the models in Ollama's memory.
-///
-/// # Errors
-/// `Answer(Malformed)`.
-pub fn read_ollama_loaded(body: &[u8]) -> Result<Vec<Loaded>, WireError> {
-    let page: Page = json(body)?;
-    let models = page.models.ok_or(AnswerFault::Malformed)?;
-    let of = |model: &Map<String, Value>| {
-        Some(Loaded {
-            model: model.get("model").or_else(|| model.get("name"))?.as_str()?.to_owned(),
-            bytes: model.get("size").and_then(Value::as_u64),
-            vram_bytes: model.get("size_vram").and_then(Value::as_u64),
-            expires_at: model.get("expires_at").and_then(Value::as_str).map(str::to_owned),
-        })
-    };
-    Ok(models.iter().filter_map(of).collect())
-}
-
-/// How long Ollama keeps a model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KeepAlive {
-    /// Until it is told otherwise.
-    Forever,
-    /// Seconds after the last call.
-    Seconds(u32),
-    /// Not at all: it is let go now.
-    Unload,
-}
-
-/// The request that has Ollama load a chat model, keep it, or let it go; an embedding model takes `embeds`.
-#[must_use]
-pub fn ollama_keep(
-    model: &str,
-    keep: KeepAlive,
-    embeds: bool,
-    context_length: Option<u64>,
-) -> UpstreamRequest {
-    let keep = match keep {
-        KeepAlive::Forever => value!(-1),
-        KeepAlive::Seconds(seconds) => value!(seconds),
-        KeepAlive::Unload => value!(0),
-    };
-    let mut body = value!({"model": model, "keep_alive": keep, "stream": false});
-    if let Some(members) = body.as_object_mut() {
-        if embeds {
-            members.remove("stream");
-            members.insert("input".into(), value!([]));
-        }
-        if let Some(length) = context_length {
-            members.insert("options".into(), value!({"num_ctx": length}));
-        }
-    }
-    UpstreamRequest::post(if embeds { "/api/embed" } else { "/api/generate" }, body.to_string())
-}
-
-/// The request that has llama.cpp's router load a model or let it go. Its base address has no version:
-/// `http://localhost:8080`.
-#[must_use]
-pub fn llama_cpp_keep(model: &str, load: bool) -> UpstreamRequest {
-    let path = if load { "/models/load" } else { "/models/unload" };
-    UpstreamRequest::post(path, value!({"model": model}).to_string())
-}
-
-/// The request of a token, which has a runtime without a word for it read a model into memory.
-#[must_use]
-pub fn warm_up(target: &Target) -> Option<UpstreamRequest> {
-    match target.family {
-        Family::OpenAi | Family::AzureOpenAi => {
-            let mut body = Map::new();
-            body.insert("model".into(), target.model.as_str().into());
-            body.insert("messages".into(), value!([{"role": "user", "content": "."}]));
-            body.insert("max_tokens".into(), 1.into());
-            let request = crate::request::ChatRequest::of(&body).ok()?;
-            target.chat(&request).ok()
-        }
-        Family::Ollama => Some(ollama_keep(&target.model, KeepAlive::Seconds(300), false, None)),
-        Family::Anthropic | Family::Gemini => None,
     }
 }

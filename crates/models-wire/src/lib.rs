@@ -3,8 +3,8 @@
 //! A [`ChatRequest`] is in OpenAI's words. A [`Target`] says it in its family's ([`Target::chat`]), reads the answer
 //! ([`Target::chat_response`]) or the stream ([`Target::stream`], a push parser), and gives both back in OpenAI's words.
 //! Where the provider speaks those itself, the caller's bytes and the provider's pass as they are, but for the model's
-//! name. The same for embeddings ([`Target::embeddings`]), for refusals ([`Target::refusal`]) and for what a provider
-//! offers and keeps in memory ([`catalogue`]).
+//! name. The same for embeddings ([`Target::embeddings`]), for refusals ([`Target::refusal`]), for lists of models
+//! ([`catalogue`]) and for the order of texts ([`rerank`]).
 //!
 //! What a family cannot express is an error that names the member: nothing is left out in silence. Frames, depths and
 //! counts have bounds. No `Debug`, `Display` or error shows a prompt, an answer or a key.

@@ -1,12 +1,8 @@
-//! What providers offer and keep, and the order of texts.
+//! Lists of models, and the order of texts.
 
-use heddle_models_wire::catalogue::{
-    KeepAlive, list, ollama_keep, read_list, read_ollama_loaded, read_ollama_show, warm_up,
-};
+use heddle_models_wire::catalogue::{list, read_list};
 use heddle_models_wire::{AnswerFault, Family, RerankBy, WireError, read_rerank, rerank};
 use serde_json::{Value, json};
-
-use crate::support::target;
 
 #[test]
 fn lists_of_every_family_are_read() {
@@ -51,29 +47,6 @@ fn lists_of_every_family_are_read() {
             WireError::Answer(AnswerFault::Malformed)
         );
     }
-}
-
-#[test]
-fn ollama_tells_and_keeps_models() {
-    let listed = read_list(Family::Ollama, 0, br#"{"models":[{"name":"l"}]}"#).unwrap().models.remove(0);
-    let shown =
-        json!({"capabilities": ["completion", "tools"], "model_info": {"llama.context_length": 2048}});
-    let shown = read_ollama_show(listed, shown.to_string().as_bytes()).unwrap();
-    assert_eq!(
-        (shown.chats, shown.sees, shown.calls_tools, shown.context_length),
-        (Some(true), Some(false), Some(true), Some(2048))
-    );
-    let loaded =
-        json!({"models": [{"name": "l", "size": 10, "size_vram": 4, "expires_at": "2026-01-01T00:00:00Z"}]});
-    let loaded = read_ollama_loaded(loaded.to_string().as_bytes()).unwrap();
-    assert_eq!((loaded[0].bytes, loaded[0].vram_bytes), (Some(10), Some(4)));
-    let body =
-        |keep| serde_json::from_slice::<Value>(&ollama_keep("l", keep, false, Some(512)).body).unwrap();
-    assert_eq!(body(KeepAlive::Forever)["keep_alive"], -1);
-    assert_eq!(body(KeepAlive::Unload)["keep_alive"], 0);
-    assert_eq!(body(KeepAlive::Seconds(60))["options"]["num_ctx"], 512);
-    assert_eq!(ollama_keep("e", KeepAlive::Forever, true, None).path, "/api/embed");
-    assert!(warm_up(&target(Family::OpenAi)).is_some() && warm_up(&target(Family::Anthropic)).is_none());
 }
 
 #[test]

@@ -89,7 +89,7 @@ pub struct ChunkChoice {
     /// The piece.
     #[serde(default)]
     pub delta: Delta,
-    /// Why the choice ended, in its last chunk.
+    /// Reason of the choice's end, in its last chunk.
     #[serde(default, deserialize_with = "crate::response::finish")]
     pub finish_reason: Option<FinishReason>,
 }

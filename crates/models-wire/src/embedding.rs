@@ -21,7 +21,7 @@ const MOST_INPUTS: usize = 8192;
 /// Components of one vector.
 const MOST_COMPONENTS: usize = 65_536;
 
-/// How the vectors come.
+/// Form in which vectors come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Encoding {
     /// Lists of numbers.
@@ -104,7 +104,7 @@ impl EmbeddingRequest {
         &self.model
     }
 
-    /// How many inputs there are.
+    /// Number of inputs.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.inputs.len()
@@ -122,7 +122,7 @@ impl EmbeddingRequest {
         self.dimensions
     }
 
-    /// How the vectors are to come.
+    /// Form in which the vectors are to come.
     #[must_use]
     pub const fn encoding(&self) -> Encoding {
         self.encoding

@@ -87,7 +87,7 @@ pub struct KeyHeader {
     pub scheme: Option<&'static str>,
 }
 
-/// How a JSON schema for the answer is said where a family has two ways (Anthropic).
+/// The way of saying a JSON schema for the answer where a family has two (Anthropic).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SchemaBy {
     /// The wire's own member: `output_config.format`.

@@ -5,7 +5,7 @@ use bytes::{Buf as _, Bytes, BytesMut};
 use crate::bounds::MAX_FRAME;
 use crate::error::AnswerFault;
 
-/// How frames are told apart.
+/// Marks by which frames are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
     /// Server-sent events: the data of each event is a frame.
@@ -150,7 +150,7 @@ impl Frames {
         Ok(Some(line))
     }
 
-    /// What a line completes.
+    /// The frame that a line completes.
     fn of_line(&mut self, mut line: Bytes) -> Result<Option<Bytes>, AnswerFault> {
         if !std::mem::replace(&mut self.begun, true) && line.starts_with(b"\xef\xbb\xbf") {
             line.advance(3);

@@ -1,4 +1,5 @@
-//! What is said to model providers and what comes back, without a connection: requests are values, answers are bytes.
+//! Wires of model providers: requests to them and what comes back, without a connection: requests are values, answers are
+//! bytes.
 //!
 //! A [`ChatRequest`] is in OpenAI's words. A [`Target`] says it in its family's ([`Target::chat`]), reads the answer
 //! ([`Target::chat_response`]) or the stream ([`Target::stream`], a push parser), and gives both back in OpenAI's words.
@@ -6,7 +7,7 @@
 //! name. The same for embeddings ([`Target::embeddings`]), for refusals ([`Target::refusal`]), for lists of models
 //! ([`catalogue`]) and for the order of texts ([`rerank`]).
 //!
-//! What a family cannot express is an error that names the member: nothing is left out in silence. Frames, depths and
+//! Members that a family cannot express are errors that name them: nothing is left out in silence. Frames, depths and
 //! counts have bounds. No `Debug`, `Display` or error shows a prompt, an answer or a key.
 
 mod anthropic;

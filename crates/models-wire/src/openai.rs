@@ -60,7 +60,7 @@ fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, WireError> {
     serde_json::from_str(text).ok().ok_or_else(|| AnswerFault::Malformed.into())
 }
 
-/// What is read of a whole answer; all else passes.
+/// Members that are read of a whole answer; all else passes.
 #[derive(Deserialize)]
 struct Whole<'a> {
     #[serde(default, borrow)]
@@ -79,7 +79,7 @@ struct WholeChoice<'a> {
     message: Option<Said<'a>>,
 }
 
-/// What the model says, by its length.
+/// Words of the model, by their length.
 #[derive(Deserialize)]
 struct Said<'a> {
     #[serde(default, borrow)]
@@ -126,7 +126,7 @@ pub(crate) fn chat_response(body: Bytes) -> Result<ChatResponse, WireError> {
     Ok(ChatResponse { body, usage, finish: ends, weight })
 }
 
-/// What is read of a chunk; all else passes.
+/// Members that are read of a chunk; all else passes.
 #[derive(Deserialize)]
 struct Frame<'a> {
     #[serde(default, borrow)]

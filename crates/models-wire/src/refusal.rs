@@ -106,7 +106,7 @@ pub(crate) fn of_error(family: Family, error: &Value) -> WireError {
     })
 }
 
-/// What an error body tells.
+/// Contents of an error body.
 #[derive(Default)]
 struct Told {
     message: Option<String>,

@@ -105,7 +105,7 @@ impl ChatRequest {
         self.include_usage
     }
 
-    /// How many choices are asked for.
+    /// Number of choices that are asked for.
     #[must_use]
     pub const fn choices(&self) -> u32 {
         self.choices

@@ -9,15 +9,15 @@ use crate::error::{AnswerFault, WireError};
 use crate::message::{Content, ToolCall};
 use crate::usage::{OpenAiUsage, Usage};
 
-/// Why an answer ended.
+/// The reason of an answer's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FinishReason {
-    /// It was complete, or a stop sequence came.
+    /// Complete, or a stop sequence came.
     Stop,
     /// The bound of tokens or the context was reached.
     Length,
-    /// It calls tools.
+    /// Calls of tools.
     ToolCalls,
     /// The provider withheld it.
     ContentFilter,
@@ -47,7 +47,7 @@ impl FinishReason {
     }
 }
 
-/// What the caller lends to answers whose wire lacks it.
+/// Values that the caller lends to answers whose wire lacks them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// Id of the completion, such as `chatcmpl-...`; ids of tool calls begin with it where the wire has none.
@@ -66,7 +66,7 @@ pub struct ChatResponse {
     pub body: Bytes,
     /// Tokens; none when the provider tells none.
     pub usage: Option<Usage>,
-    /// Why each choice ended, by their index.
+    /// Reasons of the choices' ends, by their index.
     pub finish: Vec<FinishReason>,
     /// Bytes of what the model said: text, thoughts and arguments.
     pub weight: u64,
@@ -141,7 +141,7 @@ pub struct Choice {
     pub index: u32,
     /// Message.
     pub message: AssistantMessage,
-    /// Why it ended.
+    /// Reason of its end.
     #[serde(default, deserialize_with = "finish")]
     pub finish_reason: Option<FinishReason>,
 }
@@ -158,7 +158,7 @@ pub(crate) fn finish<'de, D: serde::Deserializer<'de>>(input: D) -> Result<Optio
     Ok(literal.filter(|literal| !literal.is_empty()).map(|literal| FinishReason::of_openai(&literal)))
 }
 
-/// What the model said.
+/// A message of the model.
 #[derive(Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct AssistantMessage {
     /// Text; none when it only calls tools.

@@ -1,4 +1,4 @@
-//! What the families share: which members of a request have a word in a wire, and the face of their readers of streams.
+//! Tools that the families share: which members of a request have a word in a wire, and the face of their readers of streams.
 
 use bytes::Bytes;
 use serde::de::DeserializeOwned;

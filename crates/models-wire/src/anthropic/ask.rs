@@ -134,7 +134,7 @@ struct Turn {
     blocks: Vec<Value>,
 }
 
-/// What the assistant said: its signed thoughts, its text, its calls.
+/// Words of the assistant: its signed thoughts, its text, its calls.
 fn said(message: &Message, path: &str) -> Result<Vec<Value>, WireError> {
     if message.reasoning_content.is_some() && message.thinking_blocks.is_none() {
         return Err(WireError::inexpressible(format!("{path}.reasoning_content"), FAMILY));

@@ -81,7 +81,7 @@ impl Tokens {
     }
 }
 
-/// Why a message ended. A reason of a later version is an end all the same.
+/// The reason of a message's end. A reason of a later version is an end all the same.
 fn finish(reason: &str, by_tool: bool) -> FinishReason {
     match reason {
         "max_tokens" | "model_context_window_exceeded" => FinishReason::Length,

@@ -112,7 +112,7 @@ impl Tokens {
     }
 }
 
-/// Why a candidate ended. Reasons of withholding are many and grow in number: whatever is neither a whole answer nor a
+/// The reason of a candidate's end. Reasons of withholding are many and grow in number: whatever is neither a whole answer nor a
 /// broken one is withheld.
 fn finish(reason: &str, calls: bool) -> Result<FinishReason, WireError> {
     match reason {

@@ -48,7 +48,7 @@ pub(crate) fn answered(family: Family, body: &Value) -> Result<ChatResponse, Wir
     target(family).chat_response(&request, &answer(), Bytes::from(body.to_string()))
 }
 
-/// What a stream gives.
+/// Outcome of a stream.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Streamed {
     pub(crate) chunks: Vec<Value>,

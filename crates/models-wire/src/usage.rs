@@ -77,11 +77,7 @@ pub(crate) fn count<'de, D: serde::Deserializer<'de>>(input: D) -> Result<u64, D
     Ok(whole(number))
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the number is held within the bounds first"
-)]
+/// A number as a count: no less than nothing, no more than is exact.
 fn whole(number: f64) -> u64 {
     if number.is_finite() { number.clamp(0.0, 9_007_199_254_740_992.0) as u64 } else { 0 }
 }

@@ -24,6 +24,7 @@ const CRATES: &[&str] = &[
     "heddle",
     "identity",
     "kernel",
+    "models-wire",
     "oidc",
     "outbound",
     "blobs",

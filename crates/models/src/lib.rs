@@ -11,12 +11,15 @@ mod connections;
 mod deployments;
 pub mod gateway;
 mod keys;
+mod limits;
 mod listing;
 mod local;
 mod names;
 pub mod ports;
 pub mod records;
 mod residency;
+mod runtimes;
+mod told;
 pub mod types;
 mod usage;
 

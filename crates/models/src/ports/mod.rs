@@ -16,7 +16,7 @@ pub use outside::{
 };
 pub use stores::{
     CatalogueFilter, CatalogueWrite, ConnectionFilter, ConnectionWrite, Deleted, DeploymentChange, DeploymentFilter,
-    ModelStore, SeenState,
+    LICENSED, ModelStore, Most, SeenState,
 };
 pub use usage::{
     KeyRewrap, KeyStore, Reserved, SealedKey, UsageQuery, UsageStore,

@@ -11,6 +11,7 @@ use heddle_models_wire::{ChatRequest, ChatResponse, UpstreamRequest};
 use heddle_usecase::StoreError;
 use heddle_usecase::secret::{SealError, SealedSecret, Secret};
 
+use super::Most;
 use crate::records::{
     CatalogueEntry, Limits, Memory, Observed, OpenModelConnection, Phase, Use,
 };
@@ -127,15 +128,17 @@ pub struct Exchange {
 #[cfg_attr(any(test, feature = "mock"), mockall::automock)]
 #[async_trait]
 pub trait Upstream: Send + Sync {
-    /// Sends a request to a connection's provider: base address and path joined, the wire's headers, those of the
-    /// connection, and the key in the header of its family. No redirect is followed. The waits between pieces of the body
-    /// are the reader's to bound.
+    /// Sends a request to a connection's provider: `base` and the request's path joined, the wire's headers, those of the
+    /// connection ([`crate::records::ConnectionSettings::headers`]), and the key in the header of its family
+    /// ([`heddle_models_wire::Family::key_header`]), with the connection's authority trusted. No redirect is followed. The
+    /// waits between pieces of the body are the reader's to bound.
     ///
     /// # Errors
     /// The fault; a status of whatever kind is none.
     async fn exchange(
         &self,
         connection: &OpenModelConnection,
+        base: &str,
         request: UpstreamRequest,
         bounds: Exchange,
     ) -> Result<Reply, Fault>;
@@ -264,6 +267,8 @@ pub struct Bounds {
     pub limits: Limits,
     /// The most deployments that it may have; none: 1,000.
     pub deployments: Option<u64>,
+    /// The most deployments of all organisations together, by the licence; none: no bound.
+    pub licensed_deployments: Option<u64>,
 }
 
 /// Bounds of organisations, by the configuration and the licence.
@@ -271,6 +276,17 @@ pub trait BoundsSource: Send + Sync {
     /// Bounds of an organisation at this moment.
     fn bounds(&self, tenant: TenantId) -> Bounds;
 }
+
+impl Bounds {
+    /// The most deployments.
+    #[must_use]
+    pub fn most(&self) -> Most {
+        Most { own: self.deployments.unwrap_or(DEPLOYMENTS), licensed: self.licensed_deployments }
+    }
+}
+
+/// The most deployments of an organisation where the configuration says nothing else.
+const DEPLOYMENTS: u64 = 1_000;
 
 /// The same bounds for every organisation.
 #[derive(Debug, Clone, Default)]

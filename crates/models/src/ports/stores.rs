@@ -80,6 +80,18 @@ pub struct DeploymentChange {
     pub delete: Vec<ModelDeploymentId>,
 }
 
+/// The most deployments; none is no bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Most {
+    /// Those of the organisation.
+    pub own: u64,
+    /// Those of all organisations together, by the licence.
+    pub licensed: Option<u64>,
+}
+
+/// Name of the quota of the licence, where it is the one that is exceeded.
+pub const LICENSED: &str = "licensedDeployments";
+
 /// State of a deployment as it was seen: the row's revision stays.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeenState {
@@ -226,15 +238,15 @@ pub trait ModelStore: Send + Sync {
         ids: &[ModelDeploymentId],
     ) -> Result<Vec<Deployment>, StoreError>;
 
-    /// Writes a change of deployments with one journal for each, whole or not at all. `QuotaExceeded` when the
-    /// organisation would have more than `most`, `Duplicate` for an alias that is taken, `NotFound` when a connection or
-    /// a fallback is gone, `Stale` for another revision.
+    /// Writes a change of deployments, whole or not at all; what is seen of those that are written (state, residency)
+    /// stays. `QuotaExceeded` when the organisation would have more than it may, with the limit [`LICENSED`] when all
+    /// organisations together would; `Duplicate` for an alias that is taken; `NotFound` when a connection or a fallback is gone, `Stale` for another revision.
     async fn change_deployments(
         &self,
         tenant: TenantId,
         change: &DeploymentChange,
-        most: u64,
-        journals: &[Journal],
+        most: Most,
+        journal: &Journal,
     ) -> Result<(), StoreError>;
 
     /// Deletes a deployment; leaves a tombstone. `Stale` when `expected` is another revision; `InUse` while another has

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use heddle_kernel::{ModelConnectionId, Page, PageRequest, TenantId, Timestamp};
+use heddle_kernel::{ModelConnectionId, ModelDeploymentId, Page, PageRequest, TenantId, Timestamp};
 use heddle_policy::{AccessFilter, resource};
 use heddle_usecase::StoreError;
 use heddle_usecase::secret::SealedSecret;
@@ -29,6 +29,8 @@ pub struct UsageQuery {
     pub from_day: i32,
     /// Last day, within.
     pub to_day: i32,
+    /// Calls of this deployment alone.
+    pub deployment: Option<ModelDeploymentId>,
 }
 
 /// Keeps usage and budgets.
@@ -40,8 +42,12 @@ pub trait UsageStore: Send + Sync {
     /// together.
     async fn reserve(&self, reservation: &Reservation) -> Result<Reserved, StoreError>;
 
-    /// Writes ends of calls in one transaction: their rows, the sums, and for each with a reservation what was spent in
-    /// the place of what was set aside, also when that had expired. A call that was written before is not written again.
+    /// Gives a reservation back of which nothing was spent. One that is gone is no fault.
+    async fn release(&self, reservation: &Reservation) -> Result<(), StoreError>;
+
+    /// Writes ends of calls in one transaction: their rows and journals, the sums, and for each with a reservation what
+    /// was spent in the place of what was set aside, also when that had expired. A call that was written before is not
+    /// written again, whatever it brings.
     async fn settle(&self, settlements: &[Settlement]) -> Result<(), StoreError>;
 
     /// Gives reservations of all organisations back that expired, at most `limit`; gives their number.

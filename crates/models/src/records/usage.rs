@@ -1,6 +1,7 @@
 //! Usage: what each call took, sums over calls, budgets and what is set aside of them.
 
 use heddle_kernel::{ModelConnectionId, ModelDeploymentId, TenantId, Timestamp, UserId, WorkflowId, literals};
+use heddle_usecase::Journal;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -169,13 +170,15 @@ pub struct UsageRow {
     pub fault: Option<&'static str>,
 }
 
-/// The end of a call: its row, and the reservation that it settles.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The end of a call: its row, the reservation that it settles, and what tells of it.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Settlement {
     /// What is recorded.
     pub usage: UsageRow,
     /// The budgets that the call counts towards, with what was set aside.
     pub reservation: Option<Reservation>,
+    /// The audit event, and the answer for repeats, where there is one.
+    pub journal: Journal,
 }
 
 /// Sums over calls.

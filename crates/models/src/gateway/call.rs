@@ -334,8 +334,9 @@ impl Gateway {
                 break;
             }
             let Some(route) = self.fallback(caller, fallback, kind, &named).await else { continue };
+            let Ok(estimate) = kind.estimate(&route) else { continue };
             running.let_go().await;
-            running.estimate = kind.estimate(&route)?;
+            running.estimate = estimate;
             running.route = route;
             if let Err(short) = self.take_of_organisation_again(&mut running) {
                 error = short;

@@ -118,6 +118,8 @@ pub struct Exchange {
     pub connect: Duration,
     /// Until the status and the headers are there.
     pub answer: Duration,
+    /// Between two pieces of the body.
+    pub between: Duration,
     /// For all of it, the body included.
     pub total: Duration,
     /// The most bytes of the body.
@@ -130,8 +132,7 @@ pub struct Exchange {
 pub trait Upstream: Send + Sync {
     /// Sends a request to a connection's provider: `base` and the request's path joined, the wire's headers, those of the
     /// connection ([`crate::records::ConnectionSettings::headers`]), and the key in the header of its family
-    /// ([`heddle_models_wire::Family::key_header`]), with the connection's authority trusted. No redirect is followed. The
-    /// waits between pieces of the body are the reader's to bound.
+    /// ([`heddle_models_wire::Family::key_header`]), with the connection's authority trusted. No redirect is followed.
     ///
     /// # Errors
     /// The fault; a status of whatever kind is none.

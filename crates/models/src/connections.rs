@@ -206,6 +206,10 @@ impl ModelConnections {
         };
         let mut problems = Problems::default();
         check(&mut problems, &connection, new.api_key.as_ref());
+        if connection.kind == ProviderKind::Local {
+            let message = "The connection to the models inside the service is made by sync-local.";
+            problems.add("type", "notAllowed", message);
+        }
         problems.finish()?;
         let sealed = self.sealed(&connection, new.api_key.map_or(Patch::Absent, Patch::Value))?;
         let write = ConnectionWrite { connection: &connection, sealed: sealed.as_ref() };

@@ -23,19 +23,24 @@ mod told;
 pub mod types;
 mod usage;
 
-pub use catalogue::{Catalogue, CataloguePorts, ImportedModel, Imported, NewImport, SkippedModel};
+pub use catalogue::{Catalogue, CataloguePorts, Imported, ImportedModel, NewImport, SkippedModel};
 pub use connections::{
-    ConnectionPorts, ModelConnectionPatch, ModelConnections, NewModelConnection, TestProbe, UpdatedModelConnection,
+    ConnectionPorts, ModelConnectionPatch, ModelConnections, NewModelConnection, TestProbe,
+    UpdatedModelConnection,
 };
-pub use deployments::{DeploymentPatch, DeploymentPorts, Deployments, NewDeployment, NewPrices, UpdatedDeployment};
-pub use gateway::{Gateway, GatewayError};
+pub use deployments::{
+    DeploymentPatch, DeploymentPorts, Deployments, NewDeployment, NewPrices, UpdatedDeployment,
+};
+pub use gateway::{
+    CallJournal, CallReport, Caller, ChatAnswer, ChatStream, EmbeddingAnswer, Gateway, GatewayError, GatewayPorts,
+    GatewaySettings, LedgerWriter, LimitOf, ProviderFault, RerankAnswer, untold,
+};
 pub use keys::{Opening, Unreadable, rewrap};
 pub use listing::Models;
-pub use local::{LocalSync, SyncOutcome, SyncRequest};
-pub use residency::{
-    MemorySet, PreloadSet, Reconciler, Refreshed, Residency, ResidencyPorts,
-};
-pub use usage::{Usage, UsageAnswer};
+pub use local::{LocalSync, SyncOutcome, SyncPorts, SyncRequest, Unreached};
+pub use residency::{MemorySet, PreloadSet, Reconciler, Refreshed, Residency, ResidencyPorts};
+pub use runtimes::WireRuntimes;
+pub use usage::{Usage, UsageAnswer, UsageAsked, day_at, day_text};
 
 pub(crate) use heddle_usecase::{JournalFor, Problem, Problems, UseCaseError};
 

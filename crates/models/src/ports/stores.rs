@@ -139,6 +139,10 @@ pub trait ModelStore: Send + Sync {
     /// A connection.
     async fn connection(&self, tenant: TenantId, id: ModelConnectionId) -> Result<ModelConnection, StoreError>;
 
+    /// All connections of the organisation whose providers run on its own machines, or inside this service, by name;
+    /// bounded by the quota of connections.
+    async fn local_connections(&self, tenant: TenantId) -> Result<Vec<ModelConnection>, StoreError>;
+
     /// A connection with its sealed key, both of one revision: a key never goes to where another revision points.
     async fn stored(&self, tenant: TenantId, id: ModelConnectionId) -> Result<StoredModelConnection, StoreError>;
 
@@ -258,6 +262,9 @@ pub trait ModelStore: Send + Sync {
         expected: Option<Revision>,
         journal: &Journal,
     ) -> Result<Deleted, StoreError>;
+
+    /// Whether another deployment has it among its fallbacks.
+    async fn is_fallback(&self, tenant: TenantId, id: ModelDeploymentId) -> Result<bool, StoreError>;
 
     /// Writes states as they were seen; those of deployments that are gone are dropped.
     async fn seen(&self, states: &[SeenState]) -> Result<(), StoreError>;

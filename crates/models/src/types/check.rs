@@ -42,7 +42,7 @@ const NOT_SENT: &[&str] = &[
 ];
 
 /// Whether a text holds neither a control character nor one that nobody sees.
-pub(crate) fn is_plain(text: &str) -> bool {
+fn is_plain(text: &str) -> bool {
     !heddle_usecase::has_hidden(text)
 }
 

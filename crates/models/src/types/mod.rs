@@ -4,7 +4,7 @@ mod check;
 mod schema;
 mod table;
 
-pub(crate) use check::{check_key, check_settings, is_plain};
+pub(crate) use check::{check_key, check_settings};
 
 use heddle_kernel::literals;
 use heddle_models_wire::Family;

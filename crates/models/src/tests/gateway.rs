@@ -1,0 +1,1 @@
+//! Calls from their deployment to their end.

@@ -9,6 +9,7 @@ use heddle_kernel::{ModelConnectionId, ModelDeploymentId, Page, PageRequest, Rev
 use heddle_models::ports::{ConnectionFilter, ConnectionWrite, Deleted, SealedKey};
 use heddle_models::records::{ModelConnection, StoredModelConnection, TestResult, Use};
 use heddle_policy::{AccessFilter, resource};
+use heddle_store::tenant as contents;
 use heddle_store::tombstone::{self, Tombstone};
 use heddle_store::{
     AsConn, At, Db, Error, Id, StoreError, document, journal, lock, on_conn, page, read, revision, search, within,
@@ -171,6 +172,7 @@ pub(crate) async fn insert(
     let ConnectionWrite { connection, sealed } = write;
     let tenant = connection.tenant;
     changing!(db, tenant, |conn| {
+        contents::keep_open(conn, tenant).await?;
         lock::serialise(conn, &lock_name(tenant)).await?;
         let there: i64 = model_connections::table
             .filter(model_connections::organization_id.eq(Id::from(tenant)))

@@ -9,7 +9,7 @@ use diesel::{
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{ModelConnectionId, ModelDeploymentId, Page, PageRequest, Revision, TenantId, Timestamp};
 use heddle_models::ports::{Deleted, DeploymentChange, DeploymentFilter, LICENSED, Most, SeenState};
-use heddle_models::records::{Deployment, Use};
+use heddle_models::records::{Capability, Deployment, Use};
 use heddle_policy::{AccessFilter, Resource};
 use heddle_store::filter::Names;
 use heddle_store::tombstone::{self, Tombstone};
@@ -156,6 +156,26 @@ pub(crate) async fn of_connection(
         let rows: Vec<DeploymentRow> = model_deployments::table
             .filter(model_deployments::organization_id.eq(Id::from(tenant)))
             .filter(model_deployments::connection_id.eq(Id::from(connection)))
+            .order(model_deployments::alias)
+            .select(DeploymentRow::as_select())
+            .load(conn)
+            .await?;
+        let fallbacks = fallbacks!(conn, rows);
+        whole(rows, fallbacks)
+    })
+}
+
+pub(crate) async fn embedding(db: &Db, tenant: TenantId) -> Result<Vec<Deployment>, StoreError> {
+    read!(db, |conn| {
+        let enabled = model_connections::table
+            .filter(model_connections::organization_id.eq(Id::from(tenant)))
+            .filter(model_connections::enabled.eq(true))
+            .select(model_connections::id);
+        let rows: Vec<DeploymentRow> = model_deployments::table
+            .filter(model_deployments::organization_id.eq(Id::from(tenant)))
+            .filter(model_deployments::enabled.eq(true))
+            .filter(model_deployments::capabilities.like(capability_pattern(Capability::Embeddings)))
+            .filter(model_deployments::connection_id.eq_any(enabled))
             .order(model_deployments::alias)
             .select(DeploymentRow::as_select())
             .load(conn)

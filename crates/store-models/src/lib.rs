@@ -6,6 +6,7 @@
 
 mod catalogue;
 mod connections;
+mod contents;
 mod deployments;
 mod keys;
 mod names;
@@ -16,6 +17,7 @@ mod usage;
 mod version;
 mod words;
 
+pub use contents::ModelContents;
 pub use schema::MIGRATIONS;
 pub use store::SqlModelStore;
 

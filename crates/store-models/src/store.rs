@@ -158,6 +158,10 @@ impl ModelStore for SqlModelStore {
         deployments::of_connection(&self.db, tenant, connection).await
     }
 
+    async fn embedding_deployments(&self, tenant: TenantId) -> Result<Vec<Deployment>, StoreError> {
+        deployments::embedding(&self.db, tenant).await
+    }
+
     async fn deployments_by_id(
         &self,
         tenant: TenantId,

@@ -235,6 +235,9 @@ pub trait ModelStore: Send + Sync {
         connection: ModelConnectionId,
     ) -> Result<Vec<Deployment>, StoreError>;
 
+    /// Deployments that embed and can be called, by alias; bounded by the quota of deployments.
+    async fn embedding_deployments(&self, tenant: TenantId) -> Result<Vec<Deployment>, StoreError>;
+
     /// Deployments by their ids, in any order; those that are not there are left out.
     async fn deployments_by_id(
         &self,

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use heddle_kernel::{IdSource, ModelConnectionId, ModelDeploymentId, Page, PageRequest, Revision, TenantId};
-use heddle_policy::capability::{DeploymentCreate, ModelConnectionDiscover, ModelConnectionImport, ModelConnectionRead};
+use heddle_policy::capability::{
+    DeploymentCreate, ModelConnectionDiscover, ModelConnectionImport, ModelConnectionRead,
+};
 use heddle_policy::{Authorized, RequestContext};
 use heddle_usecase::{Journal, StoreError};
 
@@ -14,8 +16,8 @@ use crate::ports::{
     BoundsSource, CatalogueFilter, CatalogueWrite, DeploymentChange, Fault, ModelStore, Runtimes,
 };
 use crate::records::{
-    Capabilities, CatalogueEntry, CatalogueModel, Defaults, Deployment, DeploymentState, Discovered, Limits, Memory,
-    ModelConnection, Observed, Timeouts,
+    Capabilities, CatalogueEntry, CatalogueModel, Defaults, Deployment, DeploymentState, Discovered, Limits,
+    Memory, ModelConnection, Observed, Timeouts,
 };
 use crate::{JournalFor, Problem, Problems, UseCaseError};
 
@@ -182,7 +184,12 @@ impl Catalogue {
         Ok(imported)
     }
 
-    async fn write(&self, tenant: TenantId, change: &DeploymentChange, journal: &Journal) -> Result<(), UseCaseError> {
+    async fn write(
+        &self,
+        tenant: TenantId,
+        change: &DeploymentChange,
+        journal: &Journal,
+    ) -> Result<(), UseCaseError> {
         let most = self.ports.bounds.bounds(tenant).most();
         let written = self.ports.store.change_deployments(tenant, change, most, journal).await;
         written.map_err(|error| taken(error, "deployment"))
@@ -202,7 +209,8 @@ impl Catalogue {
         let mut imported = Imported { imported: Vec::new(), skipped: Vec::new() };
         let mut own = BTreeSet::new();
         for wanted in models {
-            let skipped = |reason, deployment| SkippedModel { model: wanted.model.clone(), reason, deployment };
+            let skipped =
+                |reason, deployment| SkippedModel { model: wanted.model.clone(), reason, deployment };
             if let Some(there) = present.iter().find(|deployment| deployment.model == wanted.model) {
                 imported.skipped.push(skipped("alreadyImported", Some(there.id)));
                 continue;
@@ -346,7 +354,11 @@ fn check_import(new: &NewImport) -> Result<(), UseCaseError> {
             problems.add(&format!("models[{at}].model"), "notUnique", "This model stands here twice.");
         }
         if wanted.capabilities.as_ref().is_some_and(Capabilities::is_empty) {
-            problems.add(&format!("models[{at}].capabilities"), "required", "A model has one ability at least.");
+            problems.add(
+                &format!("models[{at}].capabilities"),
+                "required",
+                "A model has one ability at least.",
+            );
         }
     }
     problems.finish()

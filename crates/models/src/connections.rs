@@ -16,12 +16,12 @@ use crate::keys::Opening;
 use crate::limits::{check_limits, check_timeouts};
 use crate::names::{in_use, taken};
 use crate::ports::{
-    ConnectionFilter, ConnectionWrite, Deleted, Dependents, Fault, FaultKind, KeyPlace, KeySealer, ModelStore,
-    Runtimes,
+    ConnectionFilter, ConnectionWrite, Deleted, Dependents, Fault, FaultKind, KeyPlace, KeySealer,
+    ModelStore, Runtimes,
 };
 use crate::records::{
-    ConnectionSettings, Deployment, Limits, ModelConnection, OpenModelConnection, Phase, SecretState, TestResult,
-    Timeouts,
+    ConnectionSettings, Deployment, Limits, ModelConnection, OpenModelConnection, Phase, SecretState,
+    TestResult, Timeouts,
 };
 use crate::types::{Provider, ProviderKind, SECRET, check_key, check_settings};
 use crate::{JournalFor, Problem, Problems, UseCaseError};
@@ -347,7 +347,9 @@ impl ModelConnections {
             Patch::Null => Ok(Some(None)),
             Patch::Value(secret) => {
                 let sealed = self.ports.sealer.seal(place, &secret);
-                sealed.map(|sealed| Some(Some(sealed))).map_err(|error| UseCaseError::Internal(error.to_string()))
+                sealed
+                    .map(|sealed| Some(Some(sealed)))
+                    .map_err(|error| UseCaseError::Internal(error.to_string()))
             }
         }
     }
@@ -371,14 +373,19 @@ fn told(fault: &Fault, connection: &OpenModelConnection) -> String {
 }
 
 /// Applies a patch; gives what becomes of the key.
-fn apply(connection: &mut ModelConnection, patch: ModelConnectionPatch, context: &RequestContext) -> Patch<Secret> {
+fn apply(
+    connection: &mut ModelConnection,
+    patch: ModelConnectionPatch,
+    context: &RequestContext,
+) -> Patch<Secret> {
     if let Some(name) = patch.name {
         connection.name = name;
     }
     let settings = &mut connection.settings;
     settings.base_url = patch.base_url.apply_to(settings.base_url.take());
     settings.api_version = patch.api_version.apply_to(settings.api_version.take());
-    settings.certificate_authority = patch.certificate_authority.apply_to(settings.certificate_authority.take());
+    settings.certificate_authority =
+        patch.certificate_authority.apply_to(settings.certificate_authority.take());
     match patch.headers {
         Patch::Absent => {}
         Patch::Null => settings.headers.clear(),

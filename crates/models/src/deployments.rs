@@ -16,8 +16,8 @@ use crate::limits::{check_limits, check_timeouts};
 use crate::names::{alias, in_use, model, taken};
 use crate::ports::{BoundsSource, Deleted, Dependents, DeploymentChange, DeploymentFilter, ModelStore};
 use crate::records::{
-    Capabilities, Capability, Defaults, Deployment, DeploymentState, Limits, Memory, ModelConnection, Observed,
-    PriceTable, Timeouts,
+    Capabilities, Capability, Defaults, Deployment, DeploymentState, Limits, Memory, ModelConnection,
+    Observed, PriceTable, Timeouts,
 };
 use crate::{JournalFor, Problem, Problems, UseCaseError};
 
@@ -297,7 +297,12 @@ impl Deployments {
         }
     }
 
-    async fn write(&self, tenant: TenantId, change: &DeploymentChange, journal: &Journal) -> Result<(), UseCaseError> {
+    async fn write(
+        &self,
+        tenant: TenantId,
+        change: &DeploymentChange,
+        journal: &Journal,
+    ) -> Result<(), UseCaseError> {
         let most = self.ports.bounds.bounds(tenant).most();
         let written = self.ports.store.change_deployments(tenant, change, most, journal).await;
         written.map_err(|error| taken(error, "deployment"))
@@ -348,7 +353,9 @@ impl Deployments {
                 let common = asked.iter().any(|one| deployment.capabilities.has(*one) && serves(one));
                 if !common {
                     problems.add(&field, "notAllowed", "It can't do what this deployment does.");
-                } else if deployment.capabilities.has(Capability::Embeddings) && !same_vectors(deployment, other) {
+                } else if deployment.capabilities.has(Capability::Embeddings)
+                    && !same_vectors(deployment, other)
+                {
                     let message = "Vectors of another model are not compared with this one's.";
                     problems.add(&field, "notAllowed", message);
                 }
@@ -386,7 +393,9 @@ impl Deployments {
 
 /// Whether vectors of two deployments may stand for each other.
 pub(crate) fn same_vectors(one: &Deployment, other: &Deployment) -> bool {
-    one.model == other.model && one.model_revision == other.model_revision && one.dimensions == other.dimensions
+    one.model == other.model
+        && one.model_revision == other.model_revision
+        && one.dimensions == other.dimensions
 }
 
 /// A price table behind the one that there was.
@@ -418,7 +427,8 @@ fn apply(deployment: &mut Deployment, patch: DeploymentPatch) {
     deployment.dimensions = patch.dimensions.apply_to(deployment.dimensions);
     let or_none = |patch: Patch<Defaults>, old: Defaults| patch.apply_to(Some(old)).unwrap_or_default();
     deployment.defaults = or_none(patch.defaults, std::mem::take(&mut deployment.defaults));
-    deployment.limits = patch.limits.apply_to(Some(std::mem::take(&mut deployment.limits))).unwrap_or_default();
+    deployment.limits =
+        patch.limits.apply_to(Some(std::mem::take(&mut deployment.limits))).unwrap_or_default();
     deployment.timeouts = patch.timeouts.apply_to(Some(deployment.timeouts)).unwrap_or_default();
     deployment.fallbacks =
         patch.fallbacks.apply_to(Some(std::mem::take(&mut deployment.fallbacks))).unwrap_or_default();
@@ -447,7 +457,9 @@ fn check(problems: &mut Problems, deployment: &Deployment, connection: &ModelCon
             problems.push(Problem::at("capabilities", "notAllowed", message));
         }
     }
-    for (field, value) in [("contextLength", deployment.context_length), ("dimensions", deployment.dimensions)] {
+    for (field, value) in
+        [("contextLength", deployment.context_length), ("dimensions", deployment.dimensions)]
+    {
         if value.is_some_and(|value| !(1..=100_000_000).contains(&value)) {
             problems.add(field, "outOfRange", "A whole number from 1 to 100,000,000.");
         }
@@ -459,8 +471,11 @@ fn check(problems: &mut Problems, deployment: &Deployment, connection: &ModelCon
     if prices.currency.len() != 3 || !prices.currency.bytes().all(|byte| byte.is_ascii_uppercase()) {
         problems.add("prices.currency", "wrongFormat", "Three capital letters (ISO 4217).");
     }
-    let all =
-        [("prices.input", Some(prices.input)), ("prices.output", Some(prices.output)), ("prices.cachedInput", prices.cached_input)];
+    let all = [
+        ("prices.input", Some(prices.input)),
+        ("prices.output", Some(prices.output)),
+        ("prices.cachedInput", prices.cached_input),
+    ];
     for (field, value) in all {
         if value.is_some_and(|value| !(0..=PRICE).contains(&value)) {
             problems.add(field, "outOfRange", "A whole number from 0 to 1,000,000,000,000.");

@@ -46,7 +46,11 @@ impl Opening {
     ///
     /// # Errors
     /// `NotFound`; `Conflict` (`secretUnreadable` at the key) when it does not open: sent anew it is cured. `Unavailable`.
-    pub async fn open(&self, tenant: TenantId, id: ModelConnectionId) -> Result<OpenModelConnection, UseCaseError> {
+    pub async fn open(
+        &self,
+        tenant: TenantId,
+        id: ModelConnectionId,
+    ) -> Result<OpenModelConnection, UseCaseError> {
         let StoredModelConnection { connection, sealed } = self.store.stored(tenant, id).await?;
         let api_key = match &sealed {
             Some(sealed) => {

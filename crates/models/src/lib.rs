@@ -32,8 +32,8 @@ pub use deployments::{
     DeploymentPatch, DeploymentPorts, Deployments, NewDeployment, NewPrices, UpdatedDeployment,
 };
 pub use gateway::{
-    CallJournal, CallReport, Caller, ChatAnswer, ChatStream, EmbeddingAnswer, Gateway, GatewayError, GatewayPorts,
-    GatewaySettings, LedgerWriter, LimitOf, ProviderFault, RerankAnswer, untold,
+    CallJournal, CallReport, Caller, ChatAnswer, ChatStream, EmbeddingAnswer, Gateway, GatewayError,
+    GatewayPorts, GatewaySettings, LedgerWriter, LimitOf, ProviderFault, RerankAnswer, untold,
 };
 pub use keys::{Opening, Unreadable, rewrap};
 pub use listing::Models;

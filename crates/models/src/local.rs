@@ -12,12 +12,12 @@ use crate::catalogue::{failed, fresh, numbered, tidied};
 use crate::keys::Opening;
 use crate::names::{OneAtATime, alias_of, taken};
 use crate::ports::{
-    BoundsSource, CatalogueWrite, ConnectionWrite, Dependents, DeploymentChange, LocalModels, ModelStore, Runtimes,
-    SeenState,
+    BoundsSource, CatalogueWrite, ConnectionWrite, Dependents, DeploymentChange, LocalModels, ModelStore,
+    Runtimes, SeenState,
 };
 use crate::records::{
-    Capability, CatalogueEntry, ConnectionSettings, Deployment, DeploymentState, Limits, ModelConnection, Observed,
-    Timeouts,
+    Capability, CatalogueEntry, ConnectionSettings, Deployment, DeploymentState, Limits, ModelConnection,
+    Observed, Timeouts,
 };
 use crate::types::ProviderKind;
 use crate::{JournalFor, UseCaseError};
@@ -167,7 +167,8 @@ impl LocalSync {
             }
             let connection = self.ports.store.connection(tenant, id).await?;
             if !connection.kind.provider().is_local {
-                let message = "Only connections to local runtimes are brought in line: import from the others.";
+                let message =
+                    "Only connections to local runtimes are brought in line: import from the others.";
                 return Err(UseCaseError::conflict("notLocal", message));
             }
             return Ok(vec![connection]);
@@ -266,8 +267,12 @@ impl LocalSync {
             self.ports.dependents.revised(tenant, *id, revision).await?;
         }
         for (connection, entries) in &catalogues {
-            let write =
-                CatalogueWrite { tenant, connection: *connection, entries: entries.as_slice(), at: context.now() };
+            let write = CatalogueWrite {
+                tenant,
+                connection: *connection,
+                entries: entries.as_slice(),
+                at: context.now(),
+            };
             match self.ports.store.discovered(write, &Journal::default()).await {
                 // A later discovery knows more.
                 Ok(()) | Err(StoreError::Stale) => {}
@@ -277,7 +282,12 @@ impl LocalSync {
         Ok(outcome)
     }
 
-    async fn write(&self, tenant: TenantId, change: &DeploymentChange, journal: &Journal) -> Result<(), UseCaseError> {
+    async fn write(
+        &self,
+        tenant: TenantId,
+        change: &DeploymentChange,
+        journal: &Journal,
+    ) -> Result<(), UseCaseError> {
         let most = self.ports.bounds.bounds(tenant).most();
         let written = self.ports.store.change_deployments(tenant, change, most, journal).await;
         written.map_err(|error| taken(error, "deployment"))

@@ -35,7 +35,8 @@ pub(crate) fn alias(problems: &mut Problems, field: &str, text: &str) {
 /// The alias that a model's name gives: its letters that an alias may have, others as `-`.
 pub(crate) fn alias_of(model: &str) -> String {
     let legal = |letter: char| letter.is_ascii_alphanumeric() || "._:/@+-".contains(letter);
-    let text: String = model.chars().map(|letter| if legal(letter) { letter } else { '-' }).take(ALIAS).collect();
+    let text: String =
+        model.chars().map(|letter| if legal(letter) { letter } else { '-' }).take(ALIAS).collect();
     let text = text.trim_start_matches(|letter: char| !letter.is_ascii_alphanumeric());
     if text.is_empty() || uuid::Uuid::try_parse(text).is_ok() { "model".to_owned() } else { text.to_owned() }
 }
@@ -74,7 +75,8 @@ pub(crate) fn in_use(what: &str, uses: &[Use], context: &RequestContext) -> UseC
     let snapshot = context.snapshot();
     let is_shown = |one: &&Use| {
         let id = one.id.parse::<ModelDeploymentId>().ok();
-        one.kind == "deployment" && id.is_some_and(|id| snapshot.authorize_one::<DeploymentRead>(id, ()).is_ok())
+        one.kind == "deployment"
+            && id.is_some_and(|id| snapshot.authorize_one::<DeploymentRead>(id, ()).is_ok())
     };
     let (shown, hidden): (Vec<&Use>, Vec<&Use>) = uses.iter().partition(is_shown);
     let mut used_by: Vec<Value> =
@@ -133,7 +135,9 @@ mod tests {
             alias(&mut problems, "alias", text);
             assert_eq!(problems.into_iter().next().map(|one| one.reason), reason, "{text}");
         }
-        for (model, expected) in [("Llama 3 (8B)", "Llama-3--8B-"), ("models/gemini", "models/gemini"), ("??", "model")] {
+        for (model, expected) in
+            [("Llama 3 (8B)", "Llama-3--8B-"), ("models/gemini", "models/gemini"), ("??", "model")]
+        {
             assert_eq!(alias_of(model), expected);
             let mut problems = Problems::default();
             alias(&mut problems, "alias", &alias_of(model));

@@ -124,7 +124,8 @@ impl Residency {
         let before = self.with_residency(context.tenant(), authorized.id()).await?;
         check_revision(seen, before.revision)?;
         let changed = before.memory != memory;
-        let after = if changed { changed_by(&before, context, |one| one.memory = memory) } else { before.clone() };
+        let after =
+            if changed { changed_by(&before, context, |one| one.memory = memory) } else { before.clone() };
         let set = MemorySet { deployment: after, changed };
         let journal = record(&set).changing(Some(&before), Some(&set.deployment));
         self.write(&before, &set.deployment, changed, &journal).await?;
@@ -147,7 +148,8 @@ impl Residency {
         let before = self.with_residency(context.tenant(), authorized.id()).await?;
         check_revision(seen, before.revision)?;
         let changed = before.preload != enabled;
-        let after = if changed { changed_by(&before, context, |one| one.preload = enabled) } else { before.clone() };
+        let after =
+            if changed { changed_by(&before, context, |one| one.preload = enabled) } else { before.clone() };
         let mut set = PreloadSet { deployment: after, changed, loaded: false };
         let journal = record(&set).changing(Some(&before), Some(&set.deployment));
         self.write(&before, &set.deployment, changed, &journal).await?;
@@ -187,12 +189,14 @@ impl Residency {
         let read = self.ports.runtimes.revision(&connection, &before.model).await;
         let current = read.map_err(|fault| crate::catalogue::failed(&fault))?;
         if current.is_none() {
-            let message = format!("The provider has no model `{}`, or tells no revision of it.", before.model);
+            let message =
+                format!("The provider has no model `{}`, or tells no revision of it.", before.model);
             return Err(UseCaseError::conflict("modelMissing", message));
         }
         if expected.is_some_and(|expected| current.as_deref() != Some(expected)) {
             let present = current.clone().unwrap_or_default();
-            let problem = Problem::at("expectedRevision", "unexpectedRevision", "The model is of another revision.");
+            let problem =
+                Problem::at("expectedRevision", "unexpectedRevision", "The model is of another revision.");
             return Err(UseCaseError::Conflict(vec![problem.with("currentRevision", present)]));
         }
         let changed = before.model_revision != current;
@@ -211,7 +215,11 @@ impl Residency {
     }
 
     /// A deployment whose runtime can be told what to hold.
-    async fn with_residency(&self, tenant: TenantId, id: ModelDeploymentId) -> Result<Deployment, UseCaseError> {
+    async fn with_residency(
+        &self,
+        tenant: TenantId,
+        id: ModelDeploymentId,
+    ) -> Result<Deployment, UseCaseError> {
         let deployment = self.ports.store.deployment(tenant, id).await?;
         let connection = self.ports.store.connection(tenant, deployment.connection_id).await?;
         if connection.kind.provider().residency.is_none() {
@@ -238,7 +246,11 @@ impl Residency {
 }
 
 /// A deployment as a change of its caller makes it.
-fn changed_by(before: &Deployment, context: &RequestContext, change: impl FnOnce(&mut Deployment)) -> Deployment {
+fn changed_by(
+    before: &Deployment,
+    context: &RequestContext,
+    change: impl FnOnce(&mut Deployment),
+) -> Deployment {
     let mut after = before.clone();
     change(&mut after);
     after.revision = before.revision.next();
@@ -323,7 +335,8 @@ impl Reconciler {
     async fn bring(&self, deployment: &Deployment) -> Result<SeenState, NotInLine> {
         let (tenant, id) = (deployment.tenant, deployment.id);
         let connection = self.ports.opening.open(tenant, deployment.connection_id).await?;
-        let state = |state, detail: Option<String>, observed| SeenState { tenant, id, state, detail, observed };
+        let state =
+            |state, detail: Option<String>, observed| SeenState { tenant, id, state, detail, observed };
         let Some(observed) = self.ports.runtimes.observe(&connection, &deployment.model).await? else {
             let detail = "The runtime has no such model.".to_owned();
             return Ok(state(DeploymentState::Missing, Some(detail), Observed::default()));
@@ -352,7 +365,11 @@ impl Reconciler {
         Ok(state(present, None, told))
     }
 
-    async fn again(&self, connection: &OpenModelConnection, deployment: &Deployment) -> Result<Observed, Fault> {
+    async fn again(
+        &self,
+        connection: &OpenModelConnection,
+        deployment: &Deployment,
+    ) -> Result<Observed, Fault> {
         let observed = self.ports.runtimes.observe(connection, &deployment.model).await?;
         Ok(observed.unwrap_or_default())
     }
@@ -380,7 +397,9 @@ fn wanted(deployment: &Deployment, observed: &Observed, now: Timestamp) -> Wante
     match deployment.memory.policy {
         MemoryPolicy::Unloaded if observed.loaded => Wanted::Away,
         MemoryPolicy::Unloaded => Wanted::Nothing,
-        MemoryPolicy::Pinned if !observed.loaded || observed.expires_at.is_some_and(|at| at < soon) => Wanted::There,
+        MemoryPolicy::Pinned if !observed.loaded || observed.expires_at.is_some_and(|at| at < soon) => {
+            Wanted::There
+        }
         MemoryPolicy::OnDemand if deployment.preload && !observed.loaded => Wanted::There,
         MemoryPolicy::Pinned | MemoryPolicy::OnDemand => Wanted::Nothing,
     }
@@ -415,7 +434,11 @@ mod tests {
             (OnDemand, false, seen(false, None), Wanted::Nothing),
             (OnDemand, true, seen(true, Some(300)), Wanted::Nothing),
         ] {
-            assert_eq!(wanted(&with(policy, preload), &observed, now), expected, "{policy} {preload} {observed:?}");
+            assert_eq!(
+                wanted(&with(policy, preload), &observed, now),
+                expected,
+                "{policy} {preload} {observed:?}"
+            );
         }
     }
 }

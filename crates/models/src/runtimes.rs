@@ -58,7 +58,9 @@ fn too_long() -> Fault {
 /// The fault of a status of no success.
 fn refused(status: u16) -> Fault {
     match status {
-        401..=403 => fault(Phase::Auth, FaultKind::NotAllowed, format!("The key is refused (status {status}).")),
+        401..=403 => {
+            fault(Phase::Auth, FaultKind::NotAllowed, format!("The key is refused (status {status})."))
+        }
         _ => fault(Phase::Request, FaultKind::Broken, format!("The provider answers with status {status}.")),
     }
 }
@@ -152,7 +154,11 @@ impl WireRuntimes {
     }
 
     /// Models by the wire's own list, page by page.
-    async fn listed(&self, connection: &OpenModelConnection, family: Family) -> Result<Vec<ListedModel>, Fault> {
+    async fn listed(
+        &self,
+        connection: &OpenModelConnection,
+        family: Family,
+    ) -> Result<Vec<ListedModel>, Fault> {
         let base = base_of(connection)?;
         let (mut models, mut next, mut pages) = (Vec::new(), Some(list(family)), 0);
         while let Some(request) = next {
@@ -163,7 +169,11 @@ impl WireRuntimes {
             let page = read_list(family, pages, &answer.body).map_err(|error| of_wire(&error))?;
             models.extend(page.models);
             if models.len() > MODELS {
-                return Err(fault(Phase::Request, FaultKind::TooLarge, "The provider lists more than 5,000 models."));
+                return Err(fault(
+                    Phase::Request,
+                    FaultKind::TooLarge,
+                    "The provider lists more than 5,000 models.",
+                ));
             }
             (next, pages) = (page.next, pages + 1);
         }
@@ -226,7 +236,8 @@ fn is_named(told: &str, name: &str) -> bool {
 fn capabilities(provider: &Provider, model: &str, told: &[(Capability, Option<bool>)]) -> Capabilities {
     let says = |one: Capability| told.iter().find(|(known, _)| *known == one).and_then(|(_, told)| *told);
     let name = model.to_ascii_lowercase();
-    let embeds_by_name = ["embed", "bge-", "e5-", "gte-", "minilm", "nomic"].iter().any(|part| name.contains(part));
+    let embeds_by_name =
+        ["embed", "bge-", "e5-", "gte-", "minilm", "nomic"].iter().any(|part| name.contains(part));
     let ranks_by_name = name.contains("rerank");
     let ranks = says(Capability::Rerank).unwrap_or(ranks_by_name);
     let embeds = says(Capability::Embeddings).unwrap_or(embeds_by_name && !ranks);
@@ -286,7 +297,11 @@ fn of_told(provider: &Provider, told: Told) -> CatalogueEntry {
     let about: Vec<&str> = about.into_iter().flatten().collect();
     CatalogueEntry {
         capabilities: capabilities(provider, &told.id, &abilities),
-        display_name: if about.is_empty() { told.id.clone() } else { format!("{} ({})", told.id, about.join(", ")) },
+        display_name: if about.is_empty() {
+            told.id.clone()
+        } else {
+            format!("{} ({})", told.id, about.join(", "))
+        },
         context_length: small(told.context_length),
         dimensions: small(told.dimensions),
         revision: told.revision,
@@ -311,7 +326,12 @@ impl WireRuntimes {
     /// Whether a model inside this service is there.
     fn built_in(&self, model: &str) -> Option<Observed> {
         let found = self.local.models().into_iter().find(|known| known.entry.model == model)?;
-        Some(Observed { loaded: found.ready, bytes: found.entry.bytes, at: Some(self.clock.now()), ..Observed::default() })
+        Some(Observed {
+            loaded: found.ready,
+            bytes: found.entry.bytes,
+            at: Some(self.clock.now()),
+            ..Observed::default()
+        })
     }
 
     async fn seen(&self, connection: &OpenModelConnection, model: &str) -> Result<Option<Observed>, Fault> {
@@ -338,7 +358,12 @@ impl WireRuntimes {
         }))
     }
 
-    async fn do_call(&self, connection: &OpenModelConnection, runtime: Runtime, call: Call) -> Result<(), Fault> {
+    async fn do_call(
+        &self,
+        connection: &OpenModelConnection,
+        runtime: Runtime,
+        call: Call,
+    ) -> Result<(), Fault> {
         let answers = self.ask_runtime(connection, vec![call]).await?;
         let Some(answer) = answers.first() else { return Ok(()) };
         runtime.done(&heard(answer)).map_err(|error| of_runtime(&error))
@@ -354,14 +379,23 @@ impl Runtimes for WireRuntimes {
         }
     }
 
-    async fn observe(&self, connection: &OpenModelConnection, model: &str) -> Result<Option<Observed>, Fault> {
+    async fn observe(
+        &self,
+        connection: &OpenModelConnection,
+        model: &str,
+    ) -> Result<Option<Observed>, Fault> {
         match tokio::time::timeout(ALL, self.seen(connection, model)).await {
             Ok(seen) => seen,
             Err(_late) => Err(too_long()),
         }
     }
 
-    async fn load(&self, connection: &OpenModelConnection, model: &str, memory: &Memory) -> Result<(), Fault> {
+    async fn load(
+        &self,
+        connection: &OpenModelConnection,
+        model: &str,
+        memory: &Memory,
+    ) -> Result<(), Fault> {
         let Some(runtime) = Self::runtime(connection) else { return Ok(()) };
         let wanted = runtime.load(model, keep(memory), memory.context_length.map(u64::from));
         let call = wanted.map_err(|error| of_runtime(&error))?;
@@ -406,7 +440,11 @@ mod tests {
         assert!(chat.contains(&Capability::Chat) && chat.contains(&Capability::Tools));
         assert_eq!(of(ProviderKind::Openai, "text-embedding-3-small", &[]), [Capability::Embeddings]);
         assert_eq!(of(ProviderKind::HuggingfaceTei, "BAAI/bge-reranker-base", &[]), [Capability::Rerank]);
-        let told = [(Capability::Chat, Some(true)), (Capability::Embeddings, Some(false)), (Capability::Tools, Some(false))];
+        let told = [
+            (Capability::Chat, Some(true)),
+            (Capability::Embeddings, Some(false)),
+            (Capability::Tools, Some(false)),
+        ];
         assert!(!of(ProviderKind::Ollama, "smollm2:135m", &told).contains(&Capability::Tools));
         assert!(is_named("llama3:latest", "llama3") && is_named("a", "a") && !is_named("a:b", "a"));
     }

@@ -101,7 +101,9 @@ impl Usage {
         let (from_day, to_day) = days(context.now(), asked)?;
         let filter = authorized.filter();
         let may_list = |id: &ModelDeploymentId| {
-            (filter.all() || filter.listed().contains(id)) && !filter.denied().contains(id) && !filter.is_empty()
+            (filter.all() || filter.listed().contains(id))
+                && !filter.denied().contains(id)
+                && !filter.is_empty()
         };
         let is_theirs = asked.deployment.as_ref().map(may_list);
         let refused = match is_theirs {
@@ -109,7 +111,8 @@ impl Usage {
             None => !filter.is_everything() && asked.by != UsageAxis::Deployment,
         };
         if refused {
-            let message = "The caller may not list every deployment: ask along deployments, or of one of theirs.";
+            let message =
+                "The caller may not list every deployment: ask along deployments, or of one of theirs.";
             return Err(UseCaseError::forbidden("exceedsOwnRights", message));
         }
         self.gateway.flush().await;

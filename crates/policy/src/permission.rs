@@ -197,7 +197,9 @@ impl ResourceType {
     #[must_use]
     pub const fn is_named(self) -> bool {
         match self {
-            Self::Authorization | Self::Job | Self::Licence | Self::ModelProvider | Self::VectorDatabase => true,
+            Self::Authorization | Self::Job | Self::Licence | Self::ModelProvider | Self::VectorDatabase => {
+                true
+            }
             Self::ApiToken
             | Self::AuditEvent
             | Self::Case

@@ -20,7 +20,10 @@ use crate::schema::{CatalogueRow, model_catalogue, model_connections, model_depl
 type Key = (TenantId, ModelConnectionId);
 
 /// Models with the deployments that there are of them; of several the first by alias.
-fn with_deployments(rows: Vec<CatalogueRow>, deployed: Vec<(String, Id)>) -> Result<Vec<CatalogueModel>, Error> {
+fn with_deployments(
+    rows: Vec<CatalogueRow>,
+    deployed: Vec<(String, Id)>,
+) -> Result<Vec<CatalogueModel>, Error> {
     let mut of_model: BTreeMap<String, ModelDeploymentId> = BTreeMap::new();
     for (model, id) in deployed {
         of_model.entry(model).or_insert_with(|| id.into());

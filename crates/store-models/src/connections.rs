@@ -12,8 +12,8 @@ use heddle_policy::{AccessFilter, resource};
 use heddle_store::tenant as contents;
 use heddle_store::tombstone::{self, Tombstone};
 use heddle_store::{
-    AsConn, At, Db, Error, Id, StoreError, document, journal, lock, on_conn, page, read, revision, search, within,
-    write_tx,
+    AsConn, At, Db, Error, Id, StoreError, document, journal, lock, on_conn, page, read, revision, search,
+    within, write_tx,
 };
 use heddle_usecase::Journal;
 use heddle_usecase::secret::SealedSecret;
@@ -49,8 +49,9 @@ pub(crate) async fn list(
         return Ok(page::empty());
     }
     let items = read!(db, |conn| {
-        let mut query =
-            model_connections::table.filter(model_connections::organization_id.eq(Id::from(tenant))).into_boxed();
+        let mut query = model_connections::table
+            .filter(model_connections::organization_id.eq(Id::from(tenant)))
+            .into_boxed();
         if let Some(q) = &filter.q {
             query = query.filter(model_connections::search.like(search::anywhere(q)).escape('\\'));
         }
@@ -74,7 +75,11 @@ pub(crate) async fn list(
     Ok(Page::from_surplus(items, page.limit, |connection: &ModelConnection| connection.name.clone()))
 }
 
-pub(crate) async fn get(db: &Db, tenant: TenantId, id: ModelConnectionId) -> Result<ModelConnection, StoreError> {
+pub(crate) async fn get(
+    db: &Db,
+    tenant: TenantId,
+    id: ModelConnectionId,
+) -> Result<ModelConnection, StoreError> {
     let of = key((tenant, id));
     read!(db, |conn| {
         let row: ConnectionRow =
@@ -242,7 +247,9 @@ pub(crate) async fn delete(
             revision::check(revision, expected)?;
         }
         let users: Vec<(Id, String)> = model_deployments::table
-            .filter(model_deployments::organization_id.eq(of.0).and(model_deployments::connection_id.eq(of.1)))
+            .filter(
+                model_deployments::organization_id.eq(of.0).and(model_deployments::connection_id.eq(of.1)),
+            )
             .filter(model_deployments::id.ne_all(with.clone()))
             .order(model_deployments::alias)
             .limit(TOLD)

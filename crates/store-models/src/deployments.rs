@@ -14,8 +14,8 @@ use heddle_policy::{AccessFilter, Resource};
 use heddle_store::filter::Names;
 use heddle_store::tombstone::{self, Tombstone};
 use heddle_store::{
-    AsConn, Db, Error, Id, StoreError, document, journal, lock, on_conn, page, read, revision, search, within,
-    write_tx,
+    AsConn, Db, Error, Id, StoreError, document, journal, lock, on_conn, page, read, revision, search,
+    within, write_tx,
 };
 use heddle_usecase::Journal;
 
@@ -81,8 +81,9 @@ where
         return Ok(page::empty());
     }
     let items = read!(db, |conn| {
-        let mut query =
-            model_deployments::table.filter(model_deployments::organization_id.eq(Id::from(tenant))).into_boxed();
+        let mut query = model_deployments::table
+            .filter(model_deployments::organization_id.eq(Id::from(tenant)))
+            .into_boxed();
         if let Some(q) = &filter.q {
             query = query.filter(model_deployments::search.like(search::anywhere(q)).escape('\\'));
         }
@@ -230,7 +231,11 @@ pub(crate) async fn resident(
     })
 }
 
-pub(crate) async fn is_fallback(db: &Db, tenant: TenantId, id: ModelDeploymentId) -> Result<bool, StoreError> {
+pub(crate) async fn is_fallback(
+    db: &Db,
+    tenant: TenantId,
+    id: ModelDeploymentId,
+) -> Result<bool, StoreError> {
     read!(db, |conn| {
         let found: Vec<Id> = model_fallbacks::table
             .filter(model_fallbacks::organization_id.eq(Id::from(tenant)))
@@ -366,7 +371,8 @@ pub(crate) async fn change(
         for (deployment, expected) in &change.update {
             let key = (Id::from(tenant), Id::from(deployment.id));
             let row = DeploymentRow::try_from(deployment)?;
-            let present = model_deployments::table.find(key).filter(model_deployments::revision.eq(expected.0));
+            let present =
+                model_deployments::table.find(key).filter(model_deployments::revision.eq(expected.0));
             let met = diesel::update(present).set(DeploymentUpdate::from(&row).set()).execute(conn).await?;
             if met == 0 {
                 let there: i64 = model_deployments::table.find(key).count().get_result(conn).await?;

@@ -51,9 +51,9 @@ impl KeyStore for SqlModelStore {
                 let (tenant, connection) = (Id::from(tenant), Id::from(connection));
                 // The bound by itself says the same once more: behind an `OR` alone SQLite reads all from the beginning.
                 query = query.filter(model_keys::organization_id.ge(tenant)).filter(
-                    model_keys::organization_id
-                        .gt(tenant)
-                        .or(model_keys::organization_id.eq(tenant).and(model_keys::connection_id.gt(connection))),
+                    model_keys::organization_id.gt(tenant).or(model_keys::organization_id
+                        .eq(tenant)
+                        .and(model_keys::connection_id.gt(connection))),
                 );
             }
             let rows: Vec<KeyRow> = query
@@ -71,9 +71,13 @@ impl KeyStore for SqlModelStore {
             let mut written = 0;
             for KeyRewrap { row, sealed } in rows {
                 let key = (Id::from(row.place.tenant), Id::from(row.place.connection));
-                let present = model_keys::table.find(key).filter(model_keys::sealed.eq(row.sealed.text.as_str()));
+                let present =
+                    model_keys::table.find(key).filter(model_keys::sealed.eq(row.sealed.text.as_str()));
                 written += diesel::update(present)
-                    .set((model_keys::key_id.eq(sealed.key.as_str()), model_keys::sealed.eq(sealed.text.as_str())))
+                    .set((
+                        model_keys::key_id.eq(sealed.key.as_str()),
+                        model_keys::sealed.eq(sealed.text.as_str()),
+                    ))
                     .execute(conn)
                     .await? as u64;
             }

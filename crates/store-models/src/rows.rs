@@ -3,8 +3,8 @@
 use heddle_kernel::{ModelDeploymentId, Revision};
 use heddle_models::ports::{KeyPlace, SealedKey};
 use heddle_models::records::{
-    CallTokens, Capabilities, Capability, CatalogueEntry, CatalogueModel, Defaults, Deployment, Limits, Memory,
-    MemoryPolicy, ModelConnection, PriceTable, Timeouts, UsageRow, UsageSums,
+    CallTokens, Capabilities, Capability, CatalogueEntry, CatalogueModel, Defaults, Deployment, Limits,
+    Memory, MemoryPolicy, ModelConnection, PriceTable, Timeouts, UsageRow, UsageSums,
 };
 use heddle_store::{Error, Id, document};
 use heddle_usecase::secret::SealedSecret;
@@ -96,7 +96,10 @@ impl From<KeyRow> for SealedKey {
 
 impl CatalogueRow {
     /// The row of a model that was discovered.
-    pub(crate) fn of(write: &heddle_models::ports::CatalogueWrite<'_>, entry: &CatalogueEntry) -> Result<Self, Error> {
+    pub(crate) fn of(
+        write: &heddle_models::ports::CatalogueWrite<'_>,
+        entry: &CatalogueEntry,
+    ) -> Result<Self, Error> {
         Ok(Self {
             organization_id: write.tenant.into(),
             connection_id: write.connection.into(),

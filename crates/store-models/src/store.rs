@@ -3,10 +3,12 @@
 use async_trait::async_trait;
 use heddle_kernel::{ModelConnectionId, ModelDeploymentId, Page, PageRequest, Revision, TenantId};
 use heddle_models::ports::{
-    CatalogueFilter, CatalogueWrite, ConnectionFilter, ConnectionWrite, Deleted, DeploymentChange, DeploymentFilter,
-    ModelStore, Most, SeenState,
+    CatalogueFilter, CatalogueWrite, ConnectionFilter, ConnectionWrite, Deleted, DeploymentChange,
+    DeploymentFilter, ModelStore, Most, SeenState,
 };
-use heddle_models::records::{CatalogueModel, Deployment, ModelConnection, StoredModelConnection, TestResult};
+use heddle_models::records::{
+    CatalogueModel, Deployment, ModelConnection, StoredModelConnection, TestResult,
+};
 use heddle_policy::{AccessFilter, resource};
 use heddle_store::{Db, StoreError, read};
 use heddle_usecase::Journal;
@@ -49,7 +51,11 @@ impl ModelStore for SqlModelStore {
         connections::list(&self.db, tenant, filter, access, page).await
     }
 
-    async fn connection(&self, tenant: TenantId, id: ModelConnectionId) -> Result<ModelConnection, StoreError> {
+    async fn connection(
+        &self,
+        tenant: TenantId,
+        id: ModelConnectionId,
+    ) -> Result<ModelConnection, StoreError> {
         connections::get(&self.db, tenant, id).await
     }
 
@@ -57,7 +63,11 @@ impl ModelStore for SqlModelStore {
         connections::local(&self.db, tenant).await
     }
 
-    async fn stored(&self, tenant: TenantId, id: ModelConnectionId) -> Result<StoredModelConnection, StoreError> {
+    async fn stored(
+        &self,
+        tenant: TenantId,
+        id: ModelConnectionId,
+    ) -> Result<StoredModelConnection, StoreError> {
         connections::stored(&self.db, tenant, id).await
     }
 

@@ -7,7 +7,9 @@ use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{Page, PageRequest, TenantId, Timestamp};
 use heddle_models::ports::{Reserved, UsageQuery, UsageStore};
-use heddle_models::records::{Cap, Reservation, Settlement, UsageAxis, UsageKey, UsageRow, UsageSums, UsageTotal};
+use heddle_models::records::{
+    Cap, Reservation, Settlement, UsageAxis, UsageKey, UsageRow, UsageSums, UsageTotal,
+};
 use heddle_models::{day_at, day_text};
 use heddle_policy::{AccessFilter, resource};
 use heddle_store::{
@@ -105,7 +107,12 @@ async fn write_sums<C: AsConn>(conn: &mut C, sums: BTreeMap<SumKey, UsageSums>) 
 }
 
 /// The state of a budget in its period; one that nobody asked for before begins with what the calls of the period cost.
-async fn budget<C: AsConn>(conn: &mut C, tenant: Id, scope: Id, start: Timestamp) -> Result<BudgetRow, Error> {
+async fn budget<C: AsConn>(
+    conn: &mut C,
+    tenant: Id,
+    scope: Id,
+    start: Timestamp,
+) -> Result<BudgetRow, Error> {
     let key = (tenant, scope, At(start));
     let row = model_budgets::table.find(key).select(BudgetRow::as_select());
     let found: Option<BudgetRow> = on_conn!(conn, |conn| row.first(conn).await.optional()?);
@@ -478,7 +485,8 @@ impl UsageStore for SqlModelStore {
                 .await?;
             let mut forgotten = 0;
             for (tenant, id) in old {
-                forgotten += diesel::delete(model_calls::table.find((tenant, id))).execute(conn).await? as u64;
+                forgotten +=
+                    diesel::delete(model_calls::table.find((tenant, id))).execute(conn).await? as u64;
             }
             Ok(forgotten)
         })

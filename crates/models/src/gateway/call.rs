@@ -186,8 +186,12 @@ impl Running {
             None if self.first.is_none() => (CallTokens::default(), true),
             None => {
                 let output = heddle_models_wire::tokens_of_bytes(self.weight);
-                let tokens =
-                    CallTokens { input: whole(self.estimate.input), output: whole(output), cached: 0, reasoning: 0 };
+                let tokens = CallTokens {
+                    input: whole(self.estimate.input),
+                    output: whole(output),
+                    cached: 0,
+                    reasoning: 0,
+                };
                 (tokens, true)
             }
         }
@@ -222,7 +226,12 @@ impl Running {
     }
 
     /// The end, once: rates are settled, the place is free, and the row with what was set aside is told.
-    fn end(&mut self, outcome: CallOutcome, fault: Option<&'static str>, answer: Option<&[u8]>) -> Settlement {
+    fn end(
+        &mut self,
+        outcome: CallOutcome,
+        fault: Option<&'static str>,
+        answer: Option<&[u8]>,
+    ) -> Settlement {
         self.ended = true;
         let usage = self.row(outcome, fault);
         let used = u64::try_from(usage.tokens.total()).unwrap_or(0);
@@ -360,7 +369,9 @@ impl Gateway {
         named: &Route,
     ) -> Option<Arc<Route>> {
         let may = caller.rights.as_ref().is_none_or(|rights| match kind.capability() {
-            Capability::Embeddings | Capability::Rerank => rights.authorize_one::<DeploymentEmbed>(id, ()).is_ok(),
+            Capability::Embeddings | Capability::Rerank => {
+                rights.authorize_one::<DeploymentEmbed>(id, ()).is_ok()
+            }
             Capability::Chat
             | Capability::JsonSchema
             | Capability::Stream
@@ -404,7 +415,8 @@ impl Gateway {
             judge(leave, &missed);
             repeat += 1;
             let pause = wait(repeat, missed.retry_after, &*self.0.ports.random).filter(|pause| {
-                let elsewhere = missed.failure == Failure::RateLimited && !route.deployment.fallbacks.is_empty();
+                let elsewhere =
+                    missed.failure == Failure::RateLimited && !route.deployment.fallbacks.is_empty();
                 missed.is_retryable() && !elsewhere && repeat < TRIES && Instant::now() + *pause < until
             });
             match pause.filter(|_| self.0.repeats.spend()) {
@@ -426,10 +438,8 @@ impl Gateway {
 
     /// The same for a fallback: the call was counted, its tokens were given back.
     fn take_of_organisation_again(&self, running: &mut Running) -> Result<(), GatewayError> {
-        let limits = Limits {
-            requests_per_minute: None,
-            ..self.0.ports.bounds.bounds(running.caller.tenant).limits
-        };
+        let limits =
+            Limits { requests_per_minute: None, ..self.0.ports.bounds.bounds(running.caller.tenant).limits };
         let takes = takes(Holder::Organisation(running.caller.tenant), &limits, running.estimate);
         self.0.rates.take(&takes).map_err(|short| limited(&short))?;
         running.takes.extend(takes);
@@ -486,7 +496,8 @@ impl Gateway {
         let room = deployment.context_length.map(|most| i64::from(most).saturating_sub(input).max(1));
         let output = running.estimate.output.map(whole).or(room).unwrap_or(4_096);
         let tokens = CallTokens { input, output, cached: 0, reasoning: 0 };
-        let total = i64::try_from(running.route.waits.total.saturating_add(SLACK).as_millis()).unwrap_or(i64::MAX);
+        let total =
+            i64::try_from(running.route.waits.total.saturating_add(SLACK).as_millis()).unwrap_or(i64::MAX);
         let reservation = Reservation {
             tenant: running.caller.tenant,
             id: self.0.ports.ids.next(now),
@@ -569,7 +580,8 @@ fn circuit_open(running: &Running, wait: Duration) -> GatewayError {
 }
 
 fn given_up(running: &Running, missed: Missed) -> Next {
-    let elsewhere = missed.failure.is_for_fallback() || matches!(missed.request, Some(ref error) if is_of_family(error));
+    let elsewhere =
+        missed.failure.is_for_fallback() || matches!(missed.request, Some(ref error) if is_of_family(error));
     let error = match &missed.request {
         Some(error) => GatewayError::Request(error.clone()),
         None => GatewayError::Provider(fault(running, missed)),

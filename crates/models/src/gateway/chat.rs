@@ -49,7 +49,11 @@ impl Chat {
     /// The request with what the deployment says where it says nothing.
     pub(super) fn filled(&self, route: &Route) -> Result<ChatRequest, Missed> {
         let defaults = &route.deployment.defaults.0;
-        if defaults.is_empty() { Ok(self.request.clone()) } else { Ok(self.request.with_defaults(defaults)?) }
+        if defaults.is_empty() {
+            Ok(self.request.clone())
+        } else {
+            Ok(self.request.with_defaults(defaults)?)
+        }
     }
 }
 
@@ -62,11 +66,7 @@ pub(super) fn estimate(request: &ChatRequest, route: &Route) -> Result<Estimate,
 
 /// The usage that was told, or one by lengths where nobody told any.
 pub(super) fn counted(told: Option<Usage>, input: u64, weight: u64) -> Usage {
-    told.unwrap_or(Usage {
-        input,
-        output: heddle_models_wire::tokens_of_bytes(weight),
-        ..Usage::default()
-    })
+    told.unwrap_or(Usage { input, output: heddle_models_wire::tokens_of_bytes(weight), ..Usage::default() })
 }
 
 #[async_trait]
@@ -82,7 +82,12 @@ impl Kind for Chat {
         estimate(&self.request, route)
     }
 
-    async fn exchange(&self, gateway: &Gateway, route: &Route, until: Instant) -> Result<ChatResponse, Missed> {
+    async fn exchange(
+        &self,
+        gateway: &Gateway,
+        route: &Route,
+        until: Instant,
+    ) -> Result<ChatResponse, Missed> {
         let request = self.filled(route)?;
         if route.target.is_none() {
             let (tenant, model) = (route.deployment.tenant, route.deployment.model.as_str());

@@ -42,7 +42,12 @@ impl Kind for Embedding {
         Ok(Estimate { input: self.0.estimated_tokens(), output: Some(0) })
     }
 
-    async fn exchange(&self, gateway: &Gateway, route: &Route, until: Instant) -> Result<EmbeddingResponse, Missed> {
+    async fn exchange(
+        &self,
+        gateway: &Gateway,
+        route: &Route,
+        until: Instant,
+    ) -> Result<EmbeddingResponse, Missed> {
         if route.target.is_none() {
             return local(gateway, route, &self.0).await;
         }
@@ -62,7 +67,11 @@ impl Kind for Embedding {
 }
 
 /// Embeddings of a model inside this service.
-async fn local(gateway: &Gateway, route: &Route, request: &EmbeddingRequest) -> Result<EmbeddingResponse, Missed> {
+async fn local(
+    gateway: &Gateway,
+    route: &Route,
+    request: &EmbeddingRequest,
+) -> Result<EmbeddingResponse, Missed> {
     let deployment = &route.deployment;
     if let Some(asked) = request.dimensions()
         && deployment.dimensions.is_some_and(|has| has != asked)

@@ -144,9 +144,9 @@ impl GatewayError {
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
-            Self::Limited { retry_after, .. } | Self::Busy { retry_after } | Self::Exhausted { retry_after, .. } => {
-                Some(*retry_after)
-            }
+            Self::Limited { retry_after, .. }
+            | Self::Busy { retry_after }
+            | Self::Exhausted { retry_after, .. } => Some(*retry_after),
             Self::Provider(fault) => fault.retry_after,
             Self::NotFound | Self::Disabled | Self::Incapable(_) | Self::Request(_) | Self::Inner(_) => None,
         }

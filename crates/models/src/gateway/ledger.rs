@@ -69,7 +69,9 @@ impl Ledger {
             Ok(runtime) => {
                 runtime.spawn(async move { write(&*store, &[*end], TRIES).await });
             }
-            Err(_) => tracing::error!(call = %end.usage.id, "the end of a call was not recorded: the process ends"),
+            Err(_) => {
+                tracing::error!(call = %end.usage.id, "the end of a call was not recorded: the process ends")
+            }
         }
     }
 

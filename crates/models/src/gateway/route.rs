@@ -128,7 +128,11 @@ impl Routes {
     ///
     /// # Errors
     /// `NotFound`; `Inner` when the key does not open, or the database is not there.
-    pub(crate) async fn of(&self, tenant: TenantId, id: ModelDeploymentId) -> Result<Arc<Route>, GatewayError> {
+    pub(crate) async fn of(
+        &self,
+        tenant: TenantId,
+        id: ModelDeploymentId,
+    ) -> Result<Arc<Route>, GatewayError> {
         let version = self.store.version(tenant).await?;
         if let Some(kept) = locked(&self.kept).get(&(tenant, id))
             && kept.version == version

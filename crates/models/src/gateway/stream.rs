@@ -136,7 +136,8 @@ fn pieces(chat: &Chat, response: &ChatResponse, input: u64) -> Result<Open, Wire
 fn cut(text: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = text;
-    while let Some((at, letter)) = rest.char_indices().skip(PIECE).find(|(_, letter)| letter.is_whitespace()) {
+    while let Some((at, letter)) = rest.char_indices().skip(PIECE).find(|(_, letter)| letter.is_whitespace())
+    {
         let (piece, behind) = rest.split_at(at + letter.len_utf8());
         pieces.push(piece);
         rest = behind;

@@ -11,16 +11,14 @@ mod usage;
 
 pub use heddle_usecase::secret::SealError;
 pub use outside::{
-    Body, Bounds, BoundsSource, Dependents, Exchange, Fault, FaultKind, FixedBounds, KeyPlace, KeySealer, LocalFault,
-    LocalModel, LocalModels, Random, Reply, Runtimes, Upstream,
+    Body, Bounds, BoundsSource, Dependents, Exchange, Fault, FaultKind, FixedBounds, KeyPlace, KeySealer,
+    LocalFault, LocalModel, LocalModels, Random, Reply, Runtimes, Upstream,
 };
 pub use stores::{
-    CatalogueFilter, CatalogueWrite, ConnectionFilter, ConnectionWrite, Deleted, DeploymentChange, DeploymentFilter,
-    LICENSED, ModelStore, Most, SeenState,
+    CatalogueFilter, CatalogueWrite, ConnectionFilter, ConnectionWrite, Deleted, DeploymentChange,
+    DeploymentFilter, LICENSED, ModelStore, Most, SeenState,
 };
-pub use usage::{
-    KeyRewrap, KeyStore, Reserved, SealedKey, UsageQuery, UsageStore,
-};
+pub use usage::{KeyRewrap, KeyStore, Reserved, SealedKey, UsageQuery, UsageStore};
 
 #[cfg(any(test, feature = "mock"))]
 pub use self::{

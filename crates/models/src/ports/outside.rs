@@ -12,9 +12,7 @@ use heddle_usecase::StoreError;
 use heddle_usecase::secret::{SealError, SealedSecret, Secret};
 
 use super::Most;
-use crate::records::{
-    CatalogueEntry, Limits, Memory, Observed, OpenModelConnection, Phase, Use,
-};
+use crate::records::{CatalogueEntry, Limits, Memory, Observed, OpenModelConnection, Phase, Use};
 
 /// Place of a connection's key; sealed there, it opens nowhere else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -160,14 +158,16 @@ pub trait Runtimes: Send + Sync {
     ///
     /// # Errors
     /// The fault.
-    async fn observe(&self, connection: &OpenModelConnection, model: &str) -> Result<Option<Observed>, Fault>;
+    async fn observe(&self, connection: &OpenModelConnection, model: &str)
+    -> Result<Option<Observed>, Fault>;
 
     /// Reads a model into memory, or sees to it that it stays, as `memory` says. Does not wait until it is there where that
     /// takes longer than the bound: what is observed afterwards says so.
     ///
     /// # Errors
     /// The fault.
-    async fn load(&self, connection: &OpenModelConnection, model: &str, memory: &Memory) -> Result<(), Fault>;
+    async fn load(&self, connection: &OpenModelConnection, model: &str, memory: &Memory)
+    -> Result<(), Fault>;
 
     /// Lets a model go.
     ///
@@ -220,7 +220,12 @@ pub trait LocalModels: Send + Sync {
     ///
     /// # Errors
     /// The fault.
-    async fn embed(&self, tenant: TenantId, model: &str, texts: Vec<String>) -> Result<Vec<Vec<f32>>, LocalFault>;
+    async fn embed(
+        &self,
+        tenant: TenantId,
+        model: &str,
+        texts: Vec<String>,
+    ) -> Result<Vec<Vec<f32>>, LocalFault>;
 
     /// Tokens of texts as the model counts them, together; an estimate where there is none.
     fn tokens(&self, model: &str, texts: &[String]) -> u64;
@@ -229,8 +234,12 @@ pub trait LocalModels: Send + Sync {
     ///
     /// # Errors
     /// The fault.
-    async fn chat(&self, tenant: TenantId, model: &str, request: ChatRequest) -> Result<ChatResponse, LocalFault>;
-
+    async fn chat(
+        &self,
+        tenant: TenantId,
+        model: &str,
+        request: ChatRequest,
+    ) -> Result<ChatResponse, LocalFault>;
 }
 
 /// What depends on deployments: definitions of workflows, and vector databases.

@@ -137,14 +137,22 @@ pub trait ModelStore: Send + Sync {
     ) -> Result<Page<ModelConnection>, StoreError>;
 
     /// A connection.
-    async fn connection(&self, tenant: TenantId, id: ModelConnectionId) -> Result<ModelConnection, StoreError>;
+    async fn connection(
+        &self,
+        tenant: TenantId,
+        id: ModelConnectionId,
+    ) -> Result<ModelConnection, StoreError>;
 
     /// All connections of the organisation whose providers run on its own machines, or inside this service, by name;
     /// bounded by the quota of connections.
     async fn local_connections(&self, tenant: TenantId) -> Result<Vec<ModelConnection>, StoreError>;
 
     /// A connection with its sealed key, both of one revision: a key never goes to where another revision points.
-    async fn stored(&self, tenant: TenantId, id: ModelConnectionId) -> Result<StoredModelConnection, StoreError>;
+    async fn stored(
+        &self,
+        tenant: TenantId,
+        id: ModelConnectionId,
+    ) -> Result<StoredModelConnection, StoreError>;
 
     /// Adds a connection. `QuotaExceeded` when the organisation has `most`, `Duplicate` for a name that is taken,
     /// `NotFound` when the organisation was deleted.

@@ -1,8 +1,6 @@
 //! Deployments: a model behind an alias, with its limits, waits, fallbacks and prices.
 
-use heddle_kernel::{
-    ModelConnectionId, ModelDeploymentId, Revision, TenantId, Timestamp, UserId, literals,
-};
+use heddle_kernel::{ModelConnectionId, ModelDeploymentId, Revision, TenantId, Timestamp, UserId, literals};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

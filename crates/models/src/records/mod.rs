@@ -8,8 +8,8 @@ pub use deployment::{
     PriceTable, Timeouts,
 };
 pub use usage::{
-    Budget, BudgetPeriod, BudgetScope, CallOutcome, CallTokens, Cap, Reservation, Settlement, UsageAxis, UsageKey,
-    UsageRow, UsageSums, UsageTotal,
+    Budget, BudgetPeriod, BudgetScope, CallOutcome, CallTokens, Cap, Reservation, Settlement, UsageAxis,
+    UsageKey, UsageRow, UsageSums, UsageTotal,
 };
 
 use std::collections::BTreeMap;

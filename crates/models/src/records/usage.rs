@@ -1,6 +1,8 @@
 //! Usage: what each call took, sums over calls, budgets and what is set aside of them.
 
-use heddle_kernel::{ModelConnectionId, ModelDeploymentId, TenantId, Timestamp, UserId, WorkflowId, literals};
+use heddle_kernel::{
+    ModelConnectionId, ModelDeploymentId, TenantId, Timestamp, UserId, WorkflowId, literals,
+};
 use heddle_usecase::Journal;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

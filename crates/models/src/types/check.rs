@@ -168,9 +168,12 @@ mod tests {
             assert_eq!(found.first().map(|(_, reason)| *reason), reason, "{url}");
         }
         assert_eq!(reasons(ProviderKind::Custom, &ConnectionSettings::default())[0].1, "required");
-        for (name, value, reason) in
-            [("X-Team", "a b", None), ("Authorization", "x", Some("notAllowed")), ("x y", "x", Some("wrongFormat")), ("X-A", "a\nb", Some("wrongFormat"))]
-        {
+        for (name, value, reason) in [
+            ("X-Team", "a b", None),
+            ("Authorization", "x", Some("notAllowed")),
+            ("x y", "x", Some("wrongFormat")),
+            ("X-A", "a\nb", Some("wrongFormat")),
+        ] {
             let mut settings = ConnectionSettings::default();
             settings.headers.insert(name.to_owned(), value.to_owned());
             let found = reasons(ProviderKind::Openai, &settings);

@@ -84,7 +84,8 @@ mod tests {
         assert!(!takes(ProviderKind::Openai, &json!({})));
         assert!(!takes(ProviderKind::Openai, &json!({ "apiKey": "k", "apiVersion": "1" })));
         assert!(!takes(ProviderKind::AzureOpenai, &json!({ "apiKey": "k" })));
-        let azure = json!({ "apiKey": "k", "baseUrl": "https://a.openai.azure.com", "apiVersion": "2024-10-21" });
+        let azure =
+            json!({ "apiKey": "k", "baseUrl": "https://a.openai.azure.com", "apiVersion": "2024-10-21" });
         assert!(takes(ProviderKind::AzureOpenai, &azure));
         assert!(takes(ProviderKind::Ollama, &json!({})));
         assert!(takes(ProviderKind::Local, &json!({})));

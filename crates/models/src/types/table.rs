@@ -221,10 +221,8 @@ const TOGETHER: Provider = hosted(
     "Open models that Together hosts.",
     "https://api.together.xyz/v1",
 );
-const XAI: Provider = Provider {
-    capabilities: CHAT_ALONE,
-    ..hosted(ProviderKind::Xai, "xAI", "Grok.", "https://api.x.ai/v1")
-};
+const XAI: Provider =
+    Provider { capabilities: CHAT_ALONE, ..hosted(ProviderKind::Xai, "xAI", "Grok.", "https://api.x.ai/v1") };
 
 /// The row of a type.
 pub(super) const fn of(kind: ProviderKind) -> &'static Provider {

@@ -120,7 +120,19 @@ const LAYERS: &[Layer] = &[
         ],
     },
     Layer { name: "heddle-vectors", knows: &["heddle-kernel", "heddle-policy", "heddle-usecase"] },
-    Layer { name: "heddle-models", knows: &["heddle-kernel", "heddle-policy", "heddle-usecase"] },
+    // Requests to and answers of providers of models, as each wire has them.
+    Layer { name: "heddle-models-wire", knows: &[] },
+    Layer { name: "heddle-models-local", knows: &[] },
+    Layer {
+        name: "heddle-models",
+        knows: &[
+            "heddle-kernel",
+            "heddle-policy",
+            "heddle-usecase",
+            "heddle-models-wire",
+            "heddle-models-local",
+        ],
+    },
     Layer {
         name: "heddle-connections",
         knows: &["heddle-kernel", "heddle-policy", "heddle-usecase", "heddle-feel"],

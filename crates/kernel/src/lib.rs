@@ -17,8 +17,8 @@ pub use diagnostic::{Diagnostic, ExpressionPosition, Severity};
 pub use duration::IsoDuration;
 pub use id::{
     BuildId, CaseId, CaseTypeId, ConnectionId, EventId, FileId, GrantId, GroupId, HookId, IdError, IdSource,
-    IngestionJobId, JobId, LicenceId, RoleId, RunId, SequentialIds, SessionId, TaskId, TenantId, TokenId,
-    UserId, VectorDatabaseId, WebhookId, WorkflowId, uuid_v7,
+    IngestionJobId, JobId, LicenceId, ModelConnectionId, ModelDeploymentId, RoleId, RunId, SequentialIds,
+    SessionId, TaskId, TenantId, TokenId, UserId, VectorDatabaseId, WebhookId, WorkflowId, uuid_v7,
 };
 pub use kind::DefinitionKind;
 pub use literals::Stored;

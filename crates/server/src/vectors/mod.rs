@@ -1,6 +1,7 @@
 //! Vector databases: the use cases over this node's index, models, readers of files and store of bytes.
 
 mod chunker;
+mod deployments;
 mod embedder;
 mod extractor;
 mod index;
@@ -15,6 +16,8 @@ use heddle_egress::Egress;
 use heddle_extract::{Limits, Ocr};
 use heddle_identity::Identity;
 use heddle_kernel::{Clock, IdSource};
+use heddle_models::Gateway;
+use heddle_models::ports::ModelStore;
 use heddle_runtime::{ComputePool, EventNotifier, Permit, RandomIds, ServerClock};
 use heddle_service_nodes::{DefinitionsOfDatabases, DocumentNodes, VectorNodePorts, VectorNodes};
 use heddle_store::Db;
@@ -33,6 +36,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use self::chunker::ModelChunker;
+use self::deployments::WithDeployments;
 use self::embedder::BuiltInModels;
 use self::extractor::ProcessExtractor;
 use self::index::EmbeddedIndex;
@@ -61,6 +65,7 @@ pub(crate) struct Vectors {
     pub queries: VectorQueries,
     /// Models of this node.
     models: BuiltInModels,
+    deployments: WithDeployments,
     ingestion: Arc<Ingestion>,
     cleaning: Notify,
 }
@@ -109,7 +114,8 @@ impl Vectors {
         let extractor: Arc<dyn Extractor> =
             Arc::new(ProcessExtractor::new(reader, settings.workers, Arc::clone(&kept), limits, ocr));
         let chunker: Arc<dyn Chunker> = Arc::new(ModelChunker::new(models.clone()));
-        let embedder: Arc<dyn Embedder> = Arc::new(models.clone());
+        let deployments = WithDeployments::new(models.clone());
+        let embedder: Arc<dyn Embedder> = Arc::new(deployments.clone());
         let quotas: Arc<dyn QuotaSource> = Arc::new(LicensedQuotas::new(settings.quotas, identity));
         let ids: Arc<dyn IdSource> = Arc::new(RandomIds);
         let time: Arc<dyn Clock> = (*clock).clone();
@@ -135,7 +141,7 @@ impl Vectors {
             store: store.clone(),
             passages: store.clone(),
             embedder: Arc::clone(&embedder),
-            reranker: None,
+            reranker: Some(Arc::new(deployments.clone())),
             indexer: indexer.clone(),
         });
         let nodes = nodes(parts, &files, &queries, ports);
@@ -155,8 +161,13 @@ impl Vectors {
         let ingestion = Arc::new(Ingestion::new(ports, ingest_settings(config, *node)));
         let jobs = IngestionJobs::new(store);
         let cleaning = Notify::new();
-        let vectors = Arc::new(Self { databases, files, jobs, queries, models, ingestion, cleaning });
+        let vectors = Arc::new(Self { databases, files, jobs, queries, models, deployments, ingestion, cleaning });
         Ok(Composed { vectors, blobs, nodes })
+    }
+
+    /// Adds the deployments of organisations, by which vector databases embed and rerank beside the built-in models.
+    pub(crate) fn use_deployments(&self, store: Arc<dyn ModelStore>, gateway: Gateway) {
+        self.deployments.attach(store, gateway);
     }
 
     /// The executor of files' errands; none on a node without the service role `vector`.

@@ -95,7 +95,8 @@ pub(crate) fn answer(asked: &Asked, chosen: &[Sentence], options: &Options) -> A
     } else {
         text
     };
-    let stopped = options.stop.iter().filter(|stop| !stop.is_empty()).filter_map(|stop| text.find(stop.as_str())).min();
+    let stopped =
+        options.stop.iter().filter(|stop| !stop.is_empty()).filter_map(|stop| text.find(stop.as_str())).min();
     let text = stopped.and_then(|at| text.get(..at)).unwrap_or(&text);
     let (text, end) = cut(text, options.most_tokens);
     Answer { completion_tokens: tokens(&text), text, found, citations, end, prompt_tokens: asked.tokens }

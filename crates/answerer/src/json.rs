@@ -8,7 +8,8 @@ use crate::Passage;
 const LISTS: [&str; 9] =
     ["passages", "results", "documents", "chunks", "matches", "hits", "sources", "context", "items"];
 /// Members that hold a passage's text, the better ones first.
-const TEXTS: [&str; 8] = ["text", "content", "passage", "page_content", "pageContent", "chunk", "snippet", "body"];
+const TEXTS: [&str; 8] =
+    ["text", "content", "passage", "page_content", "pageContent", "chunk", "snippet", "body"];
 /// Members that name a passage, the better ones first.
 const NAMES: [&str; 8] = ["fileName", "title", "source", "name", "file", "url", "fileId", "id"];
 /// Deepest nesting that is looked into.
@@ -18,7 +19,8 @@ const MOST_LINES: usize = 200;
 
 /// Passages of an answer in JSON; none when the text is no JSON object or list.
 pub(crate) fn passages(text: &str) -> Option<Vec<Passage>> {
-    let value: Value = serde_json::from_str(text).ok().filter(|value: &Value| value.is_object() || value.is_array())?;
+    let value: Value =
+        serde_json::from_str(text).ok().filter(|value: &Value| value.is_object() || value.is_array())?;
     let mut found = Vec::new();
     lists(&value, 0, &mut found);
     if found.is_empty() {
@@ -37,7 +39,10 @@ fn lists(value: &Value, depth: usize, found: &mut Vec<Passage>) {
             let before = found.len();
             named.for_each(|list| lists(list, depth + 1, found));
             if found.len() == before {
-                members.values().filter(|value| value.is_object()).for_each(|inner| lists(inner, depth + 1, found));
+                members
+                    .values()
+                    .filter(|value| value.is_object())
+                    .for_each(|inner| lists(inner, depth + 1, found));
             }
         }
         Value::Object(_) | Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
@@ -96,10 +101,16 @@ mod tests {
     #[test]
     fn passages_of_queries_are_found_with_their_names() {
         for (answer, expected) in [
-            (json!({"data": {"passages": [{"fileName": "a.pdf", "text": "Ships.", "score": 1}]}}), vec![("a.pdf", "Ships.")]),
+            (
+                json!({"data": {"passages": [{"fileName": "a.pdf", "text": "Ships.", "score": 1}]}}),
+                vec![("a.pdf", "Ships.")],
+            ),
             (json!(["One.", "Two."]), vec![("", "One."), ("", "Two.")]),
             (json!({"results": [{"title": "T", "snippet": "S."}, {"title": "empty"}]}), vec![("T", "S.")]),
-            (json!({"weather": {"city": "Berlin", "degrees": 21}}), vec![("", "weather city: Berlin\nweather degrees: 21")]),
+            (
+                json!({"weather": {"city": "Berlin", "degrees": 21}}),
+                vec![("", "weather city: Berlin\nweather degrees: 21")],
+            ),
             (json!({}), vec![]),
         ] {
             let found = passages(&answer.to_string()).unwrap();

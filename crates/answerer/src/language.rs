@@ -60,9 +60,10 @@ const LANGUAGES: [Language; 7] = [
     },
 ];
 
-/// Whether a word alone answers nothing, in any of the languages.
+/// Whether a word alone answers nothing, in any of the languages; in Japanese, what is written in Hiragana alone.
 pub(crate) fn is_small(word: &str) -> bool {
-    LANGUAGES.iter().any(|language| language.has(word))
+    let hiragana = word.chars().all(|letter| matches!(letter, '\u{3040}'..='\u{309F}'));
+    hiragana || LANGUAGES.iter().any(|language| language.has(word))
 }
 
 /// Sentence for a question that no sentence answers; the passages may be absent altogether.

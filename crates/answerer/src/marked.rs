@@ -6,11 +6,28 @@ use crate::Passage;
 const TAGS: [&str; 9] =
     ["passage", "document", "doc", "chunk", "excerpt", "document_content", "context", "documents", "sources"];
 /// Attributes that name a passage, the better ones first.
-const NAMES: [&str; 7] = ["source", "title", "name", "file", "id", "index", "number"];
+const NAMES: [&str; 4] = ["source", "title", "name", "file"];
+/// Attributes that tell it from others, where nothing names it.
+const NUMBERS: [&str; 3] = ["id", "index", "number"];
 /// Headings below which passages stand, without their colon.
 const HEADINGS: [&str; 17] = [
-    "context", "sources", "passages", "documents", "excerpts", "search results", "kontext", "quellen", "abschnitte",
-    "auszüge", "contexte", "extraits", "contexto", "fuentes", "fontes", "contesto", "bronnen",
+    "context",
+    "sources",
+    "passages",
+    "documents",
+    "excerpts",
+    "search results",
+    "kontext",
+    "quellen",
+    "abschnitte",
+    "auszüge",
+    "contexte",
+    "extraits",
+    "contexto",
+    "fuentes",
+    "fontes",
+    "contesto",
+    "bronnen",
 ];
 /// Words before a question that stands below its passages.
 const QUESTIONS: [&str; 9] =
@@ -66,7 +83,8 @@ fn tagged(text: &str, source: &str, passages: &mut Vec<Passage>, depth: usize) -
     while let Some(tag) = Tag::first(left, &mut unclosed) {
         rest.push_str(left.get(..tag.begin).unwrap_or_default());
         let inner = left.get(tag.inner.clone()).unwrap_or_default();
-        let named = tag.source.as_deref().or_else(|| element(inner, "source")).or_else(|| element(inner, "title"));
+        let within = || element(inner, "source").or_else(|| element(inner, "title"));
+        let named = tag.name.as_deref().or_else(within).or(tag.number.as_deref());
         let source = named.map_or(source, str::trim).to_owned();
         if depth < DEEPEST && Tag::first(inner, &mut Vec::new()).is_some() {
             // What stands between inner tags names them, and is no passage.
@@ -107,7 +125,8 @@ struct Tag {
     begin: usize,
     inner: std::ops::Range<usize>,
     end: usize,
-    source: Option<String>,
+    name: Option<String>,
+    number: Option<String>,
 }
 
 impl Tag {
@@ -142,8 +161,9 @@ impl Tag {
             unclosed.push(name);
             return None;
         };
-        let source = NAMES.iter().find_map(|name| attribute(attributes, name));
-        Some(Self { begin, inner: inner..inner + length, end: inner + length + closing.len(), source })
+        let first = |names: &[&str]| names.iter().find_map(|name| attribute(attributes, name));
+        let (end, inner) = (inner + length + closing.len(), inner..inner + length);
+        Some(Self { begin, inner, end, name: first(&NAMES), number: first(&NUMBERS) })
     }
 }
 
@@ -243,7 +263,11 @@ mod tests {
             ("How?", vec![], "How?"),
             ("[1] Ships sail.\n[2]: Trains run.\nOn rails.\n\nHow?", vec![a.clone(), b.clone()], "How?"),
             ("Context:\n[1] Ships sail.\n\nQuestion: How?", vec![a.clone()], "How?"),
-            ("## Kontext:\nShips sail.\n\nTrains run.\nFrage: Wie?", vec![pair("", "Ships sail."), pair("", "Trains run.")], "Wie?"),
+            (
+                "## Kontext:\nShips sail.\n\nTrains run.\nFrage: Wie?",
+                vec![pair("", "Ships sail."), pair("", "Trains run.")],
+                "Wie?",
+            ),
             ("Use it. <context>Ships sail.</context> How?", vec![pair("", "Ships sail.")], "Use it.  How?"),
             (
                 "<documents><document index=\"1\"><source>a.txt</source><document_content>Ships sail.\

@@ -125,10 +125,18 @@ mod tests {
                 "How?",
                 vec!["Ships sail."],
             ),
-            (vec![message(Role::System, "Answer from it.\n\nShips sail."), ask("How?")], "How?", vec!["Ships sail."]),
+            (
+                vec![message(Role::System, "Answer from it.\n\nShips sail."), ask("How?")],
+                "How?",
+                vec!["Ships sail."],
+            ),
             (vec![message(Role::System, "You are kind."), ask("How?")], "How?", vec![]),
             (vec![ask("Ships sail.\n\nHow?")], "How?", vec!["Ships sail."]),
-            (vec![ask("[1] Ships sail.\n\nHow?"), message(Role::Assistant, "Well."), ask("Why?")], "Why?", vec!["Ships sail."]),
+            (
+                vec![ask("[1] Ships sail.\n\nHow?"), message(Role::Assistant, "Well."), ask("Why?")],
+                "Why?",
+                vec!["Ships sail."],
+            ),
             (vec![message(Role::Assistant, "[1] Lies."), ask("How?")], "How?", vec![]),
         ] {
             let asked = of(&conversation, &[]);

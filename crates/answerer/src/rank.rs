@@ -108,7 +108,9 @@ fn sentences(text: &str) -> impl Iterator<Item = Range<usize>> {
 /// Whether a sentence was only broken by the end of a line: it has no full stop, and goes on with a small letter.
 fn wraps(text: &str, before: &Range<usize>, next: &str) -> bool {
     let before = text.get(before.clone()).unwrap_or_default();
-    let ended = before.trim_end_matches([' ', '\t', '\r', '\n']).ends_with(['.', '!', '?', '。', '！', '？', '।', ':', '؟']);
+    let ended = before
+        .trim_end_matches([' ', '\t', '\r', '\n'])
+        .ends_with(['.', '!', '?', '。', '！', '？', '।', ':', '؟']);
     let one_break = before.ends_with('\n') && !before.ends_with("\n\n") && !before.ends_with("\n\r\n");
     one_break && !ended && next.chars().next().is_some_and(char::is_lowercase)
 }
@@ -148,7 +150,11 @@ fn rank(words: &[String], weights: &HashMap<&str, f64>, whole: f64, average: f64
         rank += weight * often * (K1 + 1.0) / (often + length);
         covered += weight * alike;
     }
-    if covered > 0.0 && covered >= whole * ENOUGH { rank * covered / whole.max(f64::MIN_POSITIVE) } else { 0.0 }
+    if covered > 0.0 && covered >= whole * ENOUGH {
+        rank * covered / whole.max(f64::MIN_POSITIVE)
+    } else {
+        0.0
+    }
 }
 
 /// Whether two sentences say the same.

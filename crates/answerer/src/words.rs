@@ -43,7 +43,9 @@ pub(crate) fn words(text: &str) -> Vec<String> {
 
 /// Whether a sign of a script without spaces stands there.
 fn continues(text: &str, at: usize) -> bool {
-    text.get(at..).and_then(|rest| rest.unicode_words().next().filter(|word| rest.starts_with(word))).is_some_and(is_sign)
+    text.get(at..)
+        .and_then(|rest| rest.unicode_words().next().filter(|word| rest.starts_with(word)))
+        .is_some_and(is_sign)
 }
 
 /// Whether a segment is a sign of a script without spaces between words: those that Unicode leaves to dictionaries.
@@ -60,7 +62,8 @@ fn without_spaces(letter: char) -> bool {
 
 fn folded(word: &str) -> String {
     let is_accent = |letter: &char| matches!(letter, '\u{0300}'..='\u{036F}');
-    let bare = word.nfkd().filter(|letter| !is_accent(letter) && (letter.is_alphanumeric() || is_mark(*letter)));
+    let bare =
+        word.nfkd().filter(|letter| !is_accent(letter) && (letter.is_alphanumeric() || is_mark(*letter)));
     bare.flat_map(char::to_lowercase).take(LONGEST).collect()
 }
 
@@ -86,7 +89,8 @@ pub(crate) fn likeness(one: &str, other: &str) -> f64 {
     }
     let (left, right) = (first.count(), second.count());
     // Numbers have no forms: 2023 is not 2024.
-    let counts = one.bytes().any(|byte| byte.is_ascii_digit()) || other.bytes().any(|byte| byte.is_ascii_digit());
+    let counts =
+        one.bytes().any(|byte| byte.is_ascii_digit()) || other.bytes().any(|byte| byte.is_ascii_digit());
     // As many letters again as may differ: `house` and `houses`, not `port` and `portrait`.
     let alike = shared >= STEM && left.max(right) <= 3 && left + right <= shared;
     if alike && !counts { 0.7 } else { 0.0 }

@@ -221,14 +221,28 @@ const LAYERS: &[Layer] = &[
     Layer { name: "heddle-passages", knows: &[] },
     // The built-in model: it knows texts and vectors, and nobody who asks for them.
     Layer { name: "heddle-embedding", knows: &[] },
+    // Conversations in, cited sentences out.
+    Layer { name: "heddle-answerer", knows: &[] },
+    // Calls and replies of local runtimes as data: whoever has a way out makes them.
+    Layer { name: "heddle-models-local", knows: &[] },
+    // Chat in the process: files in, words out.
+    Layer { name: "heddle-local-candle", knows: &[] },
     Layer { name: "heddle-server", knows: &["*"] },
     Layer { name: "heddle", knows: &["*"] },
     Layer { name: "heddle-harness-kit", knows: &[] },
     // The runners know a server by its HTTP API alone; the decision kit is run without one, too.
     Layer {
         name: "heddle-harness",
-        knows: &["heddle-kernel", "heddle-dmn", "heddle-cmmn", "heddle-conformance", "heddle-harness-kit"],
+        knows: &[
+            "heddle-kernel",
+            "heddle-dmn",
+            "heddle-cmmn",
+            "heddle-conformance",
+            "heddle-harness-kit",
+            "heddle-harness-models",
+        ],
     },
+    Layer { name: "heddle-harness-models", knows: &["heddle-harness-kit"] },
     Layer { name: "heddle-testkit", knows: &["*"] },
     Layer {
         name: "xtask",
@@ -237,7 +251,8 @@ const LAYERS: &[Layer] = &[
 ];
 
 /// Crates that only tests and checks may name.
-const OF_TESTS: &[&str] = &["heddle-testkit", "heddle-harness-kit", "heddle-harness"];
+const OF_TESTS: &[&str] =
+    &["heddle-testkit", "heddle-harness-kit", "heddle-harness-models", "heddle-harness"];
 
 /// The areas: neither their use cases nor their stores know those of another. Where one needs another, it has a
 /// small port in its own words, and the composition adapts.

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
-use super::http1::{self, Connection};
+use heddle_harness_kit::http1::{self, Connection};
 use heddle_harness_kit::client::Client;
 
 /// Number of workers.

@@ -15,7 +15,7 @@ use heddle_harness_kit::out;
 use heddle_harness_kit::server::{self, Backend, Build, Mode, Server};
 use serde_json::json;
 
-use super::figures::Latencies;
+use heddle_harness_kit::figures::Latencies;
 use super::{retrieval, searching};
 use crate::vectors::retrieval::{Judged, Suite};
 use crate::vectors::{self, Text};

@@ -17,9 +17,9 @@ use heddle_harness_kit::postgres::Postgres;
 use heddle_harness_kit::server::{Mode, Server};
 use serde_json::{Value, json};
 
-use super::figures::Latencies;
+use heddle_harness_kit::figures::Latencies;
 use super::growth::{CALLS, Read, WARM, list, measure_reads};
-use super::http1::{self, Connection};
+use heddle_harness_kit::http1::{self, Connection};
 use super::searching::{files_at_once, sign_in, upload_patiently};
 use crate::random::Random;
 use crate::vectors::{self, Text};

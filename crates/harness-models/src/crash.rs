@@ -86,7 +86,14 @@ impl Calls {
 
     /// Callers at work until they are told to stop.
     #[must_use]
-    pub fn start(&self, count: usize, line: &Line, stop: &Arc<AtomicBool>, pause_ms: u64, seed: u64) -> Vec<JoinHandle<Ledger>> {
+    pub fn start(
+        &self,
+        count: usize,
+        line: &Line,
+        stop: &Arc<AtomicBool>,
+        pause_ms: u64,
+        seed: u64,
+    ) -> Vec<JoinHandle<Ledger>> {
         let caller = |number: usize| {
             let random = Random::new(seed ^ (number as u64 + 1).rotate_left(32));
             tokio::spawn(work(number, line.clone(), Arc::clone(stop), pause_ms, random))
@@ -142,7 +149,12 @@ impl Calls {
             if answer.status == 200 {
                 return Ok(began.elapsed());
             }
-            ensure!(matches!(answer.status, 402 | 403 | 409 | 429 | 503), "{} {}", answer.status, answer.text());
+            ensure!(
+                matches!(answer.status, 402 | 403 | 409 | 429 | 503),
+                "{} {}",
+                answer.status,
+                answer.text()
+            );
             ensure!(began.elapsed() < BACK, "the budget is not free after {BACK:?}: {}", answer.text());
             tokio::time::sleep(Duration::from_millis(500)).await;
         }
@@ -172,7 +184,13 @@ fn place(client: &Client) -> Result<Place> {
 }
 
 /// One caller: every second call is a stream.
-async fn work(number: usize, mut line: Line, stop: Arc<AtomicBool>, pause_ms: u64, mut random: Random) -> Ledger {
+async fn work(
+    number: usize,
+    mut line: Line,
+    stop: Arc<AtomicBool>,
+    pause_ms: u64,
+    mut random: Random,
+) -> Ledger {
     let mut ledger = Ledger::default();
     let mut known: Option<(Arc<Client>, Place)> = None;
     let mut count = 0_u64;

@@ -67,7 +67,8 @@ pub async fn run(options: Options) -> Result<bool> {
     let binary = server::binary(build)?;
     let postgres = server::postgres_for(options.backend)?;
     let mock = Mock::start()?;
-    let mut server = Server::start(&binary, Mode { demo: true, test_clock: false }, postgres.as_ref()).await?;
+    let mut server =
+        Server::start(&binary, Mode { demo: true, test_clock: false }, postgres.as_ref()).await?;
     let bench = Bench::prepare(&server, &mock, &options).await?;
     let mut holds = bench.latencies(&options).await?;
     holds &= bench.rate(&options).await?;
@@ -144,7 +145,8 @@ impl Bench {
         for _ in 0..options.rounds.max(1) {
             direct.push(window(&self.direct, options.callers, self.window).await.context("direct calls")?);
             let before = self.cpu();
-            let mut one = window(&self.through, options.callers, self.window).await.context("calls through")?;
+            let mut one =
+                window(&self.through, options.callers, self.window).await.context("calls through")?;
             seconds += self.cpu() - before;
             calls += one.all;
             one.latencies.sort();
@@ -153,10 +155,22 @@ impl Bench {
         direct.iter_mut().for_each(|one| one.latencies.sort());
         let mut holds = true;
         for (name, share, bar) in ADDED {
-            let of = |windows: &[Window]| median(windows.iter().map(|one| one.latencies.percentile(share)).collect());
+            let of = |windows: &[Window]| {
+                median(windows.iter().map(|one| one.latencies.percentile(share)).collect())
+            };
             let (bare, gated) = (of(&direct), of(&through));
-            self.figure(&format!("direct{}", name.trim_start_matches("added")), Some(options.callers), bare, "ms");
-            self.figure(&format!("gateway{}", name.trim_start_matches("added")), Some(options.callers), gated, "ms");
+            self.figure(
+                &format!("direct{}", name.trim_start_matches("added")),
+                Some(options.callers),
+                bare,
+                "ms",
+            );
+            self.figure(
+                &format!("gateway{}", name.trim_start_matches("added")),
+                Some(options.callers),
+                gated,
+                "ms",
+            );
             holds &= self.judge(name, Some(options.callers), gated - bare, bar, "ms");
         }
         let cpu = seconds * 1_000_000.0 / calls.max(1) as f64;
@@ -270,7 +284,10 @@ async fn stream_seconds(side: &Side) -> Result<f64> {
         let text = String::from_utf8_lossy(body);
         let pieces = text.matches("word ").count();
         if status != 200 || pieces != PIECES as usize || !text.contains("[DONE]") {
-            bail!("{status}, {pieces} pieces of {PIECES}: {}", text.chars().rev().take(300).collect::<String>());
+            bail!(
+                "{status}, {pieces} pieces of {PIECES}: {}",
+                text.chars().rev().take(300).collect::<String>()
+            );
         }
     }
     Ok(began.elapsed().as_secs_f64())
@@ -293,7 +310,9 @@ mod tests {
         let request = |body: &str| http1::request("POST", "/v1/chat/completions", None, Some(body)).into();
         let side = Side { host: mock.host(), call: request(&body("instant")), stream: request(&stream) };
         let now = Instant::now();
-        let own = calls(side.host.clone(), Arc::clone(&side.call), now, now + Duration::from_millis(50)).await.unwrap();
+        let own = calls(side.host.clone(), Arc::clone(&side.call), now, now + Duration::from_millis(50))
+            .await
+            .unwrap();
         assert!(own.all > 1 && mock.seen().requests() >= own.all);
         assert!(stream_seconds(&side).await.unwrap() > 0.0);
         assert_eq!((mock.seen().open(), mock.seen().kept().len()), (0, 0));

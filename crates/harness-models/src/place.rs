@@ -46,7 +46,13 @@ impl Place {
     ///
     /// # Errors
     /// When it is refused.
-    pub async fn connection(&self, name: &str, kind: &str, base_url: &str, key: Option<&str>) -> Result<String> {
+    pub async fn connection(
+        &self,
+        name: &str,
+        kind: &str,
+        base_url: &str,
+        key: Option<&str>,
+    ) -> Result<String> {
         let mut body = json!({"name": name, "type": kind, "baseUrl": base_url});
         if let (Some(key), Some(members)) = (key, body.as_object_mut()) {
             members.insert("apiKey".to_owned(), json!(key));
@@ -58,7 +64,13 @@ impl Place {
     ///
     /// # Errors
     /// When it is refused.
-    pub async fn deployment(&self, connection: &str, alias: &str, model: &str, more: &Value) -> Result<String> {
+    pub async fn deployment(
+        &self,
+        connection: &str,
+        alias: &str,
+        model: &str,
+        more: &Value,
+    ) -> Result<String> {
         let mut body = json!({"model": model, "alias": alias, "capabilities": ["chat", "stream", "tools", "jsonSchema"]});
         if let (Some(members), Some(more)) = (body.as_object_mut(), more.as_object()) {
             members.extend(more.clone());
@@ -81,11 +93,15 @@ impl Place {
     /// When usage is not told.
     pub async fn counted(&self, deployment: &str) -> Result<Counted> {
         let told = data(self.get("/api/usage?by=deployment").await?)?;
-        let rows = told.as_array().or_else(|| told.get("items").and_then(Value::as_array)).context("no rows of usage")?;
+        let rows = told
+            .as_array()
+            .or_else(|| told.get("items").and_then(Value::as_array))
+            .context("no rows of usage")?;
         let names = |row: &&Value| {
             ["key", "id", "deploymentId", "deployment"].iter().any(|member| {
                 row.get(*member).is_some_and(|found| {
-                    found.as_str() == Some(deployment) || found.get("id").and_then(Value::as_str) == Some(deployment)
+                    found.as_str() == Some(deployment)
+                        || found.get("id").and_then(Value::as_str) == Some(deployment)
                 })
             })
         };

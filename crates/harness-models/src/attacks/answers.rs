@@ -42,8 +42,14 @@ pub async fn broken(ground: &Ground) -> Result<Told> {
                 let text = answer.text();
                 let refused = matches!(answer.status, 429 | 503);
                 let said = answer.status == 200 && text.contains("\"error\"") && !text.contains("[DONE]");
-                told.must(refused || said, format_args!("{model}: {} without an error: {}", answer.status, last(&text)));
-                told.must(text.len() < 8 * 1024 * 1024, format_args!("{model}: {} bytes were passed on", text.len()));
+                told.must(
+                    refused || said,
+                    format_args!("{model}: {} without an error: {}", answer.status, last(&text)),
+                );
+                told.must(
+                    text.len() < 8 * 1024 * 1024,
+                    format_args!("{model}: {} bytes were passed on", text.len()),
+                );
             }
             Err(error) => told.must(false, format_args!("{model}: {error:#}")),
         }
@@ -59,7 +65,10 @@ pub async fn broken(ground: &Ground) -> Result<Told> {
     ground.owner.deployment(&connection, &alias, "tool-not-json", &waits()).await?;
     let tool = ground.owner.chat(&question(&alias, "Weather?")).await;
     told.status("a call of a tool that is no JSON", &tool, &[200, 503]);
-    told.must(settled(ground).await, format_args!("{} answers are still under way", ground.mock.seen().open()));
+    told.must(
+        settled(ground).await,
+        format_args!("{} answers are still under way", ground.mock.seen().open()),
+    );
     Ok(told)
 }
 
@@ -128,4 +137,3 @@ async fn leave(ground: &Ground, alias: &str, number: usize) -> Result<()> {
     }
     Ok(())
 }
-

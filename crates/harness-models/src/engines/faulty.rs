@@ -60,7 +60,8 @@ impl Scene {
         let waits = json!({"timeouts": {"firstTokenMs": 3_000, "betweenTokensMs": 1_500, "totalMs": 15_000}});
         for wire in &WIRES {
             let url = format!("{}{}", faults.url, wire.path);
-            let connection = place.connection(&format!("llmock {}", wire.kind), wire.kind, &url, Some(KEY)).await?;
+            let connection =
+                place.connection(&format!("llmock {}", wire.kind), wire.kind, &url, Some(KEY)).await?;
             place.deployment(&connection, &alias(wire), wire.model, &waits).await?;
             if wire.kind == "openai" {
                 let embeds = json!({"capabilities": ["embeddings"]});
@@ -114,7 +115,8 @@ impl Scene {
             members.insert("tools".to_owned(), json!([tool]));
         }
         let told = data(self.place.chat(&body).await?)?;
-        let call = told.pointer("/choices/0/message/tool_calls/0").with_context(|| format!("no call: {told}"))?;
+        let call =
+            told.pointer("/choices/0/message/tool_calls/0").with_context(|| format!("no call: {told}"))?;
         let arguments = call.pointer("/function/arguments").and_then(Value::as_str).unwrap_or_default();
         let arguments: Value = serde_json::from_str(arguments).with_context(|| format!("no JSON: {call}"))?;
         ensure!(arguments.get("city").is_some_and(Value::is_string), "{call}");

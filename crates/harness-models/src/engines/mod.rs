@@ -61,7 +61,8 @@ impl Lines {
 pub async fn run(options: Options) -> Result<bool> {
     let binary = server::binary(Build::Debug)?;
     let postgres = server::postgres_for(options.backend)?;
-    let mut server = Server::start(&binary, Mode { demo: true, test_clock: false }, postgres.as_ref()).await?;
+    let mut server =
+        Server::start(&binary, Mode { demo: true, test_clock: false }, postgres.as_ref()).await?;
     let facts = server.facts().clone();
     let email = facts.email.context("the ready file names no administrator")?;
     let password = facts.password.context("the ready file names no password")?;
@@ -113,7 +114,10 @@ async fn extractive(place: &Place) -> Result<String> {
     let told = data(place.chat(&ask("How long is the notice period?")).await?)?;
     let text = content(&told)?;
     ensure!(text == "The notice period is three months. [1]", "{text}");
-    ensure!(told.get("model").and_then(Value::as_str) == Some("heddle-extractive"), "it is not labelled: {told}");
+    ensure!(
+        told.get("model").and_then(Value::as_str) == Some("heddle-extractive"),
+        "it is not labelled: {told}"
+    );
     let again = data(place.chat(&ask("How long is the notice period?")).await?)?;
     ensure!(content(&again)? == text, "another answer to the same question");
     let nothing = data(place.chat(&ask("Who won the cup?")).await?)?;
@@ -159,7 +163,11 @@ struct Stream {
 fn stream(answer: &Answer) -> Result<Stream> {
     let body = answer.text();
     ensure!(answer.status == 200, "{} {body}", answer.status);
-    ensure!(answer.header("content-type").starts_with("text/event-stream"), "{}", answer.header("content-type"));
+    ensure!(
+        answer.header("content-type").starts_with("text/event-stream"),
+        "{}",
+        answer.header("content-type")
+    );
     let mut stream = Stream { text: String::new(), finish: None, usage: None, error: None, done: false };
     for line in body.lines().filter_map(|line| line.strip_prefix("data: ")) {
         if line == "[DONE]" {
@@ -180,7 +188,12 @@ impl Stream {
     /// A whole one: words, a reason to end, and its mark.
     fn whole(&self) -> Result<()> {
         ensure!(self.error.is_none(), "an error: {:?}", self.error);
-        ensure!(self.done && self.finish.is_some(), "it has no end: done={} finish={:?}", self.done, self.finish);
+        ensure!(
+            self.done && self.finish.is_some(),
+            "it has no end: done={} finish={:?}",
+            self.done,
+            self.finish
+        );
         ensure!(!self.text.is_empty(), "it has no words");
         Ok(())
     }

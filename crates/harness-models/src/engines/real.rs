@@ -44,7 +44,9 @@ pub(super) async fn checks(place: &Place, engine: &Service, lines: &mut Lines) -
         }
         lines.tell(&format!("{} usage", wire.name), counted(place, &deployment).await);
     }
-    let wrong = place.connection("engine wrong key", "llama-cpp", &format!("{}/v1", engine.url), Some("wrong")).await?;
+    let wrong = place
+        .connection("engine wrong key", "llama-cpp", &format!("{}/v1", engine.url), Some("wrong"))
+        .await?;
     lines.tell("engine wrong key test", tested(place, &wrong, false).await);
     place.deployment(&wrong, "engine-wrong", "smollm2", &json!({})).await?;
     lines.tell("engine wrong key chat", let_in(place).await);
@@ -73,7 +75,10 @@ async fn tested(place: &Place, connection: &str, good: bool) -> Result<String> {
 async fn discovered(place: &Place, connection: &str) -> Result<String> {
     let path = format!("/api/model-providers/connections/{connection}/models/discover");
     let told = data(place.post(&path, &json!({})).await?)?;
-    let model = told.pointer("/items/0/model").and_then(Value::as_str).with_context(|| format!("no model: {told}"))?;
+    let model = told
+        .pointer("/items/0/model")
+        .and_then(Value::as_str)
+        .with_context(|| format!("no model: {told}"))?;
     let context = told.pointer("/items/0/contextLength").and_then(Value::as_u64);
     ensure!(context == Some(8_192), "its context is {context:?}");
     Ok(model.to_owned())
@@ -104,7 +109,8 @@ async fn schema(place: &Place, alias: &str) -> Result<String> {
         "json_schema": {"name": "greeting", "strict": true, "schema": schema}}, "max_tokens": 80});
     let text = content(&data(place.chat(&asked(alias, &format)).await?)?)?;
     let value: Value = serde_json::from_str(&text).with_context(|| format!("no JSON: {text}"))?;
-    let right = value.get("greeting").is_some_and(Value::is_string) && value.get("count").is_some_and(Value::is_i64);
+    let right =
+        value.get("greeting").is_some_and(Value::is_string) && value.get("count").is_some_and(Value::is_i64);
     ensure!(right && value.as_object().is_some_and(|members| members.len() == 2), "{value}");
     Ok(text)
 }

@@ -85,7 +85,8 @@ pub(super) struct Done {
 pub(super) fn clients(gateway: &Gateway<'_>) -> Result<Vec<Done>> {
     let mut python =
         Environment::install("models-clients", CLIENTS)?.python("clients.py", include_str!("clients.py"))?;
-    let mut node = Package::install("openai", "openai@^7")?.node("clients.mjs", include_str!("clients.mjs"))?;
+    let mut node =
+        Package::install("openai", "openai@^7")?.node("clients.mjs", include_str!("clients.mjs"))?;
     let mut done = told(&mut python, gateway).context("the clients of Python")?;
     done.extend(told(&mut node, gateway).context("the client of JavaScript")?);
     Ok(done)

@@ -88,7 +88,8 @@ impl Says {
 /// A text member of a body, found without reading the rest.
 fn member<'a>(body: &'a [u8], name: &[u8]) -> Option<&'a str> {
     let after = body.windows(name.len()).position(|window| window == name)? + name.len();
-    let value = body.get(after..)?.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start().strip_prefix(b"\"")?;
+    let value =
+        body.get(after..)?.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start().strip_prefix(b"\"")?;
     let length = value.iter().position(|byte| *byte == b'"')?;
     std::str::from_utf8(value.get(..length)?).ok()
 }
@@ -103,7 +104,8 @@ fn streams(body: &[u8]) -> bool {
 /// Answers a request; whether the connection goes on. An error when the caller went away.
 pub(super) async fn answer(connection: &mut Connection, request: &Request, says: Says) -> Result<bool> {
     if request.path.starts_with("/v1/models") {
-        let models = json!({"object": "list", "data": [{"id": "instant", "object": "model", "owned_by": "mock"}]});
+        let models =
+            json!({"object": "list", "data": [{"id": "instant", "object": "model", "owned_by": "mock"}]});
         return whole(connection, 200, &models.to_string()).await;
     }
     if request.path.starts_with("/v1/embeddings") {
@@ -146,7 +148,8 @@ async fn whole(connection: &mut Connection, status: u16, body: &str) -> Result<b
 }
 
 async fn refusal(connection: &mut Connection, status: u16, message: &str) -> Result<bool> {
-    let body = json!({"error": {"message": message, "type": "invalid_request_error", "code": null}}).to_string();
+    let body =
+        json!({"error": {"message": message, "type": "invalid_request_error", "code": null}}).to_string();
     let wait = if status == 429 { "retry-after: 1\r\n" } else { "" };
     let head = format!(
         "HTTP/1.1 {status} Said\r\ncontent-type: application/json\r\n{wait}content-length: {}\r\n\r\n",

@@ -42,7 +42,9 @@ impl Connection {
         let head = String::from_utf8_lossy(self.buffer.get(..end).unwrap_or_default()).into_owned();
         let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
         self.buffer.drain(..end);
-        let body = if header(&head, "transfer-encoding").is_some_and(|coding| coding.eq_ignore_ascii_case("chunked")) {
+        let body = if header(&head, "transfer-encoding")
+            .is_some_and(|coding| coding.eq_ignore_ascii_case("chunked"))
+        {
             self.chunked().await?
         } else {
             let length = header(&head, "content-length").map_or(Ok(0), str::parse).context("no length")?;

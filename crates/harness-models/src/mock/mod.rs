@@ -122,8 +122,10 @@ impl Mock {
         let seen = Arc::new(Seen::default());
         let (stop, stopped) = oneshot::channel();
         let shared = Arc::clone(&seen);
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_all().build().context("no runtime for the mock")?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .context("no runtime for the mock")?;
         let serve = move || {
             runtime.block_on(async {
                 tokio::select! {

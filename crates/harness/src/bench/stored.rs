@@ -17,12 +17,12 @@ use heddle_harness_kit::postgres::Postgres;
 use heddle_harness_kit::server::{Mode, Server};
 use serde_json::{Value, json};
 
-use heddle_harness_kit::figures::Latencies;
 use super::growth::{CALLS, Read, WARM, list, measure_reads};
-use heddle_harness_kit::http1::{self, Connection};
 use super::searching::{files_at_once, sign_in, upload_patiently};
 use crate::random::Random;
 use crate::vectors::{self, Text};
+use heddle_harness_kit::figures::Latencies;
+use heddle_harness_kit::http1::{self, Connection};
 
 /// The database that grows.
 const GROWING: &str = "growth";

@@ -3,8 +3,11 @@
 
 use serde_json::{Value, json};
 
-use crate::reply::{Call, LocalError, Reply, has, number, objects, optional_at, short, size, text};
-use crate::{Features, Keep, LocalModel, Residence, Residency, Runtime, reply};
+use crate::reply::{Call, LocalError, Reply, cannot, has, number, objects, optional_at, short, size, text};
+use crate::{Features, Keep, LocalModel, Residence, Residency, reply};
+
+/// Name for people.
+pub(crate) const NAME: &str = "llama.cpp";
 
 pub(crate) fn list() -> Vec<Call> {
     vec![Call::get("/models").if_there(), Call::get("/v1/models").if_there(), Call::get("/props").if_there()]
@@ -47,12 +50,13 @@ fn model(item: &Value) -> Option<LocalModel> {
     let flagged = |names: &[&str]| arguments.iter().any(|argument| names.contains(argument));
     let (embeddings, rerank) =
         (flagged(&["--embedding", "--embeddings"]), flagged(&["--reranking", "--rerank"]));
-    let told_abilities = !arguments.is_empty() || item.get("capabilities").is_some();
+    let told_abilities = !arguments.is_empty() || item.get("architecture").is_some();
     let features = Features {
         chat: !embeddings && !rerank,
         embeddings,
         rerank,
-        vision: has(item, "capabilities", "multimodal") || flagged(&["--mmproj"]),
+        vision: item.get("architecture").is_some_and(|told| has(told, "input_modalities", "image"))
+            || flagged(&["--mmproj"]),
         ..Features::default()
     };
     Some(LocalModel {
@@ -93,10 +97,8 @@ fn residence(status: &Value) -> Residence {
 /// The router keeps models until another takes their place (`--models-max`): there is no time to ask for.
 pub(crate) fn load(model: &str, keep: Keep, context_length: Option<u64>) -> Result<Call, LocalError> {
     match (keep, context_length) {
-        (Keep::IdleSeconds(_), _) => {
-            Err(Runtime::LlamaCpp.cannot("keep a model for a time that a caller names"))
-        }
-        (_, Some(_)) => Err(Runtime::LlamaCpp.cannot("take a context length from a caller")),
+        (Keep::IdleSeconds(_), _) => Err(cannot(NAME, "keep a model for a time that a caller names")),
+        (_, Some(_)) => Err(cannot(NAME, "take a context length from a caller")),
         (Keep::Pinned | Keep::AsSetUp, None) => {
             Ok(Call::post("/models/load", Some(json!({ "model": model }))))
         }

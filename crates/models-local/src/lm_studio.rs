@@ -3,8 +3,11 @@
 
 use serde_json::{Value, json};
 
-use crate::reply::{Call, LocalError, Reply, objects, optional_at, size, text};
-use crate::{Features, Keep, LocalModel, Residence, Residency, Runtime};
+use crate::reply::{Call, LocalError, Reply, cannot, objects, optional_at, size, text};
+use crate::{Features, Keep, LocalModel, Residence, Residency};
+
+/// Name for people.
+pub(crate) const NAME: &str = "LM Studio";
 
 pub(crate) fn list() -> Vec<Call> {
     vec![Call::get("/api/v1/models").if_there(), Call::get("/api/v0/models").if_there()]
@@ -80,7 +83,7 @@ fn earlier(item: &Value) -> Option<LocalModel> {
 /// Its own load keeps a model until it is put away; a time is taken only with the first call that loads it (`ttl`).
 pub(crate) fn load(model: &str, keep: Keep, context_length: Option<u64>) -> Result<Call, LocalError> {
     match keep {
-        Keep::IdleSeconds(_) => Err(Runtime::LmStudio.cannot("keep a model for a time that a caller names")),
+        Keep::IdleSeconds(_) => Err(cannot(NAME, "keep a model for a time that a caller names")),
         Keep::Pinned | Keep::AsSetUp => {
             let mut body = json!({ "model": model });
             if let Some(members) = body.as_object_mut() {

@@ -98,6 +98,11 @@ pub enum LocalError {
     Missing,
 }
 
+/// Refusal of what a runtime leaves to itself.
+pub(crate) const fn cannot(runtime: &'static str, what: &'static str) -> LocalError {
+    LocalError::Unsupported { runtime, what }
+}
+
 /// The reply at a place, of a call that must succeed, as JSON.
 pub(crate) fn json_at(replies: &[Reply<'_>], at: usize) -> Result<Value, LocalError> {
     json(replies.get(at).ok_or(LocalError::Missing)?)

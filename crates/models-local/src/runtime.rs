@@ -1,6 +1,6 @@
 //! Runtimes: one face for all of them.
 
-use crate::reply::{Call, LocalError, Reply, done};
+use crate::reply::{Call, LocalError, Reply, cannot, done};
 use crate::{Keep, LocalModel, Residence, llama_cpp, lm_studio, ollama, tei, vllm};
 
 /// Server of local models.
@@ -45,9 +45,9 @@ impl Runtime {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ollama => "Ollama",
-            Self::LlamaCpp => "llama.cpp",
-            Self::LmStudio => "LM Studio",
-            Self::Vllm => "vLLM",
+            Self::LlamaCpp => llama_cpp::NAME,
+            Self::LmStudio => lm_studio::NAME,
+            Self::Vllm => vllm::NAME,
             Self::Tei => "text-embeddings-inference",
         }
     }
@@ -121,7 +121,7 @@ impl Runtime {
             Self::LlamaCpp => llama_cpp::load(model, keep, context_length),
             Self::LmStudio => lm_studio::load(model, keep, context_length),
             Self::Vllm => vllm::load(keep, context_length),
-            Self::Tei => Err(self.cannot("load models")),
+            Self::Tei => Err(cannot(self.name(), "load models")),
         }
     }
 
@@ -135,7 +135,7 @@ impl Runtime {
             Self::LlamaCpp => Ok(llama_cpp::unload(model)),
             Self::LmStudio => Ok(lm_studio::unload(model, residence)),
             Self::Vllm => Ok(vllm::unload()),
-            Self::Tei => Err(self.cannot("put models away")),
+            Self::Tei => Err(cannot(self.name(), "put models away")),
         }
     }
 
@@ -149,9 +149,5 @@ impl Runtime {
             Self::LlamaCpp => llama_cpp::done(reply),
             Self::Ollama | Self::LmStudio | Self::Vllm | Self::Tei => done(reply),
         }
-    }
-
-    pub(crate) const fn cannot(self, what: &'static str) -> LocalError {
-        LocalError::Unsupported { runtime: self.name(), what }
     }
 }

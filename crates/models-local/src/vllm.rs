@@ -3,8 +3,11 @@
 
 use serde_json::Value;
 
-use crate::reply::{Call, LocalError, Reply, json_at, objects, optional_at, size, text};
-use crate::{Keep, LocalModel, Residence, Residency, Runtime};
+use crate::reply::{Call, LocalError, Reply, cannot, json_at, objects, optional_at, size, text};
+use crate::{Keep, LocalModel, Residence, Residency};
+
+/// Name for people.
+pub(crate) const NAME: &str = "vLLM";
 
 pub(crate) fn list() -> Vec<Call> {
     vec![Call::get("/v1/models"), Call::get("/is_sleeping").if_there()]
@@ -32,8 +35,8 @@ pub(crate) fn listed(replies: &[Reply<'_>]) -> Result<Vec<LocalModel>, LocalErro
 
 pub(crate) fn load(keep: Keep, context_length: Option<u64>) -> Result<Call, LocalError> {
     match (keep, context_length) {
-        (Keep::IdleSeconds(_), _) => Err(Runtime::Vllm.cannot("keep a model for a time that a caller names")),
-        (_, Some(_)) => Err(Runtime::Vllm.cannot("take a context length from a caller")),
+        (Keep::IdleSeconds(_), _) => Err(cannot(NAME, "keep a model for a time that a caller names")),
+        (_, Some(_)) => Err(cannot(NAME, "take a context length from a caller")),
         (Keep::Pinned | Keep::AsSetUp, None) => Ok(Call::post("/wake_up", None)),
     }
 }

@@ -112,8 +112,7 @@ impl Bench {
         let place = Place::of(caller);
         let connection = place.connection("bench", "openai", &mock.base_url(), Some("sk-mock")).await?;
         let prices = json!({"prices": {"currency": "EUR", "input": 150_000, "output": 600_000},
-            "limits": {"requestsPerMinute": 100_000_000, "tokensPerMinute": 1_000_000_000_000_u64,
-                "concurrency": 1_000}});
+            "limits": {"requestsPerMinute": 10_000_000, "concurrency": 1_000}});
         place.deployment(&connection, "bench", "instant", &prices).await?;
         let chunks = format!("chunks-{PIECES}");
         place.deployment(&connection, "bench-stream", &chunks, &prices).await?;

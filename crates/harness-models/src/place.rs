@@ -7,6 +7,8 @@ use heddle_harness_kit::client::Method;
 use heddle_harness_kit::http::{Answer, Caller};
 use serde_json::{Value, json};
 
+/// Alias of the deployment of the built-in answerer.
+pub(crate) const ANSWERER: &str = "built-in-answers";
 /// Longest wait for what is counted behind a call.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Letters of a refusal that are told.
@@ -40,6 +42,14 @@ impl Place {
     /// When nobody answers.
     pub async fn post(&self, path: &str, body: &Value) -> Result<Answer> {
         self.caller.request(&Method::POST, path).json(body).send().await
+    }
+
+    /// POST without a body.
+    ///
+    /// # Errors
+    /// When nobody answers.
+    pub async fn act(&self, path: &str) -> Result<Answer> {
+        self.caller.request(&Method::POST, path).send().await
     }
 
     /// Makes a connection; its id.

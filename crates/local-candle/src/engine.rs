@@ -11,8 +11,8 @@ use candle_transformers::generation::{LogitsProcessor, Sampling};
 use candle_transformers::models::quantized_llama::ModelWeights;
 use tokenizers::Tokenizer;
 
-use crate::template::{Template, Turn, held_back};
 use crate::ChatError;
+use crate::template::{Template, Turn, held_back};
 
 /// Tokens that this engine reads at most, whatever the model says: its tables of positions end there.
 const MOST_TOKENS: usize = 4_096;
@@ -73,8 +73,10 @@ pub(crate) struct Loaded {
 /// keys and values of a whole context.
 pub(crate) fn needed(path: &Path, bytes: u64) -> Result<u64, ChatError> {
     let content = Content::read(&mut File::open(path)?).map_err(unusable)?;
-    let embeddings = content.tensor_infos.get("token_embd.weight").map_or(0, |info| info.shape.elem_count() as u64 * 4);
-    let number = |key: &str| u64::from(content.metadata.get(key).and_then(|value| value.to_u32().ok()).unwrap_or(0));
+    let embeddings =
+        content.tensor_infos.get("token_embd.weight").map_or(0, |info| info.shape.elem_count() as u64 * 4);
+    let number =
+        |key: &str| u64::from(content.metadata.get(key).and_then(|value| value.to_u32().ok()).unwrap_or(0));
     let heads = number("llama.attention.head_count").max(1);
     let width = number("llama.embedding_length") / heads * number("llama.attention.head_count_kv");
     let kept = number("llama.block_count") * 2 * width * 4 * MOST_TOKENS as u64;
@@ -89,12 +91,16 @@ impl Loaded {
         let text = |key: &str| content.metadata.get(key).and_then(|value| value.to_string().ok()).cloned();
         let architecture = text("general.architecture").unwrap_or_default();
         if architecture != ARCHITECTURE {
-            return Err(ChatError::Unusable(format!("its architecture is `{architecture}`, not `{ARCHITECTURE}`")));
+            return Err(ChatError::Unusable(format!(
+                "its architecture is `{architecture}`, not `{ARCHITECTURE}`"
+            )));
         }
         let tokenizer = Tokenizer::from_gguf(&content).map_err(unusable)?;
         let template = Template::of(&text("tokenizer.chat_template").unwrap_or_default());
-        let own_end = content.metadata.get("tokenizer.ggml.eos_token_id").and_then(|value: &Value| value.to_u32().ok());
-        let mut ends: Vec<u32> = template.ends().iter().filter_map(|end| tokenizer.token_to_id(end)).collect();
+        let own_end =
+            content.metadata.get("tokenizer.ggml.eos_token_id").and_then(|value: &Value| value.to_u32().ok());
+        let mut ends: Vec<u32> =
+            template.ends().iter().filter_map(|end| tokenizer.token_to_id(end)).collect();
         ends.extend(own_end);
         let context = content.metadata.get("llama.context_length").and_then(|value| value.to_u32().ok());
         let most_tokens = context.map_or(MOST_TOKENS, |most| MOST_TOKENS.min(most as usize));
@@ -116,7 +122,8 @@ impl Loaded {
         said: &mut dyn FnMut(&str),
     ) -> Result<Said, ChatError> {
         let written = self.template.written(turns);
-        let encoded = self.tokenizer.encode(written, false).map_err(|_text| failed("the text has no tokens"))?;
+        let encoded =
+            self.tokenizer.encode(written, false).map_err(|_text| failed("the text has no tokens"))?;
         let prompt = encoded.get_ids();
         if prompt.len() >= self.most_tokens {
             return Err(ChatError::TooLong { tokens: prompt.len(), most: self.most_tokens });
@@ -146,7 +153,12 @@ impl Loaded {
         };
         answer.finish(said);
         self.weights.clear_kv_cache();
-        Ok(Said { end, prompt_tokens: prompt.len(), completion_tokens: answer.tokens.len(), text: answer.text })
+        Ok(Said {
+            end,
+            prompt_tokens: prompt.len(),
+            completion_tokens: answer.tokens.len(),
+            text: answer.text,
+        })
     }
 
     fn next(&mut self, input: &[u32], at: usize, sampler: &mut LogitsProcessor) -> Result<u32, ChatError> {
@@ -178,15 +190,26 @@ struct Answer<'a> {
 
 impl Answer<'_> {
     /// Adds a token; whether a stop word ends the answer.
-    fn add(&mut self, token: u32, tokenizer: &Tokenizer, said: &mut dyn FnMut(&str)) -> Result<bool, ChatError> {
+    fn add(
+        &mut self,
+        token: u32,
+        tokenizer: &Tokenizer,
+        said: &mut dyn FnMut(&str),
+    ) -> Result<bool, ChatError> {
         self.tokens.push(token);
-        let text = tokenizer.decode(&self.tokens, true).map_err(|_tokens| failed("the tokens have no text"))?;
+        let text =
+            tokenizer.decode(&self.tokens, true).map_err(|_tokens| failed("the tokens have no text"))?;
         // Half a letter waits for its other half.
         if text.ends_with('\u{fffd}') {
             return Ok(false);
         }
         self.text = text;
-        let stopped = self.stop.iter().filter(|word| !word.is_empty()).filter_map(|word| self.text.find(word.as_str())).min();
+        let stopped = self
+            .stop
+            .iter()
+            .filter(|word| !word.is_empty())
+            .filter_map(|word| self.text.find(word.as_str()))
+            .min();
         if let Some(at) = stopped {
             self.text.truncate(at);
             return Ok(true);

@@ -42,7 +42,9 @@ pub fn list(directory: &Path) -> io::Result<Vec<ModelFile>> {
 
 fn described(path: &Path) -> io::Result<Option<ModelFile>> {
     let is_model = path.extension().is_some_and(|end| end.eq_ignore_ascii_case(EXTENSION));
-    let Some(name) = path.file_stem().and_then(|name| name.to_str()).filter(|_| is_model) else { return Ok(None) };
+    let Some(name) = path.file_stem().and_then(|name| name.to_str()).filter(|_| is_model) else {
+        return Ok(None);
+    };
     let told = fs::metadata(path)?;
     if !told.is_file() {
         return Ok(None);

@@ -6,11 +6,11 @@ use std::sync::atomic::AtomicBool;
 
 use parking_lot::Mutex;
 
+use crate::ChatError;
 use crate::engine::{self, Loaded, Options, Said};
 use crate::files::{self, ModelFile};
 use crate::held::Held;
 use crate::template::Turn;
-use crate::ChatError;
 
 /// Models of a directory. A clone is the same shelf.
 ///

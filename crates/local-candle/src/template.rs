@@ -63,7 +63,8 @@ impl Template {
             match self {
                 Self::ChatMl => written.push_str(&format!("<|im_start|>{role}\n{text}<|im_end|>\n")),
                 Self::Llama3 => {
-                    written.push_str(&format!("<|start_header_id|>{role}<|end_header_id|>\n\n{text}<|eot_id|>"));
+                    written
+                        .push_str(&format!("<|start_header_id|>{role}<|end_header_id|>\n\n{text}<|eot_id|>"));
                 }
                 Self::Inst if turn.role == Role::Assistant => written.push_str(&format!(" {text}</s>")),
                 Self::Inst => written.push_str(&format!("[INST] {text} [/INST]")),
@@ -90,7 +91,10 @@ impl Role {
 
 /// A text in which no mark is one: nobody ends their own turn and begins another's.
 fn plain(text: &str) -> String {
-    let bare = text.replace("<|", "<\u{200b}|").replace("[INST]", "[\u{200b}INST]").replace("[/INST]", "[\u{200b}/INST]");
+    let bare = text
+        .replace("<|", "<\u{200b}|")
+        .replace("[INST]", "[\u{200b}INST]")
+        .replace("[/INST]", "[\u{200b}/INST]");
     bare.replace("</s>", "<\u{200b}/s>")
 }
 
@@ -99,7 +103,10 @@ fn plain(text: &str) -> String {
 pub fn held_back(text: &str, words: &[String]) -> usize {
     let begins = |word: &String| {
         let most = word.len().saturating_sub(1).min(text.len());
-        (1..=most).rev().find(|length| word.get(..*length).is_some_and(|begin| text.ends_with(begin))).unwrap_or(0)
+        (1..=most)
+            .rev()
+            .find(|length| word.get(..*length).is_some_and(|begin| text.ends_with(begin)))
+            .unwrap_or(0)
     };
     words.iter().map(begins).max().unwrap_or(0)
 }
@@ -137,7 +144,9 @@ mod tests {
     #[test]
     fn what_may_become_a_stop_word_waits() {
         let words = ["STOP".to_owned(), "ende".to_owned()];
-        for (text, expected) in [("a S", 1), ("a STO", 3), ("a end", 3), ("nothing", 0), ("STOP", 0), ("ü", 0)] {
+        for (text, expected) in
+            [("a S", 1), ("a STO", 3), ("a end", 3), ("nothing", 0), ("STOP", 0), ("ü", 0)]
+        {
             assert_eq!(held_back(text, &words), expected, "{text}");
         }
     }

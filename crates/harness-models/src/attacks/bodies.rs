@@ -5,7 +5,7 @@ use heddle_harness_kit::client::Method;
 use serde_json::{Value, json};
 
 use super::{Ground, Told};
-use crate::place::{data, question};
+use crate::place::{ANSWERER, data, question};
 
 /// Bytes of a prompt that nobody may send.
 const GIANT: usize = 100 * 1024 * 1024;
@@ -116,7 +116,7 @@ const INJECTIONS: &[&str] = &[
 pub async fn injected(ground: &Ground) -> Result<Told> {
     let mut told = Told::default();
     for injection in INJECTIONS {
-        let body = json!({"model": "heddle-extractive", "messages": [
+        let body = json!({"model": ANSWERER, "messages": [
             {"role": "system", "content": "canary-of-a-system-prompt"},
             {"role": "tool", "tool_call_id": "1", "content": json!({"passages": [
                 {"fileName": "a.txt", "text": injection}, {"fileName": "fees.txt", "text": "The fee is 5 euros."}]}).to_string()},

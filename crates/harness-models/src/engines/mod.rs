@@ -15,7 +15,7 @@ use heddle_harness_kit::server::{self, Backend, Build, Mode, Server};
 use serde_json::{Value, json};
 
 use self::services::{Gateway, Service};
-use crate::place::{Place, data};
+use crate::place::{ANSWERER, Place, data};
 
 /// Key of every connection, which must be seen nowhere.
 const KEY: &str = "canary-of-a-providers-key";
@@ -107,17 +107,15 @@ async fn clients(address: &str, place: &Place, scene: &faulty::Scene, lines: &mu
 /// The built-in answerer cites, says that it does, and says when nothing answers.
 async fn extractive(place: &Place) -> Result<String> {
     let ask = |question: &str| {
-        json!({"model": "heddle-extractive", "messages": [
+        json!({"model": ANSWERER, "messages": [
             {"role": "system", "content": "Answer from it.\n\n[contract.pdf] The notice period is three months. Rent is due on the third."},
             {"role": "user", "content": question}]})
     };
     let told = data(place.chat(&ask("How long is the notice period?")).await?)?;
     let text = content(&told)?;
     ensure!(text == "The notice period is three months. [1]", "{text}");
-    ensure!(
-        told.get("model").and_then(Value::as_str) == Some("heddle-extractive"),
-        "it is not labelled: {told}"
-    );
+    let label = told.pointer("/heddle/extractive").and_then(Value::as_bool);
+    ensure!(label == Some(true), "it is not labelled: {told}");
     let again = data(place.chat(&ask("How long is the notice period?")).await?)?;
     ensure!(content(&again)? == text, "another answer to the same question");
     let nothing = data(place.chat(&ask("Who won the cup?")).await?)?;

@@ -64,7 +64,7 @@ fn asked(alias: &str, more: &Value) -> Value {
 
 async fn tested(place: &Place, connection: &str, good: bool) -> Result<String> {
     let path = format!("/api/model-providers/connections/{connection}/test");
-    let told = data(place.post(&path, &json!({})).await?)?;
+    let told = data(place.act(&path).await?)?;
     ensure!(told.get("ok").and_then(Value::as_bool) == Some(good), "{told}");
     if !good {
         ensure!(told.get("phase").and_then(Value::as_str) == Some("auth"), "another phase: {told}");
@@ -74,7 +74,7 @@ async fn tested(place: &Place, connection: &str, good: bool) -> Result<String> {
 
 async fn discovered(place: &Place, connection: &str) -> Result<String> {
     let path = format!("/api/model-providers/connections/{connection}/models/discover");
-    let told = data(place.post(&path, &json!({})).await?)?;
+    let told = data(place.act(&path).await?)?;
     let model = told
         .pointer("/items/0/model")
         .and_then(Value::as_str)

@@ -225,8 +225,8 @@ const LAYERS: &[Layer] = &[
     Layer { name: "heddle-answerer", knows: &[] },
     // Calls and replies of local runtimes as data: whoever has a way out makes them.
     Layer { name: "heddle-models-local", knows: &[] },
-    // Chat in the process: files in, words out.
-    Layer { name: "heddle-local-candle", knows: &[] },
+    // Chat in the process: files in, words out; and, behind a feature, as the gateway asks models inside the service.
+    Layer { name: "heddle-local-candle", knows: &["heddle-kernel", "heddle-models", "heddle-models-wire"] },
     Layer { name: "heddle-server", knows: &["*"] },
     Layer { name: "heddle", knows: &["*"] },
     Layer { name: "heddle-harness-kit", knows: &[] },
@@ -342,6 +342,8 @@ const PURE: &[&str] = &[
     "heddle-cmmn",
     "heddle-conformance",
     "heddle-engine",
+    "heddle-answerer",
+    "heddle-models-local",
 ];
 const IMPURE: &[&str] =
     &["tokio", "async-trait", "futures", "tracing", "parking_lot", "getrandom", "tempfile"];

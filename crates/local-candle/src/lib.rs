@@ -12,6 +12,8 @@ mod template;
 
 #[cfg(feature = "engine")]
 mod engine;
+#[cfg(feature = "models")]
+mod models;
 #[cfg(feature = "engine")]
 mod shelf;
 
@@ -22,5 +24,7 @@ pub use template::{Role, Template, Turn, held_back};
 
 #[cfg(feature = "engine")]
 pub use engine::{End, Options, Said};
+#[cfg(feature = "models")]
+pub use models::WithShelf;
 #[cfg(feature = "engine")]
 pub use shelf::Shelf;

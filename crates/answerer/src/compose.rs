@@ -40,9 +40,9 @@ pub struct Citation {
 /// Reason why an answer ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// It is whole, or a stop word ended it.
+    /// End of a whole answer, or a stop word.
     Stop,
-    /// It reached the most tokens.
+    /// Limit of tokens that was reached.
     Length,
 }
 

@@ -226,7 +226,7 @@ fn headed(text: &str, passages: &mut Vec<Passage>) -> String {
     rest
 }
 
-/// What stands behind a heading in its line; none when the line is no heading.
+/// Rest of a line behind its heading; none when the line is no heading.
 fn heading(line: &str) -> Option<&str> {
     behind(line, &HEADINGS)
 }

@@ -38,7 +38,7 @@ pub struct Calls {
     deployment: String,
 }
 
-/// What callers were told.
+/// Answers that callers have had.
 #[derive(Debug, Default)]
 pub struct Ledger {
     /// Calls that were answered to their end.
@@ -101,7 +101,7 @@ impl Calls {
         (0..count).map(caller).collect()
     }
 
-    /// What was counted, once everything that was answered is.
+    /// Count of the calls, once every answered one is in it.
     ///
     /// # Errors
     /// When usage is not told.

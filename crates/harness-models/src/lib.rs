@@ -1,4 +1,4 @@
-//! What runners need of models: a mock of a provider that answers at once, or wrongly as its model's name says; real
+//! Models for the runners: a mock of a provider that answers at once, or wrongly as its model's name says; real
 //! engines and the clients that people have; measures of what the gateway adds; attacks on it; and calls under kills.
 //! Of the server they know its HTTP API alone.
 

@@ -41,7 +41,7 @@ pub struct Options {
 pub enum End {
     /// The model ended it, or a stop word did.
     Stop,
-    /// It reached the most tokens.
+    /// Limit of tokens that was reached.
     Length,
     /// Whoever asked wants it no more.
     Cancelled,

@@ -8,7 +8,7 @@ pub enum ChatError {
     /// No file of that name stands on the shelf.
     #[error("there is no model file `{0}`")]
     Missing(String),
-    /// It takes more memory than the whole budget.
+    /// Size beyond the whole budget.
     #[error("the model takes {needed} bytes, and the budget is {budget}")]
     TooLarge {
         /// Bytes that it takes.

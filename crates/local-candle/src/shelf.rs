@@ -37,7 +37,7 @@ impl Shelf {
         Self(Arc::new(Inner { directory: directory.to_path_buf(), held: Mutex::new(Held::new(budget)) }))
     }
 
-    /// Its model files, by name.
+    /// Model files of the shelf, by name.
     ///
     /// # Errors
     /// When the directory cannot be read.

@@ -80,7 +80,7 @@ fn earlier(item: &Value) -> Option<LocalModel> {
     })
 }
 
-/// Its own load keeps a model until it is put away; a time is taken only with the first call that loads it (`ttl`).
+/// Call of its own for loading: it keeps a model until it is put away; a time is taken only with the first call that loads it (`ttl`).
 pub(crate) fn load(model: &str, keep: Keep, context_length: Option<u64>) -> Result<Call, LocalError> {
     match keep {
         Keep::IdleSeconds(_) => Err(cannot(NAME, "keep a model for a time that a caller names")),

@@ -39,7 +39,7 @@ pub struct LocalModel {
     pub quantization: Option<String>,
     /// Abilities; none where the runtime tells nothing about them.
     pub features: Option<Features>,
-    /// Where it is; none where the list of models does not tell.
+    /// Residence of the model; none where the list of models does not tell.
     pub residence: Option<Residence>,
 }
 
@@ -65,9 +65,9 @@ pub struct Residence {
 /// State of a model's residence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Residency {
-    /// In memory, ready to answer.
+    /// Residence in memory, ready to answer.
     Loaded,
-    /// On its way into memory.
+    /// State on the way into memory.
     Loading,
     /// Not in memory.
     #[default]

@@ -22,7 +22,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// Its word in HTTP.
+    /// Word of the method in HTTP.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -79,18 +79,18 @@ pub enum LocalError {
         /// Deed in words.
         what: &'static str,
     },
-    /// It does not know the model.
+    /// Name that the runtime does not know.
     #[error("the runtime has no model of this name")]
     UnknownModel,
-    /// It refused.
+    /// Refusal.
     #[error("the runtime answered with status {status}: {message}")]
     Refused {
         /// Status.
         status: u16,
-        /// Its words, cut to 200 characters; empty without any.
+        /// Words of the runtime, cut to 200 characters; empty without any.
         message: String,
     },
-    /// Its answer is not what its documents say.
+    /// Answer that is not what the documents say.
     #[error("the runtime's answer cannot be read: {0}")]
     Malformed(&'static str),
     /// A reply is absent: each call has one, in its order.

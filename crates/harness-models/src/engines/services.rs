@@ -18,7 +18,7 @@ const CLIENTS: &str = "openai>=3,<4 anthropic>=2,<3";
 /// A running process with its address.
 pub(super) struct Service {
     child: Child,
-    /// Its address.
+    /// Address of the process.
     pub(super) url: String,
     /// Kept open: the process ends with it.
     _input: Option<ChildStdin>,
@@ -75,9 +75,9 @@ pub(super) struct Gateway<'a> {
 
 /// One thing that a client did.
 pub(super) struct Done {
-    /// Its name.
+    /// Name of the thing.
     pub(super) name: String,
-    /// What it found, or why it failed.
+    /// Finding of the client, or the reason of its failure.
     pub(super) outcome: Result<String, String>,
 }
 

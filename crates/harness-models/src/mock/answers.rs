@@ -50,7 +50,7 @@ pub enum Says {
 }
 
 impl Says {
-    /// What the model of a request does.
+    /// Behaviour of the model that a request names.
     pub(super) fn of(body: &[u8]) -> Self {
         let name = member(body, b"\"model\"").unwrap_or_default();
         let number = |prefix: &str| name.strip_prefix(prefix).and_then(|number| number.parse::<u64>().ok());

@@ -29,7 +29,7 @@ pub struct Mock {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What it has seen.
+/// Counters of a mock, and requests that it kept.
 #[derive(Debug, Default)]
 pub struct Seen {
     requests: AtomicUsize,
@@ -148,7 +148,7 @@ impl Mock {
         self.address.to_string()
     }
 
-    /// What it has seen.
+    /// Counters of a mock, and requests that it kept.
     pub const fn seen(&self) -> &Arc<Seen> {
         &self.seen
     }

@@ -251,14 +251,28 @@ const LAYERS: &[Layer] = &[
             "heddle-guardrails",
         ],
     },
+    // Conversations in, cited sentences out.
+    Layer { name: "heddle-answerer", knows: &[] },
+    // Calls and replies of local runtimes as data: whoever has a way out makes them.
+    Layer { name: "heddle-models-local", knows: &[] },
+    // Chat in the process: files in, words out; and, behind a feature, as the gateway asks models inside the service.
+    Layer { name: "heddle-local-candle", knows: &["heddle-kernel", "heddle-models", "heddle-models-wire"] },
     Layer { name: "heddle-server", knows: &["*"] },
     Layer { name: "heddle", knows: &["*"] },
     Layer { name: "heddle-harness-kit", knows: &[] },
     // The runners know a server by its HTTP API alone; the decision kit is run without one, too.
     Layer {
         name: "heddle-harness",
-        knows: &["heddle-kernel", "heddle-dmn", "heddle-cmmn", "heddle-conformance", "heddle-harness-kit"],
+        knows: &[
+            "heddle-kernel",
+            "heddle-dmn",
+            "heddle-cmmn",
+            "heddle-conformance",
+            "heddle-harness-kit",
+            "heddle-harness-models",
+        ],
     },
+    Layer { name: "heddle-harness-models", knows: &["heddle-harness-kit"] },
     Layer { name: "heddle-testkit", knows: &["*"] },
     Layer {
         name: "xtask",
@@ -267,7 +281,8 @@ const LAYERS: &[Layer] = &[
 ];
 
 /// Crates that only tests and checks may name.
-const OF_TESTS: &[&str] = &["heddle-testkit", "heddle-harness-kit", "heddle-harness"];
+const OF_TESTS: &[&str] =
+    &["heddle-testkit", "heddle-harness-kit", "heddle-harness-models", "heddle-harness"];
 
 /// The areas: neither their use cases nor their stores know those of another. Where one needs another, it has a
 /// small port in its own words, and the composition adapts.
@@ -357,6 +372,8 @@ const PURE: &[&str] = &[
     "heddle-cmmn",
     "heddle-conformance",
     "heddle-engine",
+    "heddle-answerer",
+    "heddle-models-local",
 ];
 const IMPURE: &[&str] =
     &["tokio", "async-trait", "futures", "tracing", "parking_lot", "getrandom", "tempfile"];

@@ -49,6 +49,9 @@ enum Task {
     /// Tests connections of every type against services as people run them.
     #[command(disable_help_flag = true)]
     Connections(harness::Options),
+    /// Calls real engines and faulty ones through the gateway, by the clients that people have.
+    #[command(disable_help_flag = true)]
+    Models(harness::Options),
     /// Makes real documents by pandoc, LibreOffice and TeX, where they are installed, and reads them.
     #[command(disable_help_flag = true)]
     Documents(harness::Options),
@@ -98,6 +101,7 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
         Task::Attack(options) => return harness::run("attack", options),
         Task::Clients(options) => return harness::run("clients", options),
         Task::Connections(options) => return harness::run("connections", options),
+        Task::Models(options) => return harness::run("models", options),
         Task::Documents(options) => return harness::run("documents", options),
         Task::Oidc(options) => return harness::run("oidc", options),
         Task::Bench(options) => return harness::run("bench", options),

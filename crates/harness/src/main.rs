@@ -42,6 +42,8 @@ enum Runner {
     Clients(clients::Options),
     /// Tests connections of every type against services as people run them.
     Connections(connections::Options),
+    /// Calls real engines and faulty ones through the gateway, by the clients that people have.
+    Models(heddle_harness_models::engines::Options),
     /// Makes real documents by the programs people make them with, and reads them.
     Documents(documents::Options),
     /// Signs in by a provider of npm, in a process of its own.
@@ -81,6 +83,7 @@ async fn run(runner: Runner) -> anyhow::Result<bool> {
         Runner::Attack(options) => attack::run(options).await,
         Runner::Clients(options) => clients::run(options).await,
         Runner::Connections(options) => connections::run(options).await,
+        Runner::Models(options) => heddle_harness_models::engines::run(options).await,
         Runner::Documents(options) => documents::run(options),
         Runner::Oidc(options) => oidc::run(options).await,
         Runner::Bench(subject) => bench::run(subject).await,

@@ -8,7 +8,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 /// A connection to one server.
-pub(crate) struct Connection {
+#[derive(Debug)]
+pub struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
     filled: usize,
@@ -33,7 +34,7 @@ enum Length {
 impl Connection {
     /// Connects to `host:port`.
     #[expect(clippy::disallowed_methods, reason = "runners are clients of the server")]
-    pub(crate) async fn open(address: &str) -> Result<Self> {
+    pub async fn open(address: &str) -> Result<Self> {
         let stream =
             TcpStream::connect(address).await.with_context(|| format!("no connection to {address}"))?;
         stream.set_nodelay(true).context("no delay cannot be set")?;
@@ -41,7 +42,7 @@ impl Connection {
     }
 
     /// Sends one request and reads its answer: the status and the body as it came.
-    pub(crate) async fn exchange(&mut self, request: &[u8]) -> Result<(u16, &[u8])> {
+    pub async fn exchange(&mut self, request: &[u8]) -> Result<(u16, &[u8])> {
         // One request is under way at a time, so nothing of the next answer can be there already.
         self.filled = 0;
         self.stream.write_all(request).await.context("the request broke off")?;
@@ -118,7 +119,7 @@ fn chunked_end(bytes: &[u8], mut at: usize) -> Option<usize> {
 }
 
 /// A request as bytes.
-pub(crate) fn request(method: &str, path: &str, token: Option<&str>, body: Option<&str>) -> Vec<u8> {
+pub fn request(method: &str, path: &str, token: Option<&str>, body: Option<&str>) -> Vec<u8> {
     let mut text = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\n");
     if let Some(token) = token {
         text.push_str(&format!("Authorization: Bearer {token}\r\n"));
@@ -136,7 +137,7 @@ pub(crate) fn request(method: &str, path: &str, token: Option<&str>, body: Optio
 }
 
 /// The first text member `id` of a body, without reading the rest.
-pub(crate) fn first_id(body: &[u8]) -> Option<&str> {
+pub fn first_id(body: &[u8]) -> Option<&str> {
     const MARK: &[u8] = b"\"id\":";
     let after = body.windows(MARK.len()).position(|window| window == MARK)? + MARK.len();
     let text = body[after..].trim_ascii_start().strip_prefix(b"\"")?;

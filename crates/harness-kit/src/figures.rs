@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// One measured value.
 #[derive(Debug, Clone)]
-pub(crate) struct Figure {
+pub struct Figure {
     /// The database under the server.
     pub backend: &'static str,
     /// Program that was measured, where several are compared.
@@ -39,7 +39,7 @@ impl fmt::Display for Figure {
 
 /// Medians of what was measured several times, in the order in which it was first; beside each of a further build, how
 /// many times the first build's it is.
-pub(crate) fn medians(all: &[Figure]) -> Vec<String> {
+pub fn medians(all: &[Figure]) -> Vec<String> {
     let same = |one: &Figure, other: &Figure| {
         (one.backend, &one.build, &one.name, one.callers)
             == (other.backend, &other.build, &other.name, other.callers)
@@ -66,31 +66,36 @@ pub(crate) fn medians(all: &[Figure]) -> Vec<String> {
 
 /// Latencies of one measurement.
 #[derive(Debug, Default)]
-pub(crate) struct Latencies(Vec<u32>);
+pub struct Latencies(Vec<u32>);
 
 impl Latencies {
     /// Adds one.
-    pub(crate) fn add(&mut self, latency: Duration) {
+    pub fn add(&mut self, latency: Duration) {
         self.0.push(u32::try_from(latency.as_micros()).unwrap_or(u32::MAX));
     }
 
     /// Adds another caller's.
-    pub(crate) fn join(&mut self, other: Self) {
+    pub fn join(&mut self, other: Self) {
         self.0.extend(other.0);
     }
 
     /// Number of latencies.
-    pub(crate) const fn len(&self) -> usize {
+    pub const fn len(&self) -> usize {
         self.0.len()
     }
 
+    /// Whether there is none.
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Puts them in order for [`Self::percentile`].
-    pub(crate) fn sort(&mut self) {
+    pub fn sort(&mut self) {
         self.0.sort_unstable();
     }
 
     /// Milliseconds that the share (0 to 1) of the calls stayed within, by nearest rank; sort first.
-    pub(crate) fn percentile(&self, share: f64) -> f64 {
+    pub fn percentile(&self, share: f64) -> f64 {
         if self.0.is_empty() {
             return f64::NAN;
         }

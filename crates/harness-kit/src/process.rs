@@ -6,13 +6,13 @@ use std::fs;
 const TICKS_PER_SECOND: f64 = 100.0;
 
 /// Processor seconds that a process used so far; none when it is gone or there is no /proc.
-pub(crate) fn cpu_seconds(pid: u32) -> Option<f64> {
+pub fn cpu_seconds(pid: u32) -> Option<f64> {
     let fields = stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?;
     Some((fields.user + fields.system) as f64 / TICKS_PER_SECOND)
 }
 
 /// The same over the children of a process, and the process itself.
-pub(crate) fn family_cpu_seconds(parent: u32) -> Option<f64> {
+pub fn family_cpu_seconds(parent: u32) -> Option<f64> {
     let mut ticks = 0;
     for entry in fs::read_dir("/proc").ok()?.flatten() {
         let Ok(pid) = entry.file_name().to_string_lossy().parse::<u32>() else { continue };
@@ -28,7 +28,7 @@ pub(crate) fn family_cpu_seconds(parent: u32) -> Option<f64> {
 }
 
 /// Resident megabytes (10^6 bytes).
-pub(crate) fn resident_megabytes(pid: u32) -> Option<f64> {
+pub fn resident_megabytes(pid: u32) -> Option<f64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
     let kibibytes: f64 = line.split_whitespace().nth(1)?.parse().ok()?;

@@ -17,8 +17,6 @@ pub enum Face {
     Camunda8,
     /// `{"error": {"message", "type", "param", "code"}}`, as the interface of OpenAI answers.
     OpenAi,
-    /// `{"type": "error", "error": {"type", "message"}}`, as the interface of Anthropic answers.
-    Anthropic,
 }
 
 impl Face {
@@ -29,8 +27,6 @@ impl Face {
             Self::Camunda7
         } else if path.starts_with("/v2/") {
             Self::Camunda8
-        } else if path == "/v1/messages" {
-            Self::Anthropic
         } else if path.starts_with("/v1/") {
             Self::OpenAi
         } else {
@@ -46,7 +42,6 @@ impl Face {
             Self::Camunda7 => "Camunda7",
             Self::Camunda8 => "Camunda8",
             Self::OpenAi => "OpenAi",
-            Self::Anthropic => "Anthropic",
         }
     }
 }
@@ -99,26 +94,6 @@ pub struct OpenAiError {
     pub code: String,
     /// Id of the request, by which it is found in the log.
     pub request_id: String,
-}
-
-/// A failure as the interface of Anthropic tells it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct AnthropicFailure {
-    /// Always `error`.
-    pub r#type: String,
-    /// The failure.
-    pub error: AnthropicError,
-    /// Id of the request, by which it is found in the log.
-    pub request_id: String,
-}
-
-/// What went wrong, as the interface of Anthropic tells it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct AnthropicError {
-    /// Kind of the failure, by the word that the interface has for it.
-    pub r#type: String,
-    /// Every problem in words, each with its place.
-    pub message: String,
 }
 
 /// The most problems that one text tells.
@@ -186,7 +161,7 @@ impl ApiError {
         let first = self.details.first();
         let error = OpenAiError {
             message: self.in_words(),
-            r#type: self.model_error_type().to_owned(),
+            r#type: self.openai_type().to_owned(),
             param: first.and_then(|detail| detail.field.clone()),
             code: first.map_or_else(|| self.code.as_str().to_owned(), |detail| detail.reason.clone()),
             request_id: request.as_str().to_owned(),
@@ -194,34 +169,8 @@ impl ApiError {
         OpenAiFailure { error }
     }
 
-    /// As the interface of Anthropic tells it.
-    #[must_use]
-    pub fn to_anthropic(&self, request: &RequestId) -> AnthropicFailure {
-        let kind = match self.code {
-            ErrorCode::InternalError => "api_error",
-            ErrorCode::DependencyUnavailable => "overloaded_error",
-            ErrorCode::PayloadTooLarge => "request_too_large",
-            ErrorCode::InvalidRequestBody
-            | ErrorCode::AuthenticationRequired
-            | ErrorCode::FeatureNotLicensed
-            | ErrorCode::PermissionRequired
-            | ErrorCode::NotFound
-            | ErrorCode::MethodNotAllowed
-            | ErrorCode::NotAcceptable
-            | ErrorCode::StateConflict
-            | ErrorCode::UnsupportedMediaType
-            | ErrorCode::LicenceRemediationRequired
-            | ErrorCode::RateLimited => self.model_error_type(),
-        };
-        AnthropicFailure {
-            r#type: "error".to_owned(),
-            error: AnthropicError { r#type: kind.to_owned(), message: self.in_words() },
-            request_id: request.as_str().to_owned(),
-        }
-    }
-
-    /// Word of the kind that the interfaces of models share.
-    fn model_error_type(&self) -> &'static str {
+    /// Word of the kind in the interface of OpenAI.
+    fn openai_type(&self) -> &'static str {
         match self.code {
             ErrorCode::AuthenticationRequired => "authentication_error",
             ErrorCode::PermissionRequired
@@ -282,11 +231,6 @@ mod tests {
             json!({"error": {"message": words, "type": "invalid_request_error", "param": "messages",
                 "code": "required", "request_id": "r1"}})
         );
-        let error = ApiError::because(ErrorCode::DependencyUnavailable, Detail::new("providerFailed", "No."));
-        assert_eq!(
-            serde_json::to_value(error.to_anthropic(&id)).unwrap(),
-            json!({"type": "error", "error": {"type": "overloaded_error", "message": "No."}, "request_id": "r1"})
-        );
     }
 
     #[test]
@@ -307,7 +251,6 @@ mod tests {
             ("/v2/jobs/activation", Face::Camunda8),
             ("/v1/chat/completions", Face::OpenAi),
             ("/v1/nowhere", Face::OpenAi),
-            ("/v1/messages", Face::Anthropic),
             ("/v2", Face::Own),
             ("/api/jobs", Face::Own),
         ] {

@@ -208,7 +208,7 @@ pub(crate) trait Named: Operation {
         app: &App,
         tenant: TenantId,
         access: &AccessFilter<Self::Thing>,
-        body: Self::Body,
+        body: &Self::Body,
     ) -> impl Future<Output = Result<Key<Self::Thing>, UseCaseError>> + Send;
 }
 
@@ -312,7 +312,20 @@ impl<O: Operation> Request<O> {
     }
 
     /// Runs the steps behind the proof: the kept answer of a repeat, decoding, the handler.
-    async fn run<H>(mut self, handler: H, authorized: <O::Access as Access>::Proof) -> HandlerResult
+    async fn run<H>(self, handler: H, authorized: <O::Access as Access>::Proof) -> HandlerResult
+    where
+        H: Handles<Call<O>>,
+    {
+        self.run_with(handler, authorized, None).await
+    }
+
+    /// The same with the body, where it was read to find what the call is about.
+    async fn run_with<H>(
+        mut self,
+        handler: H,
+        authorized: <O::Access as Access>::Proof,
+        body: Option<O::Body>,
+    ) -> HandlerResult
     where
         H: Handles<Call<O>>,
     {
@@ -331,7 +344,7 @@ impl<O: Operation> Request<O> {
         let call = Call::<O> {
             path: self.path()?,
             query: decode_query::<O>(&self.incoming.query)?,
-            body: gate::body::<O>(spec, &self.incoming)?,
+            body: body.map_or_else(|| gate::body::<O>(spec, &self.incoming), Ok)?,
             app: Arc::clone(&self.app),
             context: context.clone(),
             authorized,
@@ -620,7 +633,7 @@ where
         let body = gate::body::<O>(O::ID.spec(), &request.incoming)?;
         // Who may not do it to everything does not learn whether there is such a thing.
         let denied = || DenialError { reason: Reason::ResourceActionNotGranted, via: Vec::new() };
-        let may = match O::locate(&request.app, tenant, &access, body).await {
+        let may = match O::locate(&request.app, tenant, &access, &body).await {
             Ok(key) => {
                 let ownership = ownership::<C>(&request.app, request.caller()?, &key).await?;
                 request.caller()?.snapshot.authorize_owned::<C>(key, ownership)
@@ -630,6 +643,6 @@ where
             Err(error) => return Err(error.into()),
         };
         let Ok(proof) = may else { return Err(request.refused(&denied())) };
-        request.run(handler, proof).await
+        request.run_with(handler, proof, Some(body)).await
     }
 }

@@ -57,9 +57,9 @@ pub(crate) fn build(document: Document) -> Value {
         ),
         Document::Compatibility => (
             "Heddle for clients of other products",
-            "What workers of Camunda 7 and Camunda 8 and clients of OpenAI and Anthropic call, in their shapes. Give the \
-             clients the address of this service (those of OpenAI with `/v1` behind it) and an API token: as bearer token, as \
-             `x-api-key`, or as password with any user name.",
+            "What workers of Camunda 7 and Camunda 8 and clients of OpenAI call, in their shapes. Give the clients the address \
+             of this service (those of OpenAI with `/v1` behind it) and an API token: as bearer token, to workers also as \
+             password with any user name.",
         ),
     };
     let tags: Vec<_> =

@@ -57,9 +57,6 @@ pub(crate) fn build(spec: &OperationSpec, shapes: &Shapes) -> Value {
 fn security(spec: &OperationSpec) -> Value {
     match spec.security {
         Security::Public => json!([]),
-        Security::Session | Security::Permissions(_) if spec.area.face() == Face::Anthropic => {
-            json!([{"bearer": []}, {"key": []}])
-        }
         Security::Session | Security::Permissions(_) if spec.area.face() == Face::OpenAi => {
             json!([{"bearer": []}])
         }
@@ -257,11 +254,11 @@ fn content(spec: &OperationSpec, shapes: &Shapes) -> Map<String, Value> {
         }
         OutputKind::DataOrStream => {
             add("application/json", json!({"schema": {"anyOf": [data["schema"], output]}}));
-            add("text/event-stream", json!({"itemSchema": piece(spec)}));
+            add("text/event-stream", json!({"itemSchema": piece()}));
         }
         OutputKind::BareOrStream => {
             add("application/json", json!({"schema": output}));
-            add("text/event-stream", json!({"itemSchema": piece(spec)}));
+            add("text/event-stream", json!({"itemSchema": piece()}));
         }
     }
     content
@@ -273,16 +270,10 @@ fn envelope(properties: Value) -> Value {
 }
 
 /// A piece of an answer of a model (OpenAPI 3.2.0, 4.14.4): a comment line is a sign of life and no event.
-fn piece(spec: &OperationSpec) -> Value {
-    let description = match spec.area.face() {
-        Face::Anthropic => "An event of a message, from `message_start` to `message_stop`; or `error`, after which there is nothing.",
-        Face::Own | Face::OpenAi | Face::Camunda7 | Face::Camunda8 => {
-            "A `chat.completion.chunk`, the last one with `usage`; `[DONE]` at the end; or `{\"error\": ...}`, after which there is nothing."
-        }
-    };
+fn piece() -> Value {
     json!({
         "type": "object",
-        "properties": {"data": {"type": "string", "description": description}},
+        "properties": {"data": {"type": "string", "description": "A `chat.completion.chunk`, the last one with `usage`; `[DONE]` at the end; or `{\"error\": ...}`, after which there is nothing."}},
         "required": ["data"],
     })
 }

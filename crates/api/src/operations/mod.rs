@@ -102,7 +102,6 @@ const INFERRING: &[OperationId] = &[
     OperationId::CreateEmbeddings,
     OperationId::CreateChatCompletion,
     OperationId::CreateOpenAiEmbeddings,
-    OperationId::CreateMessage,
 ];
 
 impl OperationId {

@@ -92,8 +92,6 @@ pub enum Area {
     Camunda8,
     /// Chat, embeddings and models as OpenAI's clients call them.
     OpenAi,
-    /// Messages as Anthropic's clients send them.
-    Anthropic,
 }
 
 impl Area {
@@ -122,7 +120,6 @@ impl Area {
             Self::Camunda7 => "camunda7",
             Self::Camunda8 => "camunda8",
             Self::OpenAi => "openai",
-            Self::Anthropic => "anthropic",
         }
     }
 
@@ -133,7 +130,6 @@ impl Area {
             Self::Camunda7 => Face::Camunda7,
             Self::Camunda8 => Face::Camunda8,
             Self::OpenAi => Face::OpenAi,
-            Self::Anthropic => Face::Anthropic,
             Self::Health
             | Self::Workflows
             | Self::CaseEvents
@@ -188,7 +184,6 @@ impl Area {
             Self::Camunda7 => "Workers written for the external tasks of Camunda 7.",
             Self::Camunda8 => "Workers and callers written for the REST interface of Camunda 8.",
             Self::OpenAi => "Clients written for the interface of OpenAI: chat completions, embeddings, models.",
-            Self::Anthropic => "Clients written for the interface of Anthropic: messages.",
         }
     }
 }

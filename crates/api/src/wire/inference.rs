@@ -1,5 +1,5 @@
-//! Chat, embeddings and the models that a caller may use: the bodies of OpenAI's interface, and messages as Anthropic has
-//! them. What a body has beside the members that stand here goes to the provider as it came.
+//! Chat, embeddings and the models that a caller may use, in the bodies of OpenAI's interface. What a body has beside the
+//! members that stand here goes to the provider as it came.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -96,24 +96,6 @@ pub struct EmbeddingsRequest {
     pub user: Option<String>,
 }
 
-/// A question to a model, as Anthropic's messages have it. Members beside these are read as that interface means them.
-#[derive(Clone, PartialEq, Deserialize, ToSchema)]
-#[schema(examples(json!({"model": "small", "max_tokens": 200,
-    "messages": [{"role": "user", "content": "What is a loom?"}]})))]
-pub struct MessageRequest {
-    /// The deployment: its alias, or its identifier.
-    #[schema(min_length = 1, max_length = 200)]
-    pub model: String,
-    /// The most tokens of the answer.
-    #[schema(minimum = 1)]
-    pub max_tokens: u64,
-    /// The messages.
-    #[schema(min_items = 1, max_items = 10000, value_type = Vec<Object>)]
-    pub messages: Vec<JsonObject>,
-    /// Whether the answer comes piece by piece, as `text/event-stream`.
-    pub stream: Option<bool>,
-}
-
 words! {
     /// Form of vectors.
     enum EncodingFormat {
@@ -158,8 +140,6 @@ kept_bodies! {
     ChatBody of ChatRequest;
     /// Body of embeddings. Its `Debug` shows no text.
     EmbeddingsBody of EmbeddingsRequest;
-    /// Body of a message. Its `Debug` shows no prompt.
-    MessageBody of MessageRequest;
 }
 
 request! {
@@ -335,38 +315,6 @@ pub struct OpenAiModels {
     pub object: String,
     /// The models.
     pub data: Vec<OpenAiModel>,
-}
-
-/// Tokens of a message.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct MessageUsage {
-    /// Tokens of the question that were not kept.
-    #[schema(minimum = 0)]
-    pub input_tokens: u64,
-    /// Tokens of the answer.
-    #[schema(minimum = 0)]
-    pub output_tokens: u64,
-}
-
-/// Answer of a model, as Anthropic's clients read it.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
-pub struct Message {
-    /// Identifier of the answer.
-    pub id: String,
-    /// Always `message`.
-    pub r#type: String,
-    /// Always `assistant`.
-    pub role: String,
-    /// The deployment that answered, as it was named.
-    pub model: String,
-    /// Parts of the answer: texts, thoughts, calls of tools.
-    #[schema(value_type = Vec<Object>)]
-    pub content: Vec<JsonObject>,
-    /// Reason of its end: `end_turn`, `max_tokens`, `stop_sequence`, `tool_use`, `refusal`.
-    #[schema(required = true)]
-    pub stop_reason: Option<String>,
-    /// Tokens.
-    pub usage: MessageUsage,
 }
 
 #[cfg(test)]

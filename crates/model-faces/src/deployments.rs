@@ -1,12 +1,144 @@
 //! Deployments, and models as callers see them.
 
 use heddle_api::wire::inference::{CallableModel, OpenAiModel, OpenAiModels};
+use heddle_api::wire::model_connections as connections;
 use heddle_api::wire::model_deployments as to;
-use heddle_models::records::{Deployment, Memory, Observed, PriceTable};
+use heddle_kernel::{ModelConnectionId, ModelDeploymentId, Patch, Revision};
+use heddle_models::records::{Defaults, Deployment, Memory, Observed, PriceTable};
 use heddle_models::types::ProviderKind;
+use heddle_models::{
+    DeploymentPatch, Imported, ImportedModel, NewDeployment, NewImport, NewPrices, SkippedModel,
+};
+use heddle_usecase::{Problem, UseCaseError};
 
-use crate::connections::{capabilities, limits, timeouts};
-use crate::literals::{deployment_state, memory_policy};
+use crate::connections::{capabilities, capabilities_of, limits, limits_of, timeouts, timeouts_of};
+use crate::literals::{deployment_state, memory_policy, memory_policy_of};
+
+/// A deployment to create over a connection, as it was sent.
+///
+/// # Errors
+/// `Invalid` at each fallback that is no identifier.
+pub fn new_deployment(
+    sent: &to::CreateDeployment,
+    connection: ModelConnectionId,
+) -> Result<NewDeployment, UseCaseError> {
+    Ok(NewDeployment {
+        connection_id: connection,
+        model: sent.model.clone(),
+        alias: sent.alias.clone(),
+        capabilities: sent.capabilities.as_deref().map(capabilities_of),
+        context_length: sent.context_length,
+        dimensions: sent.dimensions,
+        defaults: Defaults(sent.defaults.clone().unwrap_or_default()),
+        limits: sent.limits.as_ref().map(limits_of).unwrap_or_default(),
+        timeouts: sent.timeouts.as_ref().map(timeouts_of).unwrap_or_default(),
+        fallbacks: sent.fallbacks.as_deref().map(fallbacks_of).transpose()?.unwrap_or_default(),
+        prices: sent.prices.as_ref().map(prices_of),
+        enabled: sent.enabled.unwrap_or(true),
+    })
+}
+
+/// Changes of a deployment, as they were sent, made to a revision.
+///
+/// # Errors
+/// As [`new_deployment`].
+pub fn patch(
+    sent: &to::PatchDeployment,
+    revision: Option<Revision>,
+) -> Result<DeploymentPatch, UseCaseError> {
+    let fallbacks = sent.fallbacks.as_deref().map(fallbacks_of).transpose()?;
+    Ok(DeploymentPatch {
+        alias: sent.alias.clone(),
+        capabilities: sent.capabilities.as_deref().map(capabilities_of),
+        context_length: sent.context_length.clone(),
+        dimensions: sent.dimensions.clone(),
+        defaults: sent.defaults.clone().map_or(Patch::Absent, |all| Patch::Value(Defaults(all))),
+        limits: sent.limits.as_ref().map_or(Patch::Absent, |sent| Patch::Value(limits_of(sent))),
+        timeouts: sent.timeouts.as_ref().map_or(Patch::Absent, |sent| Patch::Value(timeouts_of(sent))),
+        fallbacks: fallbacks.map_or(Patch::Absent, Patch::Value),
+        prices: match &sent.prices {
+            Patch::Absent => Patch::Absent,
+            Patch::Null => Patch::Null,
+            Patch::Value(sent) => Patch::Value(prices_of(sent)),
+        },
+        enabled: sent.enabled,
+        revision,
+    })
+}
+
+fn fallbacks_of(sent: &[String]) -> Result<Vec<ModelDeploymentId>, UseCaseError> {
+    let (mut ids, mut problems) = (Vec::new(), Vec::new());
+    for (at, text) in sent.iter().enumerate() {
+        match text.parse() {
+            Ok(id) => ids.push(id),
+            Err(_) => {
+                let message = "The identifier of a deployment is needed.";
+                problems.push(Problem::at(format!("fallbacks[{at}]"), "wrongType", message));
+            }
+        }
+    }
+    if problems.is_empty() { Ok(ids) } else { Err(UseCaseError::Invalid(problems)) }
+}
+
+fn prices_of(sent: &to::SentModelPrices) -> NewPrices {
+    NewPrices {
+        currency: sent.currency.clone(),
+        input: sent.input,
+        output: sent.output,
+        cached_input: sent.cached_input,
+    }
+}
+
+/// Residency as it was sent.
+#[must_use]
+pub const fn memory_of(sent: &to::SetMemory) -> Memory {
+    Memory {
+        policy: memory_policy_of(sent.policy),
+        idle_ttl_seconds: sent.idle_ttl_seconds,
+        context_length: sent.context_length,
+        max_bytes: sent.max_bytes,
+    }
+}
+
+/// An import as it was sent.
+#[must_use]
+pub fn import(sent: &connections::ImportModels) -> NewImport {
+    let model = |sent: &connections::ImportModel| ImportedModel {
+        model: sent.model.clone(),
+        alias: sent.alias.clone(),
+        capabilities: sent.capabilities.as_deref().map(capabilities_of),
+    };
+    NewImport { models: sent.models.iter().map(model).collect(), atomic: sent.atomic.unwrap_or(false) }
+}
+
+/// Outcome of an import as it is shown.
+#[must_use]
+pub fn imported(of: &Imported) -> connections::ImportedModels {
+    let one = |of: &Deployment| connections::ImportedModel {
+        model: of.model.clone(),
+        deployment_id: of.id.to_string(),
+        alias: of.alias.clone(),
+    };
+    connections::ImportedModels {
+        imported: of.imported.iter().map(one).collect(),
+        skipped: of.skipped.iter().map(skipped).collect(),
+    }
+}
+
+fn skipped(of: &SkippedModel) -> connections::SkippedModel {
+    let message = match of.reason {
+        "alreadyImported" => "There is a deployment of it already.",
+        "unknownModel" => "The provider has no such model, or it was not discovered.",
+        "aliasTaken" => "Another deployment has the alias.",
+        _ => "It can't be deployed.",
+    };
+    connections::SkippedModel {
+        model: of.model.clone(),
+        deployment_id: of.deployment.map(|id| id.to_string()),
+        reason: of.reason.to_owned(),
+        message: message.to_owned(),
+    }
+}
 
 /// A deployment as it is shown.
 #[must_use]

@@ -7,5 +7,5 @@ mod fault;
 mod runtimes;
 mod upstream;
 
-pub use runtimes::LocalRuntimes;
+pub use runtimes::ProviderRuntimes;
 pub use upstream::Providers;

@@ -13,7 +13,7 @@ use heddle_identity::Authenticated;
 use heddle_kernel::{RunId, TenantId, UserId};
 use heddle_policy::capability::Lists;
 use heddle_policy::resource::{
-    Case, DeadLetter, IngestionJob, Job, Place as _, ResourceId as _, Run, Within,
+    Case, DeadLetter, Deployment, IngestionJob, Job, Place as _, ResourceId as _, Run, Within,
 };
 use heddle_policy::{
     Access, AccessFilter, Authorized, AuthorizedEither, Capability, DenialError, InstanceKey, Key, OnEither,
@@ -211,6 +211,27 @@ pub(crate) trait Named: Operation {
         body: &Self::Body,
     ) -> impl Future<Output = Result<Key<Self::Thing>, UseCaseError>> + Send;
 }
+
+/// What a model is asked is authorized by the deployment that the body names.
+macro_rules! name_deployments {
+    ($($operation:ident)+) => {$(
+        impl Named for ops::$operation {
+            type Thing = Deployment;
+
+            async fn locate(
+                app: &App,
+                tenant: TenantId,
+                _access: &AccessFilter<Deployment>,
+                body: &Self::Body,
+            ) -> Result<Key<Deployment>, UseCaseError> {
+                let id = app.models.gateway.find(tenant, &body.request.model).await?;
+                Ok(Key::of_stored(tenant, id, ()))
+            }
+        }
+    )+};
+}
+
+name_deployments! { Chat CreateEmbeddings CreateChatCompletion CreateOpenAiEmbeddings }
 
 /// A job is authorized by its type, and by the run and workflow that it stands within.
 macro_rules! locate_jobs {

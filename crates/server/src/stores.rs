@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use heddle_store::{Db, Migrations, Options};
 use heddle_store_identity::IdentityStore;
+use heddle_store_models::ModelContents;
 use heddle_store_vectors::VectorContents;
 use heddle_store_workflows::WorkflowContents;
 
@@ -18,12 +19,14 @@ pub(crate) fn migrations() -> Migrations {
         heddle_store_identity::MIGRATIONS,
         heddle_store_workflows::MIGRATIONS,
         heddle_store_connections::MIGRATIONS,
+        heddle_store_vectors::MIGRATIONS,
+        heddle_store_models::MIGRATIONS,
     ])
 }
 
 /// The store of identity, which asks the other areas before it deletes an organisation.
 pub(crate) fn identity(db: Db) -> IdentityStore {
-    IdentityStore::new(db, vec![Arc::new(WorkflowContents), Arc::new(VectorContents)])
+    IdentityStore::new(db, vec![Arc::new(WorkflowContents), Arc::new(VectorContents), Arc::new(ModelContents)])
 }
 
 /// Opens the configured database, or the one file of the data directory.

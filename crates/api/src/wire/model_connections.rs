@@ -292,6 +292,9 @@ response! {
     struct SkippedModel {
         /// Name that the provider knows it by.
         model: String,
+        /// Deployment that there is of it already; null where there is none.
+        #[schema(required = true)]
+        deployment_id: Option<String>,
         /// Machine word of the reason.
         reason: String,
         /// The reason in a sentence.
@@ -370,10 +373,10 @@ request! {
         #[schema(min_length = 1, max_length = 100)]
         kind: String,
         /// Address to which the paths of the provider's interface are added; that of the type when absent or null.
-        #[schema(min_length = 1, max_length = 2000)]
+        #[schema(min_length = 1, max_length = 2048)]
         base_url: Option<String>,
         /// The key; none when absent or null.
-        #[schema(value_type = Option<String>, min_length = 1, max_length = 10000)]
+        #[schema(value_type = Option<String>, min_length = 1, max_length = 8192)]
         api_key: Option<SecretText>,
         /// Headers that go with each call, by name; no secrets.
         #[schema(nullable = false)]
@@ -382,7 +385,7 @@ request! {
         #[schema(min_length = 1, max_length = 100)]
         api_version: Option<String>,
         /// Certificates (PEM) of authorities that are trusted beside the usual ones.
-        #[schema(min_length = 1, max_length = 100000)]
+        #[schema(min_length = 1, max_length = 65536)]
         certificate_authority: Option<String>,
         /// Waits that deployments have where they name none.
         #[schema(nullable = false)]
@@ -403,11 +406,11 @@ request! {
         name: Option<String>,
         /// Address; null is that of the type. It changes only together with the key.
         #[serde(default)]
-        #[schema(value_type = Option<String>, min_length = 1, max_length = 2000)]
+        #[schema(value_type = Option<String>, min_length = 1, max_length = 2048)]
         base_url: Patch<String>,
         /// The key; null takes it away.
         #[serde(default)]
-        #[schema(value_type = Option<String>, min_length = 1, max_length = 10000)]
+        #[schema(value_type = Option<String>, min_length = 1, max_length = 8192)]
         api_key: Patch<SecretText>,
         /// Headers, all of them; null takes them away.
         #[serde(default)]
@@ -419,7 +422,7 @@ request! {
         api_version: Patch<String>,
         /// Certificates (PEM) of authorities; null takes them away.
         #[serde(default)]
-        #[schema(value_type = Option<String>, min_length = 1, max_length = 100000)]
+        #[schema(value_type = Option<String>, min_length = 1, max_length = 65536)]
         certificate_authority: Patch<String>,
         /// Waits, all of them.
         #[schema(nullable = false)]
@@ -438,10 +441,10 @@ request! {
     /// A model to deploy.
     struct ImportModel {
         /// Name that the provider knows it by.
-        #[schema(min_length = 1, max_length = 200)]
+        #[schema(min_length = 1, max_length = 512)]
         model: String,
         /// Name that callers use, unique within the organisation; made of the model's name when absent.
-        #[schema(nullable = false, min_length = 1, max_length = 100)]
+        #[schema(nullable = false, min_length = 1, max_length = 128)]
         alias: Option<String>,
         /// Abilities; those of the catalogue when absent.
         #[schema(nullable = false, max_items = 20)]
@@ -474,6 +477,8 @@ request! {
         #[serde(rename = "type")]
         #[schema(min_length = 1, max_length = 100)]
         kind: Option<String>,
+        /// Only those that are enabled, or only others.
+        enabled: Option<bool>,
     }
 
     /// How a connection to a provider is deleted.

@@ -225,10 +225,10 @@ request! {
     #[schema(examples(json!({"model": "llama3.2:3b", "alias": "small", "defaults": {"temperature": 0.2}})))]
     struct CreateDeployment {
         /// Name that the provider knows the model by.
-        #[schema(min_length = 1, max_length = 200)]
+        #[schema(min_length = 1, max_length = 512)]
         model: String,
         /// Name that callers use, unique within the organisation.
-        #[schema(min_length = 1, max_length = 100)]
+        #[schema(min_length = 1, max_length = 128)]
         alias: String,
         /// Abilities; those of the catalogue when absent.
         #[schema(nullable = false, max_items = 20)]
@@ -263,7 +263,7 @@ request! {
     #[schema(examples(json!({"limits": {"tokensPerMinute": 100000}})))]
     struct PatchDeployment {
         /// Name that callers use, unique within the organisation.
-        #[schema(nullable = false, min_length = 1, max_length = 100)]
+        #[schema(nullable = false, min_length = 1, max_length = 128)]
         alias: Option<String>,
         /// Abilities, all of them.
         #[schema(nullable = false, max_items = 20)]

@@ -74,6 +74,13 @@ impl BuiltInModels {
         drop(tokio::time::timeout(READING, is_read.wait_for(|read| *read)).await);
     }
 
+    /// The models as they are at this moment; those that are still being read are told as such.
+    pub(crate) fn known(&self) -> Vec<EmbeddingModel> {
+        self.begin();
+        let held = self.0.held.read();
+        held.iter().map(|(known, held)| self.0.described(known, held)).collect()
+    }
+
     /// The model itself, by which tokens are counted; none where it is not ready.
     pub(crate) fn model(&self, id: &str) -> Option<Arc<Model>> {
         self.begin();

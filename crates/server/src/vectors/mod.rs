@@ -30,7 +30,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use self::chunker::ModelChunker;
-use self::embedder::BuiltInModels;
+pub(crate) use self::embedder::BuiltInModels;
 use self::extractor::ProcessExtractor;
 use self::index::EmbeddedIndex;
 use self::limits::LicensedQuotas;
@@ -158,6 +158,11 @@ impl Vectors {
         let is_worker = config.roles.iter().any(|role| role == "vector");
         let executor: Arc<dyn Executor> = self.ingestion.clone();
         is_worker.then_some(executor)
+    }
+
+    /// The embedding models of this node.
+    pub(crate) fn built_in(&self) -> BuiltInModels {
+        self.models.clone()
     }
 
     /// Tells that a deletion left something behind that goes in the background.

@@ -220,7 +220,6 @@ const LAYERS: &[Layer] = &[
             "heddle-policy",
             "heddle-usecase",
             "heddle-models",
-            "heddle-models-local",
             "heddle-models-wire",
             "heddle-egress",
         ],

@@ -196,28 +196,33 @@ fn memory(of: &Memory, observed: &Observed) -> to::DeploymentMemory {
     }
 }
 
-/// A deployment as whoever calls it sees it.
+/// Word of the type of a provider; of one that is there no more an empty one.
+fn word(provider: Option<ProviderKind>) -> String {
+    provider.map(|kind| kind.as_str().to_owned()).unwrap_or_default()
+}
+
+/// A deployment as whoever calls it sees it, with the type of its provider.
 #[must_use]
-pub fn callable(of: &Deployment, provider: ProviderKind) -> CallableModel {
+pub fn callable(of: &Deployment, provider: Option<ProviderKind>) -> CallableModel {
     CallableModel {
         id: of.alias.clone(),
         deployment_id: of.id.to_string(),
         capabilities: capabilities(&of.capabilities),
         context_length: of.context_length,
         dimensions: of.dimensions,
-        provider: provider.as_str().to_owned(),
+        provider: word(provider),
         state: deployment_state(of.state),
     }
 }
 
 /// Deployments as the list that OpenAI's clients read.
 #[must_use]
-pub fn openai_models<'a>(all: impl Iterator<Item = (&'a Deployment, ProviderKind)>) -> OpenAiModels {
-    let model = |(of, provider): (&Deployment, ProviderKind)| OpenAiModel {
+pub fn openai_models<'a>(all: impl Iterator<Item = (&'a Deployment, Option<ProviderKind>)>) -> OpenAiModels {
+    let model = |(of, provider): (&Deployment, Option<ProviderKind>)| OpenAiModel {
         id: of.alias.clone(),
         object: "model".to_owned(),
         created: of.created_at.micros().div_euclid(1_000_000),
-        owned_by: provider.as_str().to_owned(),
+        owned_by: word(provider),
     };
     OpenAiModels { object: "list".to_owned(), data: all.map(model).collect() }
 }

@@ -37,8 +37,3 @@ pub(crate) fn of_egress(error: &EgressError) -> Fault {
 pub(crate) fn unusable(phase: Phase, message: impl Into<String>) -> Fault {
     Fault { phase, kind: FaultKind::NotAllowed, message: message.into() }
 }
-
-/// A fault of what a provider answered.
-pub(crate) fn refused(phase: Phase, message: impl Into<String>) -> Fault {
-    Fault { phase, kind: FaultKind::Broken, message: message.into() }
-}

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use async_trait::async_trait;
-use bytes::Bytes;
 use futures::stream;
 use heddle_egress::{
     Egress, HeaderName, HeaderValue, Limits, Method, OutBody, OutRequest, OutStream, TlsChoice, header,
@@ -32,7 +31,7 @@ impl Providers {
     }
 
     /// Sends a request below an address with the connection's headers and its key, and gives the answer's head.
-    pub(crate) async fn send(
+    async fn send(
         &self,
         connection: &OpenModelConnection,
         base: &str,
@@ -60,7 +59,7 @@ impl Providers {
         let limits = Limits {
             connect: bounds.connect,
             first_byte: bounds.answer,
-            idle: bounds.total,
+            idle: bounds.between,
             total: bounds.total,
             body_bytes: bounds.body_bytes,
             unpacked_bytes: bounds.body_bytes,
@@ -71,11 +70,6 @@ impl Providers {
         let egress = self.egress.on_behalf_of(&connection.connection.tenant.to_string());
         egress.open(out).await.map_err(|error| of_egress(&error))
     }
-
-    /// The whole body of an answer.
-    pub(crate) async fn whole(body: &mut OutBody) -> Result<Bytes, Fault> {
-        body.whole().await.map_err(|error| of_egress(&error))
-    }
 }
 
 #[async_trait]
@@ -83,12 +77,11 @@ impl Upstream for Providers {
     async fn exchange(
         &self,
         connection: &OpenModelConnection,
+        base: &str,
         request: UpstreamRequest,
         bounds: Exchange,
     ) -> Result<Reply, Fault> {
-        let unset = || unusable(Phase::Request, "the connection has no address");
-        let base = connection.base_url().ok_or_else(unset)?.to_owned();
-        let OutStream { status, headers, body, .. } = self.send(connection, &base, request, bounds).await?;
+        let OutStream { status, headers, body, .. } = self.send(connection, base, request, bounds).await?;
         let texts = headers.iter().filter_map(|(name, value)| {
             Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
         });

@@ -39,6 +39,7 @@ use crate::edge::{Edge, descriptors};
 use crate::error::StartError;
 use crate::identity::{self, FirstStart};
 use crate::last_write::LastWrite;
+use crate::models::{ModelParts, Models};
 use crate::outside::Outside;
 use crate::people::People;
 use crate::sign_ins::SignIns;
@@ -131,8 +132,30 @@ impl Composition {
             egress: &outside.egress,
             node: crate::node::id(&config.data_dir),
         })?;
-        let parts =
-            Parts { db, denials, identity, audit, sign_ins, clock, compute, outside, vectors, stop: stopped };
+        let models = Models::open(ModelParts {
+            config: &config,
+            db: &db,
+            identity: &identity,
+            clock: &clock,
+            compute: &compute,
+            egress: &outside.egress,
+            keyring: &outside.keyring,
+            embedding: vectors.vectors.built_in(),
+        });
+        models.write_usage();
+        let parts = Parts {
+            db,
+            denials,
+            identity,
+            audit,
+            sign_ins,
+            clock,
+            compute,
+            outside,
+            vectors,
+            models,
+            stop: stopped,
+        };
         let app = compose(config, parts);
         let mut core = Self { app, first: FirstStart::default(), data, stop, tasks: Vec::new(), node: None };
         core.first = identity::first_start(&core.app).await?;
@@ -154,6 +177,8 @@ impl Composition {
         let stopped = &self.app.stop;
         if self.app.config.background {
             self.tasks = self.app.worker.start(stopped);
+            let permit: Arc<dyn Permit> = Arc::new(LicencePermit(Arc::clone(&self.app.identity)));
+            self.tasks.push(tokio::spawn(Arc::clone(&self.app.models).keep(permit, stopped.clone())));
             if self.app.config.roles.iter().any(|role| role == "vector") {
                 self.app.vectors.warm_up();
                 let permit: Arc<dyn Permit> = Arc::new(LicencePermit(Arc::clone(&self.app.identity)));
@@ -192,6 +217,7 @@ impl Composition {
         let _ = self.stop.send(true);
         self.app.runs.end_waits();
         self.app.denials.close().await;
+        self.app.models.flush().await;
         for task in self.tasks {
             let _ = tokio::time::timeout(Duration::from_secs(3), task).await;
         }
@@ -222,6 +248,7 @@ struct Parts {
     compute: Arc<ComputePool>,
     outside: Outside,
     vectors: Composed,
+    models: Arc<Models>,
     stop: watch::Receiver<bool>,
 }
 
@@ -277,8 +304,9 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
     let quotas = licensed::quotas(&config, &parts.identity);
     let hub = Arc::new(EventNotifier::default());
     let drafts = definition_store(&parts, &quotas);
-    let (ports, models) = run_ports(&config, &parts, &quotas, &hub, &drafts);
-    let Parts { db, denials, identity, audit, sign_ins, clock, compute, outside, vectors, stop } = parts;
+    let (ports, versions) = run_ports(&config, &parts, &quotas, &hub, &drafts);
+    let Parts { db, denials, identity, audit, sign_ins, clock, compute, outside, vectors, models, stop } =
+        parts;
     let shared = db.postgres().is_some();
     let store = Arc::clone(&ports.runs);
     let (ids, directory) = (Arc::clone(&ports.ids), Arc::clone(&ports.directory));
@@ -309,7 +337,7 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
     let case_types = CaseTypes::new(drafts.clone(), Arc::clone(&directory), Arc::clone(&ids), bell)
         .with_meaning(Meaning { manual_by_default: config.manual_activation_default })
         .with_compute(compute.clone());
-    let definitions = Definitions::new(drafts, ids, &models, hub.clone(), directory)
+    let definitions = Definitions::new(drafts, ids, &versions, hub.clone(), directory)
         .with_previews(previews(&config))
         .with_budget(config.budget);
     let edge = Edge::new(config.edge, config.trusted_proxies.clone(), descriptors::raise());
@@ -325,6 +353,7 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
         hooks: outside.hooks,
         webhook_changes: deliveries.changes,
         vectors: vectors.vectors,
+        models,
         blobs: vectors.blobs,
         egress: outside.egress,
         keyring: outside.keyring,

@@ -12,7 +12,7 @@ use heddle_model_faces::literals::capability_of;
 use heddle_models::GatewayError;
 use heddle_models::gateway::{CallJournal, CallReport};
 use heddle_models::ports::DeploymentFilter;
-use heddle_models::records::CallOutcome;
+use heddle_models::records::{CallOutcome, Deployment};
 use heddle_models_wire::{ChatRequest, EmbeddingRequest};
 use heddle_policy::capability::{DeploymentChat, DeploymentEmbed, ModelList};
 use heddle_policy::{AuthorizedList, OnNamed, RequestContext};
@@ -166,7 +166,9 @@ pub(crate) async fn models(call: Call<ops::ListModels>) -> HandlerResult {
     }
     let page = page(query.limit, query.cursor);
     let found = call.app.models.listing.list(&call.authorized, &call.context, &filter, &page).await?;
-    Response::list(found, page.limit, |model| faces::callable(&model.deployment, model.provider))
+    let kinds = call.app.models.providers(call.context.tenant(), &found.items).await?;
+    let kind = |model: &Deployment| kinds.get(&model.connection_id).copied();
+    Response::list(found, page.limit, |model| faces::callable(&model, kind(&model)))
 }
 
 /// GET /v1/models
@@ -192,6 +194,7 @@ async fn all_models(
             None => break,
         }
     }
-    let listed = models.iter().map(|model| (&model.deployment, model.provider));
+    let kinds = app.models.providers(context.tenant(), &models).await?;
+    let listed = models.iter().map(|model| (model, kinds.get(&model.connection_id).copied()));
     Response::json(200, &faces::openai_models(listed))
 }

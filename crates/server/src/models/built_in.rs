@@ -28,6 +28,8 @@ pub(super) struct BuiltIn {
     embedding: BuiltInModels,
     compute: Arc<dyn Compute>,
     clock: Arc<ServerClock>,
+    /// Whether organisations have them.
+    offered: bool,
 }
 
 impl BuiltIn {
@@ -36,8 +38,9 @@ impl BuiltIn {
         embedding: BuiltInModels,
         compute: Arc<dyn Compute>,
         clock: Arc<ServerClock>,
+        offered: bool,
     ) -> Self {
-        Self { embedding, compute, clock }
+        Self { embedding, compute, clock, offered }
     }
 }
 
@@ -83,6 +86,9 @@ fn extractive() -> LocalModel {
 #[async_trait]
 impl LocalModels for BuiltIn {
     fn models(&self) -> Vec<LocalModel> {
+        if !self.offered {
+            return Vec::new();
+        }
         self.embedding.known().into_iter().map(embedding).chain([extractive()]).collect()
     }
 

@@ -108,8 +108,10 @@ impl Reader {
                 self.last(told)
             }
             Turn::Came(None) => return None,
-            Turn::Due if self.may_go_on().await => Bytes::from_static(PING),
-            Turn::Due => return None,
+            Turn::Due => match self.may_go_on().await {
+                true => Bytes::from_static(PING),
+                false => return None,
+            },
             Turn::Stopped => {
                 let detail = Detail::new("stopping", "The server stops.");
                 let told = self.failure(ApiError::because(ErrorCode::DependencyUnavailable, detail).into());

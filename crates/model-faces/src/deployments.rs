@@ -7,7 +7,7 @@ use heddle_kernel::{ModelConnectionId, ModelDeploymentId, Patch, Revision};
 use heddle_models::records::{Defaults, Deployment, Memory, Observed, PriceTable};
 use heddle_models::types::ProviderKind;
 use heddle_models::{
-    DeploymentPatch, Imported, ImportedModel, NewDeployment, NewImport, NewPrices, SkippedModel,
+    DeploymentPatch, Imported, ImportedModel, NewDeployment, NewImport, NewPrices, SkippedModel, SyncOutcome,
 };
 use heddle_usecase::{Problem, UseCaseError};
 
@@ -225,4 +225,31 @@ pub fn openai_models<'a>(all: impl Iterator<Item = (&'a Deployment, Option<Provi
         owned_by: word(provider),
     };
     OpenAiModels { object: "list".to_owned(), data: all.map(model).collect() }
+}
+
+/// Outcome of bringing deployments in line with what runs locally, as it is shown.
+#[must_use]
+pub fn synced(of: &SyncOutcome) -> to::LocalSync {
+    let one = |of: &Deployment| to::SyncedDeployment {
+        id: of.id.to_string(),
+        alias: of.alias.clone(),
+        connection_id: of.connection_id.to_string(),
+        model: of.model.clone(),
+    };
+    to::LocalSync {
+        dry_run: of.dry_run,
+        created: of.created.iter().map(one).collect(),
+        updated: of.updated.iter().map(one).collect(),
+        missing: of.missing.iter().map(one).collect(),
+        deleted: of.deleted.iter().map(ToString::to_string).collect(),
+        unchanged: of.unchanged,
+        unreached: of
+            .unreached
+            .iter()
+            .map(|one| to::UnreachedRuntime {
+                connection_id: one.connection.to_string(),
+                message: one.message.clone(),
+            })
+            .collect(),
+    }
 }

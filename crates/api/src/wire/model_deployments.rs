@@ -152,11 +152,10 @@ response! {
         updated_by: String,
     }
 
-    /// A deployment that was brought in line.
+    /// A deployment that was brought in line, or would be.
     struct SyncedDeployment {
-        /// Stable identifier; null where it would be made.
-        #[schema(required = true)]
-        id: Option<String>,
+        /// Stable identifier; of one that would be made another one than it will have.
+        id: String,
         /// Name that callers use.
         alias: String,
         /// Connection over which it is called.
@@ -165,21 +164,31 @@ response! {
         model: String,
     }
 
+    /// A runtime that did not answer.
+    struct UnreachedRuntime {
+        /// Connection to it.
+        connection_id: String,
+        /// Reason, in words.
+        message: String,
+    }
+
     /// Outcome of bringing deployments in line with what runs locally.
     struct LocalSync {
-        /// Deployments that were made, or would be.
+        /// Whether nothing was changed, and this is what would be.
+        dry_run: bool,
+        /// Deployments that were made.
         created: Vec<SyncedDeployment>,
-        /// Deployments that were changed, or would be.
+        /// Deployments that were changed.
         updated: Vec<SyncedDeployment>,
         /// Deployments whose models are there no more.
         missing: Vec<SyncedDeployment>,
-        /// Deployments that were deleted, or would be.
-        pruned: Vec<SyncedDeployment>,
-        /// Number of those that are as they should be.
+        /// Identifiers of those among them that were deleted.
+        deleted: Vec<String>,
+        /// Number of deployments that are as they should be.
         #[schema(minimum = 0)]
         unchanged: u64,
-        /// Connections whose runtimes did not answer.
-        unreachable: Vec<String>,
+        /// Runtimes that did not answer.
+        unreached: Vec<UnreachedRuntime>,
     }
 
     /// What hangs on the revision of a model.

@@ -1,8 +1,7 @@
 //! Errors of calls of models to the errors of the API.
 
 use heddle_api::{ApiError, Detail, ErrorCode};
-use heddle_models::GatewayError;
-use heddle_models::gateway::ProviderFault;
+use heddle_models::{GatewayError, ProviderFault};
 use heddle_models::records::BudgetScope;
 use heddle_models_wire::{Failure as Class, WireError};
 

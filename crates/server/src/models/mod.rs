@@ -15,15 +15,15 @@ use heddle_connections::ports::Sealer as _;
 use heddle_egress::Egress;
 use heddle_identity::Identity;
 use heddle_kernel::{Clock, IdSource, ModelConnectionId, TenantId};
-use heddle_models::gateway::{GatewayPorts, GatewaySettings, LedgerWriter};
 use heddle_models::ports::{
     BoundsSource, Dependents, LocalModels, ModelStore, Random, Runtimes, Upstream, UsageStore,
 };
 use heddle_models::records::Deployment;
 use heddle_models::types::ProviderKind;
 use heddle_models::{
-    Catalogue, CataloguePorts, ConnectionPorts, DeploymentPorts, Deployments, Gateway, LocalSync,
-    ModelConnections, Models as Listing, Reconciler, Residency, ResidencyPorts, Usage, WireRuntimes,
+    Catalogue, CataloguePorts, ConnectionPorts, DeploymentPorts, Deployments, Gateway, GatewayPorts,
+    GatewaySettings, LedgerWriter, LocalSync, ModelConnections, Models as Listing, Residency, ResidencyPorts,
+    SyncPorts, Usage, WireRuntimes,
 };
 use heddle_providers::Providers;
 use heddle_runtime::{ComputePool, Permit, RandomIds, ServerClock, system_random};
@@ -70,7 +70,6 @@ pub(crate) struct Models {
     pub gateway: Gateway,
     store: Arc<SqlModelStore>,
     clock: Arc<ServerClock>,
-    reconciler: Reconciler,
     usage_days: u32,
     /// Writer of the ends of calls, until somebody runs it.
     writer: Mutex<Option<LedgerWriter>>,
@@ -94,7 +93,7 @@ struct Spread;
 impl Random for Spread {
     fn fraction(&self) -> f64 {
         // Thirty-two bits are exact in a number of 64.
-        f64::from(u32::try_from(system_random() >> 32).unwrap_or_default()) / 4_294_967_296.0
+        f64::from(u32::try_from(system_random() & u64::from(u32::MAX)).unwrap_or_default()) / 4_294_967_296.0
     }
 }
 
@@ -136,13 +135,14 @@ impl Models {
             },
             GatewaySettings::default(),
         );
-        let residency_ports = ResidencyPorts {
+        let residency = Residency::new(ResidencyPorts {
             store: store.clone(),
             opening: opening.clone(),
             runtimes: runtimes.clone(),
             dependents: dependents.clone(),
+            bounds: bounds.clone(),
             clock: time,
-        };
+        });
         Arc::new(Self {
             connections,
             catalogue: Catalogue::new(CataloguePorts {
@@ -154,13 +154,20 @@ impl Models {
             }),
             deployments: Deployments::new(DeploymentPorts {
                 store: store.clone(),
-                dependents,
+                dependents: dependents.clone(),
                 bounds: bounds.clone(),
                 ids: ids.clone(),
             }),
-            residency: Residency::new(residency_ports.clone()),
-            reconciler: Reconciler::new(residency_ports),
-            local: LocalSync::new(CataloguePorts { store: store.clone(), opening, runtimes, bounds, ids }, local),
+            residency,
+            local: LocalSync::new(SyncPorts {
+                store: store.clone(),
+                opening,
+                runtimes,
+                local,
+                dependents,
+                bounds,
+                ids,
+            }),
             listing: Listing::new(store),
             usage: Usage::new(spent, gateway.clone()),
             gateway,
@@ -234,10 +241,13 @@ impl Models {
     pub(crate) async fn keep(self: Arc<Self>, permit: Arc<dyn Permit>, mut stopped: watch::Receiver<bool>) {
         let work = async {
             let mut tidied: Option<tokio::time::Instant> = None;
-            self.reconciler.begin().await;
+            let (reconciler, mut at_start) = (self.residency.reconciler(), true);
             loop {
                 if permit.may_work() {
-                    self.reconciler.run_once().await;
+                    match reconciler.run_once(at_start).await {
+                        Ok(_) => at_start = false,
+                        Err(error) => tracing::debug!(%error, "the residency of models is looked at later"),
+                    }
                     if tidied.is_none_or(|at| at.elapsed() >= TIDY) {
                         tidied = Some(tokio::time::Instant::now());
                         self.tidy().await;

@@ -144,11 +144,13 @@ pub struct ModelSettings {
     pub usage_days: u32,
     /// Whether organisations have the models inside the service.
     pub built_in: bool,
+    /// Whether the demo has deployments of the models inside the service.
+    pub demo: bool,
 }
 
 impl Default for ModelSettings {
     fn default() -> Self {
-        Self { limits: ModelLimits::default(), deployments: 1_000, usage_days: 90, built_in: true }
+        Self { limits: ModelLimits::default(), deployments: 1_000, usage_days: 90, built_in: true, demo: true }
     }
 }
 

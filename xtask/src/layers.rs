@@ -227,7 +227,14 @@ const LAYERS: &[Layer] = &[
     // Wire types of models to those of the use cases and back, apart from the server.
     Layer {
         name: "heddle-model-faces",
-        knows: &["heddle-kernel", "heddle-policy", "heddle-usecase", "heddle-models", "heddle-models-wire", "heddle-api"],
+        knows: &[
+            "heddle-kernel",
+            "heddle-policy",
+            "heddle-usecase",
+            "heddle-models",
+            "heddle-models-wire",
+            "heddle-api",
+        ],
     },
     // Keys and ids are numbers and names to it; the composition adapts it to the port of the area.
     Layer { name: "heddle-passages", knows: &[] },

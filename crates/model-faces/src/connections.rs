@@ -4,17 +4,15 @@ use heddle_api::wire::connections::{SecretState, SecretText};
 use heddle_api::wire::model_connections as to;
 use heddle_kernel::{Patch, Revision};
 use heddle_models::records::{
-    Budget, CatalogueModel, Capabilities, Capability, ConnectionSettings, Discovered, Limits, ModelConnection,
-    TestResult, Timeouts,
+    Budget, Capabilities, Capability, CatalogueModel, ConnectionSettings, Discovered, Limits,
+    ModelConnection, TestResult, Timeouts,
 };
 use heddle_models::types::{Provider, ProviderKind};
 use heddle_models::{ModelConnectionPatch, NewModelConnection, TestProbe};
 use heddle_usecase::UseCaseError;
 use heddle_usecase::secret::Secret;
 
-use crate::literals::{
-    budget_period, budget_period_of, capability, capability_of, family, test_phase,
-};
+use crate::literals::{budget_period, budget_period_of, capability, capability_of, family, test_phase};
 
 /// The type of a provider by its word.
 ///

@@ -2,9 +2,7 @@
 //! that a literal that one side lacks does not compile.
 
 use heddle_api::wire::{connections, model_connections, model_deployments, usage};
-use heddle_models::records::{
-    BudgetPeriod, Capability, DeploymentState, MemoryPolicy, Phase, UsageAxis,
-};
+use heddle_models::records::{BudgetPeriod, Capability, DeploymentState, MemoryPolicy, Phase, UsageAxis};
 use heddle_models_wire::Family;
 
 macro_rules! alike {

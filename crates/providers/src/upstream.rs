@@ -65,8 +65,11 @@ impl Providers {
             unpacked_bytes: bounds.body_bytes,
         };
         let scope = connection.connection.id.to_string();
-        let out =
-            out.with_body(request.body).with_limits(limits).with_tls(tls_choice(connection)?).with_scope(scope);
+        let out = out
+            .with_body(request.body)
+            .with_limits(limits)
+            .with_tls(tls_choice(connection)?)
+            .with_scope(scope);
         let egress = self.egress.on_behalf_of(&connection.connection.tenant.to_string());
         egress.open(out).await.map_err(|error| of_egress(&error))
     }
@@ -82,9 +85,9 @@ impl Upstream for Providers {
         bounds: Exchange,
     ) -> Result<Reply, Fault> {
         let OutStream { status, headers, body, .. } = self.send(connection, base, request, bounds).await?;
-        let texts = headers.iter().filter_map(|(name, value)| {
-            Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
-        });
+        let texts = headers
+            .iter()
+            .filter_map(|(name, value)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned())));
         Ok(Reply { status: status.as_u16(), headers: texts.collect(), body: pieces(body) })
     }
 }
@@ -106,8 +109,9 @@ fn own_name(name: &str) -> Result<HeaderName, Fault> {
 }
 
 fn own_value(name: &str, value: &str) -> Result<HeaderValue, Fault> {
-    let wrong =
-        |_illegal| unusable(Phase::Request, format!("`headers.{name}` has characters that no header can carry"));
+    let wrong = |_illegal| {
+        unusable(Phase::Request, format!("`headers.{name}` has characters that no header can carry"))
+    };
     HeaderValue::from_bytes(value.as_bytes()).map_err(wrong)
 }
 

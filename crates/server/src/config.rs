@@ -8,10 +8,10 @@ pub use heddle_blobs::S3Settings;
 pub use heddle_egress::AllowRule;
 pub use heddle_engine::Budget;
 pub use heddle_identity::{PlaceRules, ProviderRules};
+use heddle_kernel::Timestamp;
 pub use heddle_models::records::{
     Budget as ModelBudget, BudgetPeriod as ModelBudgetPeriod, Limits as ModelLimits,
 };
-use heddle_kernel::Timestamp;
 pub use heddle_oidc::{ClientAuthentication, ClientSecret, Settings as OidcSettings};
 pub use heddle_vectors::UploadBounds;
 pub use heddle_vectors::ports::Quotas as VectorQuotas;
@@ -150,7 +150,13 @@ pub struct ModelSettings {
 
 impl Default for ModelSettings {
     fn default() -> Self {
-        Self { limits: ModelLimits::default(), deployments: 1_000, usage_days: 90, built_in: true, demo: true }
+        Self {
+            limits: ModelLimits::default(),
+            deployments: 1_000,
+            usage_days: 90,
+            built_in: true,
+            demo: true,
+        }
     }
 }
 

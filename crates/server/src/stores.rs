@@ -26,7 +26,10 @@ pub(crate) fn migrations() -> Migrations {
 
 /// The store of identity, which asks the other areas before it deletes an organisation.
 pub(crate) fn identity(db: Db) -> IdentityStore {
-    IdentityStore::new(db, vec![Arc::new(WorkflowContents), Arc::new(VectorContents), Arc::new(ModelContents)])
+    IdentityStore::new(
+        db,
+        vec![Arc::new(WorkflowContents), Arc::new(VectorContents), Arc::new(ModelContents)],
+    )
 }
 
 /// Opens the configured database, or the one file of the data directory.

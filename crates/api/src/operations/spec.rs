@@ -183,7 +183,9 @@ impl Area {
             Self::Platform => "The documents and the test clock.",
             Self::Camunda7 => "Workers written for the external tasks of Camunda 7.",
             Self::Camunda8 => "Workers and callers written for the REST interface of Camunda 8.",
-            Self::OpenAi => "Clients written for the interface of OpenAI: chat completions, embeddings, models.",
+            Self::OpenAi => {
+                "Clients written for the interface of OpenAI: chat completions, embeddings, models."
+            }
         }
     }
 }

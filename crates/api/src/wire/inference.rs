@@ -22,11 +22,12 @@ words! {
 /// Options of a stream.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, ToSchema)]
 pub struct StreamOptions {
-    /// Whether the last piece tells the usage; it does when absent.
+    /// Whether the last piece tells the usage; when absent it does at `/api/chat` and does not at `/v1`.
     pub include_usage: Option<bool>,
 }
 
-/// A question to a model, as OpenAI's chat completions have it. Members beside these go to the provider as they came.
+/// A question to a model, as OpenAI's chat completions have it. Members beside these go to the provider as they came. `Debug`
+/// shows no prompt.
 #[derive(Clone, PartialEq, Deserialize, ToSchema)]
 #[schema(examples(json!({"model": "small", "messages": [{"role": "user", "content": "What is a loom?"}]})))]
 pub struct ChatRequest {
@@ -77,7 +78,7 @@ pub struct ChatRequest {
     pub user: Option<String>,
 }
 
-/// Texts to embed, as OpenAI's interface has them.
+/// Texts to embed, as OpenAI's interface has them. `Debug` shows no text.
 #[derive(Clone, PartialEq, Deserialize, ToSchema)]
 #[schema(examples(json!({"model": "embedding", "input": ["What is a loom?", "A loom weaves."]})))]
 pub struct EmbeddingsRequest {
@@ -105,6 +106,19 @@ words! {
         Base64 = "base64",
     }
 }
+
+/// Declares types whose `Debug` shows the model alone.
+macro_rules! silent {
+    ($($name:ident),+) => {$(
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!($name)).field("model", &self.model).finish_non_exhaustive()
+            }
+        }
+    )+};
+}
+
+silent!(ChatRequest, EmbeddingsRequest);
 
 /// Declares bodies that are checked by their schema and kept as they came: what the schema does not name passes untouched.
 macro_rules! kept_bodies {
@@ -248,7 +262,7 @@ pub struct ChatCompletion {
     /// Second of the answer, since 1970.
     #[schema(minimum = 0)]
     pub created: u64,
-    /// The deployment that answered, as it was named.
+    /// The model, as its provider names it.
     pub model: String,
     /// The answers.
     pub choices: Vec<ChatChoice>,
@@ -289,7 +303,7 @@ pub struct Embeddings {
     pub object: String,
     /// The vectors.
     pub data: Vec<Embedding>,
-    /// The deployment that answered, as it was named.
+    /// The model, as its provider names it.
     pub model: String,
     /// Tokens.
     pub usage: EmbeddingUsage,
@@ -323,7 +337,8 @@ mod tests {
 
     #[test]
     fn what_no_member_names_is_kept_and_no_prompt_shows_itself() {
-        let body = br#"{"model":"m","messages":[{"role":"user","content":"canary"}],"reasoning_effort":"high"}"#;
+        let body =
+            br#"{"model":"m","messages":[{"role":"user","content":"canary"}],"reasoning_effort":"high"}"#;
         let read = ChatBody::read(MediaType::Json, body).unwrap();
         assert_eq!(read.bytes, body);
         assert!(!format!("{read:?}").contains("canary"), "{read:?}");

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use heddle_api::contract::MediaType;
 use heddle_api::operations::{
     Area, BodyMedia, COMPLETION_LIMIT, CREDENTIALS_LIMIT, DEFINITION_LIMIT, Document, INFERENCE_LIMIT,
-    JSON_LIMIT, Method,
-    OperationId, OutputKind, Security, TRANSPORT_STATUSES, source_digest,
+    JSON_LIMIT, Method, OperationId, OutputKind, Security, TRANSPORT_STATUSES, source_digest,
 };
 
 use crate::support::{BODIES, body_schema};

@@ -38,7 +38,11 @@ pub(crate) async fn types(client: &Client, as_json: bool) -> Result<()> {
     Ok(())
 }
 
-pub(crate) async fn connections(client: &Client, options: &ListModelConnections, as_json: bool) -> Result<()> {
+pub(crate) async fn connections(
+    client: &Client,
+    options: &ListModelConnections,
+    as_json: bool,
+) -> Result<()> {
     let query = Query::default().maybe("type", options.kind.as_deref()).maybe("q", options.query.as_deref());
     let rows = client.list(CONNECTIONS, &query, options.limit).await?;
     if as_json {
@@ -261,9 +265,8 @@ pub(crate) async fn usage(client: &Client, options: &ShowUsage, as_json: bool) -
         output::json(&json!({ "usage": rows }));
         return Ok(());
     }
-    let number = |row: &Value, name: &str| {
-        row.get(name).and_then(Value::as_i64).unwrap_or_default().to_string()
-    };
+    let number =
+        |row: &Value, name: &str| row.get(name).and_then(Value::as_i64).unwrap_or_default().to_string();
     let cells = |row: &Value| {
         [
             text(row, "/key").to_owned(),

@@ -17,7 +17,8 @@ pub(super) const KEYS: &[Key] = &[
                requestsPerMinute, tokensPerMinute, concurrency, queueTimeoutMs.",
         secret: false,
         set: |config, text| {
-            config.models.limits = ModelLimits { budget: config.models.limits.budget.clone(), ..limits(text)? };
+            config.models.limits =
+                ModelLimits { budget: config.models.limits.budget.clone(), ..limits(text)? };
             Ok(())
         },
         show: |config| shown_limits(&config.models.limits),
@@ -91,7 +92,10 @@ fn pairs(text: &str) -> Result<Vec<(&str, &str)>> {
         }
     };
     parts.clone().try_for_each(pair)?;
-    Ok(parts.filter_map(|part| part.split_once('=')).map(|(name, value)| (name.trim(), value.trim())).collect())
+    Ok(parts
+        .filter_map(|part| part.split_once('='))
+        .map(|(name, value)| (name.trim(), value.trim()))
+        .collect())
 }
 
 fn budget(text: &str) -> Result<Option<ModelBudget>> {
@@ -107,7 +111,8 @@ fn budget(text: &str) -> Result<Option<ModelBudget>> {
         match name {
             "period" => {
                 let period = ModelBudgetPeriod::parse(value);
-                made.period = period.with_context(|| format!("`period={value}`: `day` or `month` is needed"))?;
+                made.period =
+                    period.with_context(|| format!("`period={value}`: `day` or `month` is needed"))?;
             }
             "costMicros" => made.cost_micros = Some(number()?),
             "tokens" => made.tokens = Some(number()?),
@@ -172,6 +177,9 @@ mod tests {
         std::fs::write(&file, "[models]\nbudget = \"tokens=7\"\nlimits = \"concurrency=2\"\n").unwrap();
         let effective = Effective::load(Some(&file), &[], &[]).unwrap();
         let limits = &effective.config.models.limits;
-        assert_eq!((limits.concurrency, limits.budget.as_ref().and_then(|one| one.tokens)), (Some(2), Some(7)));
+        assert_eq!(
+            (limits.concurrency, limits.budget.as_ref().and_then(|one| one.tokens)),
+            (Some(2), Some(7))
+        );
     }
 }

@@ -70,7 +70,8 @@ fn extractive() -> LocalModel {
     LocalModel {
         entry: CatalogueEntry {
             model: answerer::MODEL.to_owned(),
-            display_name: "Sentences of the passages that come with a question (no language model)".to_owned(),
+            display_name: "Sentences of the passages that come with a question (no language model)"
+                .to_owned(),
             capabilities: Capabilities::of([Capability::Chat, Capability::Stream]),
             context_length: u32::try_from(answerer::CONTEXT).ok(),
             dimensions: None,
@@ -154,7 +155,10 @@ fn read(request: &ChatRequest) -> Result<(Vec<answerer::Message>, answerer::Opti
         ResponseFormat::Text => false,
         ResponseFormat::JsonObject => true,
         ResponseFormat::JsonSchema(_) => {
-            return Err(WireError::member("response_format", "can't be a schema: the answer has one of its own"));
+            return Err(WireError::member(
+                "response_format",
+                "can't be a schema: the answer has one of its own",
+            ));
         }
     };
     let mut stop = Vec::new();

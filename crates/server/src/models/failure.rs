@@ -1,8 +1,8 @@
 //! Errors of calls of models to the errors of the API.
 
 use heddle_api::{ApiError, Detail, ErrorCode};
-use heddle_models::{GatewayError, ProviderFault};
 use heddle_models::records::BudgetScope;
+use heddle_models::{GatewayError, ProviderFault};
 use heddle_models_wire::{Failure as Class, WireError};
 
 use crate::failure::Failure;

@@ -180,7 +180,9 @@ fn frame(json: &[u8]) -> Bytes {
     whole.put_slice(b"data: ");
     match json.iter().any(|byte| matches!(byte, b'\n' | b'\r')) {
         false => whole.put_slice(json),
-        true => whole.extend(json.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte })),
+        true => {
+            whole.extend(json.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }))
+        }
     }
     whole.put_slice(b"\n\n");
     whole.freeze()

@@ -82,7 +82,8 @@ async fn a_stream_that_breaks_ends_with_an_error_and_without_done() {
             assert_eq!(said(&told), "It ", "{alias}: {told:?}");
             let last = told.last().unwrap();
             assert!(last.contains("\"error\"") && !last.contains("[DONE]"), "{alias}: {last}");
-            let broke = word == "providerTimeout" || last.contains(word) || last.contains("providerUnavailable");
+            let broke =
+                word == "providerTimeout" || last.contains(word) || last.contains("providerUnavailable");
             assert!(broke, "{alias}: {last}");
         }
         app.stop().await;
@@ -167,7 +168,10 @@ async fn a_request_that_is_wrong_is_told_with_its_place() {
             let answer = app.admin.post("/api/chat", body.clone()).await.expect(400);
             assert_eq!(answer.fields(), [member]);
             let bare = app.admin.post("/v1/chat/completions", body).await.expect(400).json();
-            assert_eq!((&bare["error"]["param"], &bare["error"]["type"]), (&json!(member), &json!("invalid_request_error")));
+            assert_eq!(
+                (&bare["error"]["param"], &bare["error"]["type"]),
+                (&json!(member), &json!("invalid_request_error"))
+            );
         }
         assert!(provider.asked().is_empty(), "nothing of it was sent");
         app.stop().await;

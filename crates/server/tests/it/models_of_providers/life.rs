@@ -37,8 +37,10 @@ async fn a_connection_is_made_tried_changed_and_deleted_and_never_shows_its_key(
         assert_eq!(listed[0]["model"], "text-embedding-small");
         let import = json!({ "models": [{ "model": "large", "alias": "big" }, { "model": "gone" }] });
         let imported = admin.post(&format!("{at}/models/import"), import).await.expect(201).data();
-        assert_eq!((&imported["imported"][0]["alias"], &imported["skipped"][0]["reason"]),
-            (&json!("big"), &json!("unknownModel")));
+        assert_eq!(
+            (&imported["imported"][0]["alias"], &imported["skipped"][0]["reason"]),
+            (&json!("big"), &json!("unknownModel"))
+        );
 
         // A key never goes to another address than the one that it was given for.
         let elsewhere = json!({ "baseUrl": "http://127.0.0.1:9/v1" });
@@ -46,7 +48,10 @@ async fn a_connection_is_made_tried_changed_and_deleted_and_never_shows_its_key(
         assert!(refused.text().contains("secretNeeded"), "{}", refused.text());
         let changed = admin.patch(&at, json!({ "enabled": false, "revision": 1 })).await.expect(200);
         assert_eq!(changed.header("etag"), "\"2\"");
-        let _ = admin.patch(&at, json!({ "enabled": true, "revision": 1 })).await.refused(409, "revisionMismatch");
+        let _ = admin
+            .patch(&at, json!({ "enabled": true, "revision": 1 }))
+            .await
+            .refused(409, "revisionMismatch");
         let off = admin.post("/api/chat", question("big")).await;
         let _ = off.refused(409, "disabled");
 
@@ -56,7 +61,9 @@ async fn a_connection_is_made_tried_changed_and_deleted_and_never_shows_its_key(
         let _ = admin.get(&at).await.expect(404);
         let events = admin.get("/api/audit-events?limit=200").await.expect(200);
         assert!(!events.text().contains(CANARY));
-        for action in ["model_connection.created", "model_connection.models_imported", "model_connection.deleted"] {
+        for action in
+            ["model_connection.created", "model_connection.models_imported", "model_connection.deleted"]
+        {
             assert!(events.text().contains(action), "{action}");
         }
         app.stop().await;
@@ -77,7 +84,8 @@ async fn a_deployment_is_made_changed_and_deleted() {
         assert_eq!((&shown["prices"]["version"], &shown["state"]), (&json!(1), &json!("ready")), "{shown}");
         let again = admin.post(&format!("{CONNECTIONS}/{connection}/deployments"), body).await;
         assert_eq!(again.refused(409, "notUnique")["details"][0]["field"], "alias");
-        let other = deploy(&admin, &connection, json!({ "model": "m", "alias": "second", "fallbacks": [id] })).await;
+        let other =
+            deploy(&admin, &connection, json!({ "model": "m", "alias": "second", "fallbacks": [id] })).await;
         let circle = admin.patch(&at, json!({ "fallbacks": [other] })).await;
         assert_eq!(circle.status, 400, "{}", circle.text());
         let _ = admin.delete(&at).await.refused(409, "inUse");

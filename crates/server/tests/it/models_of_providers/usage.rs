@@ -21,13 +21,19 @@ async fn each_call_is_counted_with_tokens_and_costs_and_nothing_of_it_is_told_el
         let _ = app.admin.post("/api/chat", question("small")).await.expect(200);
         let _ = app.admin.post("/v1/chat/completions", question("small")).await.expect(200);
         let day = row(&app, "day").await;
-        assert_eq!((&day["calls"], &day["inputTokens"], &day["outputTokens"]), (&json!(2), &json!(22), &json!(14)));
+        assert_eq!(
+            (&day["calls"], &day["inputTokens"], &day["outputTokens"]),
+            (&json!(2), &json!(22), &json!(14))
+        );
         // 11 tokens at one unit and 7 at two for each million, in millionths.
         assert_eq!(day["costMicros"], 2 * (11 + 14), "{day}");
         assert_eq!(row(&app, "deployment").await["key"], id);
         let events = app.admin.get("/api/audit-events?limit=200").await.expect(200).text();
         assert!(events.contains("model.chat_completed"));
-        assert!(!events.contains("canary") && !events.contains("What is a loom"), "no word of a call in the trail");
+        assert!(
+            !events.contains("canary") && !events.contains("What is a loom"),
+            "no word of a call in the trail"
+        );
         app.stop().await;
     });
 }

@@ -93,12 +93,20 @@ async fn providers_of_other_wires_are_asked_in_theirs() {
                 settings["apiKey"] = json!("a key of some length");
             }
             let connection = connect(&admin, kind, settings).await;
-            deploy(&admin, &connection, json!({ "model": "m", "alias": kind, "capabilities": ["chat", "stream"] }))
-                .await;
+            deploy(
+                &admin,
+                &connection,
+                json!({ "model": "m", "alias": kind, "capabilities": ["chat", "stream"] }),
+            )
+            .await;
             let answer = admin.post("/api/chat", question(kind)).await.expect(200).data();
             assert_eq!(answer["choices"][0]["message"]["content"], "It weaves.", "{kind}: {answer}");
             let usage = &answer["usage"];
-            assert_eq!((&usage["prompt_tokens"], &usage["completion_tokens"]), (&json!(8), &json!(2)), "{kind}");
+            assert_eq!(
+                (&usage["prompt_tokens"], &usage["completion_tokens"]),
+                (&json!(8), &json!(2)),
+                "{kind}"
+            );
             let asked = provider.last();
             assert!(asked.head.lines().next().unwrap().contains(path), "{kind}: {}", asked.head);
             assert!(asked.head.to_lowercase().contains(key), "{kind}: {}", asked.head);
@@ -138,7 +146,11 @@ async fn models_are_listed_as_each_kind_of_clients_reads_them() {
         assert_eq!((&own[0]["id"], &own[0]["deploymentId"]), (&json!("small"), &json!(id)));
         for path in ["/v1/models", "/api/models?format=openai"] {
             let list = app.admin.get(path).await.expect(200).json();
-            assert_eq!((&list["object"], &list["data"][0]["id"]), (&json!("list"), &json!("small")), "{path}");
+            assert_eq!(
+                (&list["object"], &list["data"][0]["id"]),
+                (&json!("list"), &json!("small")),
+                "{path}"
+            );
         }
         app.stop().await;
     });

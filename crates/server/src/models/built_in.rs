@@ -170,7 +170,7 @@ fn read(request: &ChatRequest) -> Result<(Vec<answerer::Message>, answerer::Opti
         Some(Ok(_) | Err(_)) => return Err(WireError::member("stop", "must be a text or a list of texts")),
         None => {}
     }
-    let messages = request.messages()?.iter().map(message).collect::<Result<_, _>>()?;
+    let messages = request.messages()?.iter().map(message).collect::<Result<Vec<_>, WireError>>()?;
     let most_tokens = request.max_tokens().and_then(|most| usize::try_from(most).ok());
     Ok((messages, answerer::Options { most_tokens, stop, json }))
 }

@@ -43,7 +43,7 @@ use crate::models::{ModelParts, Models};
 use crate::outside::Outside;
 use crate::people::People;
 use crate::sign_ins::SignIns;
-use crate::vectors::{Composed, VectorParts, Vectors};
+use crate::vectors::{BuiltInModels, Composed, VectorParts, Vectors};
 use crate::{licensed, stores};
 
 /// Bytes of runs that were committed last, which are kept for their next step.
@@ -123,15 +123,7 @@ impl Composition {
             Arc::new(AuditKeeper::new(chain, anchors, Arc::clone(&clock), config.audit_retention_days));
         let (stop, stopped) = watch::channel(false);
         let compute = Arc::new(ComputePool::start(ComputeOptions::default()).map_err(StartError::Threads)?);
-        let vectors = Vectors::open(&VectorParts {
-            config: &config,
-            db: &db,
-            identity: &identity,
-            clock: &clock,
-            compute: &compute,
-            egress: &outside.egress,
-            node: crate::node::id(&config.data_dir),
-        })?;
+        let built_in = BuiltInModels::of_node(&config);
         let models = Models::open(ModelParts {
             config: &config,
             db: &db,
@@ -140,8 +132,20 @@ impl Composition {
             compute: &compute,
             egress: &outside.egress,
             keyring: &outside.keyring,
-            embedding: vectors.vectors.built_in(),
+            embedding: built_in.clone(),
         });
+        let vectors = Vectors::open(&VectorParts {
+            config: &config,
+            db: &db,
+            identity: &identity,
+            clock: &clock,
+            compute: &compute,
+            egress: &outside.egress,
+            built_in: &built_in,
+            deployments: &models.store(),
+            gateway: &models.gateway,
+            node: crate::node::id(&config.data_dir),
+        })?;
         models.write_usage();
         let parts = Parts {
             db,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use heddle_api::Face;
 use heddle_api::openapi::{compatibility_json, contract_json, platform_json};
 use heddle_api::operations::{BodyMedia, Document, OperationId, OutputKind, Security, Selector};
 use serde_json::{Value, json};

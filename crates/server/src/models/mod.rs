@@ -178,6 +178,11 @@ impl Models {
         })
     }
 
+    /// Where deployments are kept.
+    pub(crate) fn store(&self) -> Arc<dyn ModelStore> {
+        self.store.clone()
+    }
+
     /// Types of the providers over whose connections deployments are called.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! Vector databases: the use cases over this node's index, models, readers of files and store of bytes.
 
 mod chunker;
+mod deployments;
 mod embedder;
 mod extractor;
 mod index;
@@ -16,11 +17,13 @@ use heddle_egress::Egress;
 use heddle_extract::{Limits, Ocr};
 use heddle_identity::Identity;
 use heddle_kernel::{Clock, IdSource};
+use heddle_models::Gateway;
+use heddle_models::ports::ModelStore;
 use heddle_runtime::{ComputePool, Permit, RandomIds, ServerClock};
 use heddle_store::Db;
 use heddle_store_vectors::{PassageIndexes, SqlVectorStore};
 use heddle_usecase::errand::Executor;
-use heddle_vectors::ports::{Blobs, Chunker, Embedder, Extractor, NodeIdentity, PassageIndex};
+use heddle_vectors::ports::{Blobs, Chunker, Embedder, Extractor, NodeIdentity, PassageIndex, Reranker};
 use heddle_vectors::{
     DatabasePorts, FilePorts, Indexer, IngestPorts, IngestSettings, Ingestion, IngestionJobs, QueryPorts,
     QuotaSource, VectorDatabases, VectorFiles, VectorQueries,
@@ -30,6 +33,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use self::chunker::ModelChunker;
+use self::deployments::WithDeployments;
 pub(crate) use self::embedder::BuiltInModels;
 use self::extractor::ProcessExtractor;
 use self::index::EmbeddedIndex;
@@ -71,6 +75,11 @@ pub(crate) struct VectorParts<'a> {
     pub clock: &'a Arc<ServerClock>,
     pub compute: &'a Arc<ComputePool>,
     pub egress: &'a Egress,
+    /// Models of this node.
+    pub built_in: &'a BuiltInModels,
+    /// Deployments of organisations, and the way to them.
+    pub deployments: &'a Arc<dyn ModelStore>,
+    pub gateway: &'a Gateway,
     pub node: Uuid,
 }
 
@@ -86,13 +95,23 @@ impl Vectors {
     /// # Errors
     /// `Vectors` when a directory can't be used, or the settings of the bucket make no address.
     pub(crate) fn open(parts: &VectorParts<'_>) -> Result<Composed, StartError> {
-        let VectorParts { config, db, identity, clock, compute, egress, node } = parts;
+        let VectorParts {
+            config,
+            db,
+            identity,
+            clock,
+            compute,
+            egress,
+            built_in,
+            deployments,
+            gateway,
+            node,
+        } = parts;
         let settings = &config.vectors;
         let folder = config.data_dir.join(FOLDER);
         let blobs = Arc::new(opened_blobs(config, clock, egress)?);
         let kept: Arc<dyn Blobs> = blobs.clone();
-        let models_dir = settings.model_dir.clone().unwrap_or_else(|| config.data_dir.join("models"));
-        let models = BuiltInModels::of(&models_dir, settings.model_threads);
+        let models = (*built_in).clone();
         let bytes = u64::from(settings.index_megabytes) << 20;
         let embedded = EmbeddedIndex::open(&folder.join("index"), bytes, (*compute).clone())?;
         let index: Arc<dyn PassageIndex> = Arc::new(PassageIndexes::new(db, Arc::new(embedded)));
@@ -104,7 +123,9 @@ impl Vectors {
         let extractor: Arc<dyn Extractor> =
             Arc::new(ProcessExtractor::new(reader, settings.workers, Arc::clone(&kept), limits, ocr));
         let chunker: Arc<dyn Chunker> = Arc::new(ModelChunker::new(models.clone()));
-        let embedder: Arc<dyn Embedder> = Arc::new(models.clone());
+        let all = WithDeployments::new(models.clone(), (*deployments).clone(), (*gateway).clone());
+        let (embedder, reranker): (Arc<dyn Embedder>, Arc<dyn Reranker>) =
+            (Arc::new(all.clone()), Arc::new(all));
         let quotas: Arc<dyn QuotaSource> = Arc::new(LicensedQuotas::new(settings.quotas, identity));
         let ids: Arc<dyn IdSource> = Arc::new(RandomIds);
         let time: Arc<dyn Clock> = (*clock).clone();
@@ -130,7 +151,7 @@ impl Vectors {
             store: store.clone(),
             passages: store.clone(),
             embedder: Arc::clone(&embedder),
-            reranker: None,
+            reranker: Some(reranker),
             indexer: indexer.clone(),
         });
         let ports = IngestPorts {
@@ -158,11 +179,6 @@ impl Vectors {
         let is_worker = config.roles.iter().any(|role| role == "vector");
         let executor: Arc<dyn Executor> = self.ingestion.clone();
         is_worker.then_some(executor)
-    }
-
-    /// The embedding models of this node.
-    pub(crate) fn built_in(&self) -> BuiltInModels {
-        self.models.clone()
     }
 
     /// Tells that a deletion left something behind that goes in the background.

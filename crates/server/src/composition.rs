@@ -114,8 +114,8 @@ impl Composition {
         let key = data.key(installed.is_some())?;
         let outside = Outside::open(&config, &data, &db, &clock).await?;
         let denials = Denials::start(store.clone());
-        let identity =
-            Arc::new(identity::open(&config, &store, &denials, key, &clock, outside.keyring.clone())?);
+        let identity = identity::open(&config, &store, &denials, key, &clock, outside.keyring.clone())?;
+        let identity = Arc::new(identity.with_counters(stores::counters(&db)));
         let sign_ins = SignIns::open(&config, &identity, &store, &outside.egress)?;
         let chain = AuditChain::new(store, &InstallationKey::new(key)?, clock.clone())?;
         let anchors = Anchors::open(&config.data_dir);

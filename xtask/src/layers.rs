@@ -229,7 +229,26 @@ const LAYERS: &[Layer] = &[
     Layer { name: "heddle-blobs", knows: &["heddle-kernel", "heddle-vectors", "heddle-egress"] },
     Layer {
         name: "heddle-providers",
-        knows: &["heddle-kernel", "heddle-policy", "heddle-usecase", "heddle-models", "heddle-egress"],
+        knows: &[
+            "heddle-kernel",
+            "heddle-policy",
+            "heddle-usecase",
+            "heddle-models",
+            "heddle-models-wire",
+            "heddle-egress",
+        ],
+    },
+    // Wire types of models to those of the use cases and back, apart from the server.
+    Layer {
+        name: "heddle-model-faces",
+        knows: &[
+            "heddle-kernel",
+            "heddle-policy",
+            "heddle-usecase",
+            "heddle-models",
+            "heddle-models-wire",
+            "heddle-api",
+        ],
     },
     // Keys and ids are numbers and names to it; the composition adapts it to the port of the area.
     Layer { name: "heddle-passages", knows: &[] },

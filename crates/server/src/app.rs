@@ -22,6 +22,7 @@ use crate::denials::Denials;
 use crate::edge::Edge;
 use crate::keyring::InstallationKeyring;
 use crate::last_write::LastWrite;
+use crate::models::Models;
 use crate::sign_ins::SignIns;
 use crate::vectors::Vectors;
 
@@ -49,6 +50,8 @@ pub struct App {
     pub(crate) webhook_changes: WebhookChanges,
     /// Vector databases.
     pub(crate) vectors: Arc<Vectors>,
+    /// Models.
+    pub(crate) models: Arc<Models>,
     /// The bytes of files.
     pub(crate) blobs: Arc<BlobStore>,
     /// The way out of the process.

@@ -41,10 +41,11 @@ use crate::edge::{Edge, descriptors};
 use crate::error::StartError;
 use crate::identity::{self, FirstStart};
 use crate::last_write::LastWrite;
+use crate::models::{ModelParts, Models};
 use crate::outside::Outside;
 use crate::people::People;
 use crate::sign_ins::SignIns;
-use crate::vectors::{Composed, VectorParts, Vectors};
+use crate::vectors::{BuiltInModels, Composed, VectorParts, Vectors};
 use crate::{licensed, stores};
 
 /// Bytes of runs that were committed last, which are kept for their next step.
@@ -115,8 +116,8 @@ impl Composition {
         let key = data.key(installed.is_some())?;
         let outside = Outside::open(&config, &data, &db, &clock).await?;
         let denials = Denials::start(store.clone());
-        let identity =
-            Arc::new(identity::open(&config, &store, &denials, key, &clock, outside.keyring.clone())?);
+        let identity = identity::open(&config, &store, &denials, key, &clock, outside.keyring.clone())?;
+        let identity = Arc::new(identity.with_counters(stores::counters(&db)));
         let sign_ins = SignIns::open(&config, &identity, &store, &outside.egress)?;
         let chain = AuditChain::new(store, &InstallationKey::new(key)?, clock.clone())?;
         let anchors = Anchors::open(&config.data_dir);
@@ -125,6 +126,17 @@ impl Composition {
         let (stop, stopped) = watch::channel(false);
         let compute = Arc::new(ComputePool::start(ComputeOptions::default()).map_err(StartError::Threads)?);
         let hub = Arc::new(EventNotifier::default());
+        let built_in = BuiltInModels::of_node(&config);
+        let models = Models::open(ModelParts {
+            config: &config,
+            db: &db,
+            identity: &identity,
+            clock: &clock,
+            compute: &compute,
+            egress: &outside.egress,
+            keyring: &outside.keyring,
+            embedding: built_in.clone(),
+        });
         let vectors = Vectors::open(&VectorParts {
             config: &config,
             db: &db,
@@ -133,8 +145,12 @@ impl Composition {
             compute: &compute,
             egress: &outside.egress,
             hub: &hub,
+            built_in: &built_in,
+            deployments: &models.store(),
+            gateway: &models.gateway,
             node: crate::node::id(&config.data_dir),
         })?;
+        models.write_usage();
         let parts = Parts {
             db,
             denials,
@@ -146,6 +162,7 @@ impl Composition {
             outside,
             hub,
             vectors,
+            models,
             stop: stopped,
         };
         let app = compose(config, parts);
@@ -169,6 +186,8 @@ impl Composition {
         let stopped = &self.app.stop;
         if self.app.config.background {
             self.tasks = self.app.worker.start(stopped);
+            let permit: Arc<dyn Permit> = Arc::new(LicencePermit(Arc::clone(&self.app.identity)));
+            self.tasks.push(tokio::spawn(Arc::clone(&self.app.models).keep(permit, stopped.clone())));
             if self.app.config.roles.iter().any(|role| role == "vector") {
                 self.app.vectors.warm_up();
                 let permit: Arc<dyn Permit> = Arc::new(LicencePermit(Arc::clone(&self.app.identity)));
@@ -207,6 +226,7 @@ impl Composition {
         let _ = self.stop.send(true);
         self.app.runs.end_waits();
         self.app.denials.close().await;
+        self.app.models.flush().await;
         for task in self.tasks {
             let _ = tokio::time::timeout(Duration::from_secs(3), task).await;
         }
@@ -238,6 +258,7 @@ struct Parts {
     outside: Outside,
     hub: Arc<EventNotifier>,
     vectors: Composed,
+    models: Arc<Models>,
     stop: watch::Receiver<bool>,
 }
 
@@ -307,9 +328,21 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
     let quotas = licensed::quotas(&config, &parts.identity);
     let hub = Arc::clone(&parts.hub);
     let drafts = definition_store(&parts, &quotas);
-    let (ports, models) = run_ports(&config, &parts, &quotas, &hub, &drafts);
-    let Parts { db, denials, identity, audit, sign_ins, clock, compute, outside, hub: _, vectors, stop } =
-        parts;
+    let (ports, versions) = run_ports(&config, &parts, &quotas, &hub, &drafts);
+    let Parts {
+        db,
+        denials,
+        identity,
+        audit,
+        sign_ins,
+        clock,
+        compute,
+        outside,
+        hub: _,
+        vectors,
+        models,
+        stop,
+    } = parts;
     let shared = db.postgres().is_some();
     let store = Arc::clone(&ports.runs);
     let (ids, directory) = (Arc::clone(&ports.ids), Arc::clone(&ports.directory));
@@ -341,7 +374,7 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
     let case_types = CaseTypes::new(drafts.clone(), Arc::clone(&directory), Arc::clone(&ids), bell)
         .with_meaning(Meaning { manual_by_default: config.manual_activation_default })
         .with_compute(compute.clone());
-    let definitions = Definitions::new(drafts, ids, &models, hub.clone(), directory)
+    let definitions = Definitions::new(drafts, ids, &versions, hub.clone(), directory)
         .with_previews(previews(&config))
         .with_budget(config.budget);
     let edge = Edge::new(config.edge, config.trusted_proxies.clone(), descriptors::raise());
@@ -357,6 +390,7 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
         hooks: outside.hooks,
         webhook_changes: deliveries.changes,
         vectors: vectors.vectors,
+        models,
         blobs: vectors.blobs,
         egress: outside.egress,
         keyring: outside.keyring,

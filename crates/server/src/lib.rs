@@ -33,6 +33,7 @@ mod keyring;
 mod last_write;
 mod licensed;
 mod local;
+mod models;
 mod modes;
 mod node;
 pub mod operator;
@@ -59,8 +60,8 @@ mod vectors;
 pub use command_line::{ACCOUNT_HEADER, ORGANIZATION_HEADER};
 pub use composition::Composition;
 pub use config::{
-    AllowRule, BlobPlace, Budget, ClientAuthentication, ClientSecret, Config, Durability, OidcSettings,
-    PlaceRules, ProviderRules, Quotas, S3Settings, SecretSetting, SignInProvider, UploadBounds, VectorQuotas,
+    AllowRule, BlobPlace, Budget, ClientAuthentication, ClientSecret, Config, Durability, ModelBudget,
+    ModelBudgetPeriod, ModelLimits, ModelSettings, OidcSettings, PlaceRules, ProviderRules, Quotas, S3Settings, SecretSetting, SignInProvider, UploadBounds, VectorQuotas,
     VectorSettings,
 };
 pub use data_dir::{DATABASE_FILE, DataDirError, KEY_FILE, KEYRING_FILE, MODELS_DIR};

@@ -6,9 +6,9 @@ use heddle_api::operations::{OperationId, ops};
 use crate::bind::{Handler, bind};
 use crate::handlers::{
     accounts, audit, authorization, camunda7, camunda8, case_events, case_types, cases, conformance,
-    connections, dead_letters, decisions, directory, groups, hooks, jobs, licence, platform, roles, runs,
-    sessions, sign_ins, tasks, transform, vector_databases, vector_files, vector_jobs, vector_query,
-    webhooks, workflows,
+    connections, dead_letters, decisions, directory, groups, hooks, inference, jobs, licence,
+    model_connections, model_deployments, model_residency, platform, roles, runs, sessions, sign_ins, tasks,
+    transform, vector_databases, vector_files, vector_jobs, vector_query, webhooks, workflows,
 };
 use crate::{organization_stream, stream};
 
@@ -120,6 +120,33 @@ pub(crate) fn handler(id: OperationId) -> Handler {
         Id::DeleteVectorFile => bind::<ops::DeleteVectorFile>(vector_files::delete),
         Id::UpdateVectorFile => bind::<ops::UpdateVectorFile>(vector_files::patch),
         Id::QueryVectorDatabase => bind::<ops::QueryVectorDatabase>(vector_query::query),
+
+        Id::ListModelProviderTypes => bind::<ops::ListModelProviderTypes>(model_connections::types),
+        Id::ListModelConnections => bind::<ops::ListModelConnections>(model_connections::list),
+        Id::CreateModelConnection => bind::<ops::CreateModelConnection>(model_connections::create),
+        Id::DeleteModelConnection => bind::<ops::DeleteModelConnection>(model_connections::delete),
+        Id::GetModelConnection => bind::<ops::GetModelConnection>(model_connections::get),
+        Id::UpdateModelConnection => bind::<ops::UpdateModelConnection>(model_connections::patch),
+        Id::ListProviderModels => bind::<ops::ListProviderModels>(model_connections::models),
+        Id::DiscoverModels => bind::<ops::DiscoverModels>(model_connections::discover),
+        Id::ImportModels => bind::<ops::ImportModels>(model_connections::import),
+        Id::TestModelConnection => bind::<ops::TestModelConnection>(model_connections::test),
+        Id::CreateDeployment => bind::<ops::CreateDeployment>(model_deployments::create),
+        Id::ListDeployments => bind::<ops::ListDeployments>(model_deployments::list),
+        Id::DeleteDeployment => bind::<ops::DeleteDeployment>(model_deployments::delete),
+        Id::GetDeployment => bind::<ops::GetDeployment>(model_deployments::get),
+        Id::UpdateDeployment => bind::<ops::UpdateDeployment>(model_deployments::patch),
+        Id::SyncLocalDeployments => bind::<ops::SyncLocalDeployments>(model_residency::sync),
+        Id::SetDeploymentMemory => bind::<ops::SetDeploymentMemory>(model_residency::memory),
+        Id::SetDeploymentPreload => bind::<ops::SetDeploymentPreload>(model_residency::preload),
+        Id::RefreshDeploymentRevision => bind::<ops::RefreshDeploymentRevision>(model_residency::refresh),
+        Id::ListModels => bind::<ops::ListModels>(inference::models),
+        Id::Chat => bind::<ops::Chat>(inference::chat),
+        Id::CreateEmbeddings => bind::<ops::CreateEmbeddings>(inference::embeddings),
+        Id::GetUsage => bind::<ops::GetUsage>(model_residency::usage),
+        Id::CreateChatCompletion => bind::<ops::CreateChatCompletion>(inference::chat_completion),
+        Id::CreateOpenAiEmbeddings => bind::<ops::CreateOpenAiEmbeddings>(inference::openai_embeddings),
+        Id::ListOpenAiModels => bind::<ops::ListOpenAiModels>(inference::openai_models),
 
         Id::ListConnections => bind::<ops::ListConnections>(connections::list),
         Id::CreateConnection => bind::<ops::CreateConnection>(connections::create),

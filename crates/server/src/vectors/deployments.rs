@@ -1,6 +1,6 @@
 //! Deployments of models for vector databases: embeddings beside the built-in models', and reranking.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use heddle_kernel::{ModelDeploymentId, TenantId, UserId};
@@ -27,36 +27,18 @@ const UNTOLD: &str = "untold";
 #[derive(Clone)]
 pub(crate) struct WithDeployments {
     built_in: BuiltInModels,
-    deployed: Arc<OnceLock<Deployed>>,
-}
-
-/// Deployments, and the gateway to them.
-struct Deployed {
     store: Arc<dyn ModelStore>,
     gateway: Gateway,
 }
 
 impl WithDeployments {
-    /// The built-in models; deployments come with [`Self::attach`].
-    pub(crate) fn new(built_in: BuiltInModels) -> Self {
-        Self { built_in, deployed: Arc::default() }
+    /// The built-in models, and the deployments of a store over a gateway.
+    pub(crate) fn new(built_in: BuiltInModels, store: Arc<dyn ModelStore>, gateway: Gateway) -> Self {
+        Self { built_in, store, gateway }
     }
 
-    /// Adds the deployments, once: they are put together behind the built-in models, which are among theirs.
-    pub(crate) fn attach(&self, store: Arc<dyn ModelStore>, gateway: Gateway) {
-        // A second time is a second composition of the same parts.
-        let _ = self.deployed.set(Deployed { store, gateway });
-    }
-
-    fn deployed(&self) -> Result<&Deployed, EmbedError> {
-        let missing = || EmbedError::Missing("this node has no deployments".to_owned());
-        self.deployed.get().ok_or_else(missing)
-    }
-}
-
-impl Deployed {
     /// Deployments over connections to providers; those of the built-in models are these themselves.
-    async fn of(&self, tenant: TenantId) -> Result<Vec<Deployment>, EmbedError> {
+    async fn deployed(&self, tenant: TenantId) -> Result<Vec<Deployment>, EmbedError> {
         let all = self.store.embedding_deployments(tenant).await.map_err(|error| unavailable(&error))?;
         let local = self.store.local_connections(tenant).await.map_err(|error| unavailable(&error))?;
         let is_built_in = |deployment: &Deployment| {
@@ -157,9 +139,7 @@ fn of_length_one(mut vector: Vec<f32>) -> Vec<f32> {
 impl Embedder for WithDeployments {
     async fn models(&self, tenant: TenantId) -> Result<Vec<EmbeddingModel>, EmbedError> {
         let mut all = self.built_in.models(tenant).await?;
-        if let Ok(deployed) = self.deployed() {
-            all.extend(deployed.of(tenant).await?.into_iter().map(described));
-        }
+        all.extend(self.deployed(tenant).await?.into_iter().map(described));
         Ok(all)
     }
 
@@ -173,8 +153,7 @@ impl Embedder for WithDeployments {
         let Ok(id) = model.id.parse::<ModelDeploymentId>() else {
             return self.built_in.embed(tenant, model, texts, priority).await;
         };
-        let deployed = self.deployed()?;
-        let deployment = match deployed.store.deployment(tenant, id).await {
+        let deployment = match self.store.deployment(tenant, id).await {
             Ok(deployment) => deployment,
             Err(StoreError::NotFound) => {
                 return Err(EmbedError::Missing("the deployment of the model is gone".to_owned()));
@@ -190,7 +169,7 @@ impl Embedder for WithDeployments {
             let request = EmbeddingRequest::of_texts(&deployment.alias, batch, None)
                 .map_err(|error| EmbedError::Refused(error.to_string()))?;
             let who = caller(tenant, "vector-database");
-            let answer = deployed.gateway.embed_as(&who, id, request, untold()).await;
+            let answer = self.gateway.embed_as(&who, id, request, untold()).await;
             let answer = answer.map_err(|error| of_gateway(&error))?;
             let read = answer.response.vectors().map_err(|error| EmbedError::Refused(error.to_string()))?;
             vectors.extend(read.into_iter().map(of_length_one));
@@ -208,8 +187,7 @@ impl Reranker for WithDeployments {
         query: &str,
         texts: &[String],
     ) -> Result<Vec<f32>, EmbedError> {
-        let deployed = self.deployed()?;
-        let id = match deployed.gateway.find(tenant, deployment).await {
+        let id = match self.gateway.find(tenant, deployment).await {
             Ok(id) => id,
             Err(StoreError::NotFound) => {
                 return Err(EmbedError::Missing(format!("there is no deployment `{deployment}`")));
@@ -217,7 +195,7 @@ impl Reranker for WithDeployments {
             Err(error) => return Err(unavailable(&error)),
         };
         let who = caller(tenant, "vector-database");
-        let ranked = deployed.gateway.rerank_as(&who, id, query.to_owned(), texts.to_vec(), untold()).await;
+        let ranked = self.gateway.rerank_as(&who, id, query.to_owned(), texts.to_vec(), untold()).await;
         let ranked = match ranked {
             // A deployment that does not rank is none for this.
             Err(GatewayError::Incapable(_)) => {

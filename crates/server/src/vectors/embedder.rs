@@ -13,6 +13,8 @@ use heddle_vectors::records::ModelUse;
 use parking_lot::RwLock;
 use tokio::sync::watch;
 
+use crate::config::Config;
+
 /// Longest wait for models that are being read.
 const READING: Duration = Duration::from_secs(30);
 
@@ -42,8 +44,15 @@ struct Inner {
 }
 
 impl BuiltInModels {
+    /// The models of a node.
+    pub(crate) fn of_node(config: &Config) -> Self {
+        let settings = &config.vectors;
+        let own = || config.data_dir.join("models");
+        Self::of(&settings.model_dir.clone().unwrap_or_else(own), settings.model_threads)
+    }
+
     /// The models of a directory, each in a directory of its own.
-    pub(crate) fn of(directory: &Path, threads: usize) -> Self {
+    pub(super) fn of(directory: &Path, threads: usize) -> Self {
         let held = CATALOGUE.iter().map(|known| (known, Held::Loading)).collect();
         Self(Arc::new(Inner {
             directory: directory.to_owned(),
@@ -72,6 +81,13 @@ impl BuiltInModels {
         let mut is_read = self.0.is_read.subscribe();
         // What is not read by then is told as such.
         drop(tokio::time::timeout(READING, is_read.wait_for(|read| *read)).await);
+    }
+
+    /// The models as they are at this moment; those that are still being read are told as such.
+    pub(crate) fn known(&self) -> Vec<EmbeddingModel> {
+        self.begin();
+        let held = self.0.held.read();
+        held.iter().map(|(known, held)| self.0.described(known, held)).collect()
     }
 
     /// The model itself, by which tokens are counted; none where it is not ready.

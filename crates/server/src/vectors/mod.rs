@@ -25,7 +25,7 @@ use heddle_store_vectors::{PassageIndexes, SqlVectorStore};
 use heddle_store_workflows::SqlWorkflowStore;
 use heddle_usecase::Compute;
 use heddle_usecase::errand::Executor;
-use heddle_vectors::ports::{Blobs, Chunker, Embedder, Extractor, NodeIdentity, PassageIndex};
+use heddle_vectors::ports::{Blobs, Chunker, Embedder, Extractor, NodeIdentity, PassageIndex, Reranker};
 use heddle_vectors::{
     DatabasePorts, FilePorts, Indexer, IngestPorts, IngestSettings, Ingestion, IngestionJobs, QueryPorts,
     QuotaSource, VectorDatabases, VectorFiles, VectorQueries,
@@ -37,7 +37,7 @@ use uuid::Uuid;
 
 use self::chunker::ModelChunker;
 use self::deployments::WithDeployments;
-use self::embedder::BuiltInModels;
+pub(crate) use self::embedder::BuiltInModels;
 use self::extractor::ProcessExtractor;
 use self::index::EmbeddedIndex;
 use self::limits::LicensedQuotas;
@@ -65,7 +65,6 @@ pub(crate) struct Vectors {
     pub queries: VectorQueries,
     /// Models of this node.
     models: BuiltInModels,
-    deployments: WithDeployments,
     ingestion: Arc<Ingestion>,
     cleaning: Notify,
 }
@@ -79,6 +78,11 @@ pub(crate) struct VectorParts<'a> {
     pub compute: &'a Arc<ComputePool>,
     pub egress: &'a Egress,
     pub hub: &'a Arc<EventNotifier>,
+    /// Models of this node.
+    pub built_in: &'a BuiltInModels,
+    /// Deployments of organisations, and the way to them.
+    pub deployments: &'a Arc<dyn ModelStore>,
+    pub gateway: &'a Gateway,
     pub node: Uuid,
 }
 
@@ -96,13 +100,24 @@ impl Vectors {
     /// # Errors
     /// `Vectors` when a directory can't be used, or the settings of the bucket make no address.
     pub(crate) fn open(parts: &VectorParts<'_>) -> Result<Composed, StartError> {
-        let VectorParts { config, db, identity, clock, compute, egress, hub: _, node } = parts;
+        let VectorParts {
+            config,
+            db,
+            identity,
+            clock,
+            compute,
+            egress,
+            hub: _,
+            built_in,
+            deployments,
+            gateway,
+            node,
+        } = parts;
         let settings = &config.vectors;
         let folder = config.data_dir.join(FOLDER);
         let blobs = Arc::new(opened_blobs(config, clock, egress)?);
         let kept: Arc<dyn Blobs> = blobs.clone();
-        let models_dir = settings.model_dir.clone().unwrap_or_else(|| config.data_dir.join("models"));
-        let models = BuiltInModels::of(&models_dir, settings.model_threads);
+        let models = (*built_in).clone();
         let bytes = u64::from(settings.index_megabytes) << 20;
         let embedded = EmbeddedIndex::open(&folder.join("index"), bytes, (*compute).clone())?;
         let index: Arc<dyn PassageIndex> = Arc::new(PassageIndexes::new(db, Arc::new(embedded)));
@@ -114,8 +129,9 @@ impl Vectors {
         let extractor: Arc<dyn Extractor> =
             Arc::new(ProcessExtractor::new(reader, settings.workers, Arc::clone(&kept), limits, ocr));
         let chunker: Arc<dyn Chunker> = Arc::new(ModelChunker::new(models.clone()));
-        let deployments = WithDeployments::new(models.clone());
-        let embedder: Arc<dyn Embedder> = Arc::new(deployments.clone());
+        let all = WithDeployments::new(models.clone(), (*deployments).clone(), (*gateway).clone());
+        let (embedder, reranker): (Arc<dyn Embedder>, Arc<dyn Reranker>) =
+            (Arc::new(all.clone()), Arc::new(all));
         let quotas: Arc<dyn QuotaSource> = Arc::new(LicensedQuotas::new(settings.quotas, identity));
         let ids: Arc<dyn IdSource> = Arc::new(RandomIds);
         let time: Arc<dyn Clock> = (*clock).clone();
@@ -141,7 +157,7 @@ impl Vectors {
             store: store.clone(),
             passages: store.clone(),
             embedder: Arc::clone(&embedder),
-            reranker: Some(Arc::new(deployments.clone())),
+            reranker: Some(reranker),
             indexer: indexer.clone(),
         });
         let nodes = nodes(parts, &files, &queries, ports);
@@ -161,13 +177,8 @@ impl Vectors {
         let ingestion = Arc::new(Ingestion::new(ports, ingest_settings(config, *node)));
         let jobs = IngestionJobs::new(store);
         let cleaning = Notify::new();
-        let vectors = Arc::new(Self { databases, files, jobs, queries, models, deployments, ingestion, cleaning });
+        let vectors = Arc::new(Self { databases, files, jobs, queries, models, ingestion, cleaning });
         Ok(Composed { vectors, blobs, nodes })
-    }
-
-    /// Adds the deployments of organisations, by which vector databases embed and rerank beside the built-in models.
-    pub(crate) fn use_deployments(&self, store: Arc<dyn ModelStore>, gateway: Gateway) {
-        self.deployments.attach(store, gateway);
     }
 
     /// The executor of files' errands; none on a node without the service role `vector`.

@@ -47,6 +47,7 @@ mod licence;
 mod main_job;
 mod matrix;
 mod models;
+mod models_of_providers;
 mod on_time;
 mod options;
 mod outage;

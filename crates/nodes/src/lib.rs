@@ -1,0 +1,1 @@
+//! Nodes that the service does itself.

@@ -5,6 +5,7 @@ use super::bindings;
 use super::calls::global_tasks;
 use super::compile::Builder;
 use super::correlation::{Correlations, keys};
+use super::inside;
 use super::meaning::Edition;
 use super::words::OF_A_LISTENER;
 use super::{DataStore, Element, Graph, Throw, Work, element};
@@ -126,7 +127,7 @@ const OWN_VERSION: &str = "Take the setting (`null`) out, and put the decision t
                            `PUT /api/workflows/{workflowId}/dmn/logic`.";
 
 /// Members that every node may have: other checks know them.
-const EVERYWHERE: &[&str] = &["kind", "retry", "listeners", "asyncBefore", "asyncAfter"];
+const EVERYWHERE: &[&str] = &["kind", "retry", "listeners", "asyncBefore", "asyncAfter", "tool"];
 
 /// Members of jobs: which form a node has, its other settings say.
 const OF_JOBS: &[&str] = &["retry", "headers", "priority"];
@@ -326,7 +327,9 @@ impl Builder<'_> {
     /// Warns of settings that the element has and this form of it does not: those of jobs where no worker does the work,
     /// and those of the work where one does.
     pub(super) fn check_form(&mut self, id: &str, work: &Work, settings: &Map<String, Value>) {
-        let is_job = matches!(work, Work::Job(_) | Work::Throw(Throw::Job(_)) | Work::End(Throw::Job(_)));
+        let is_agent = matches!(work, Work::AdHoc { rules, .. } if rules.agent.is_some());
+        let is_job =
+            is_agent || matches!(work, Work::Job(_) | Work::Throw(Throw::Job(_)) | Work::End(Throw::Job(_)));
         let (dead, reason) = if is_job {
             (BESIDE_A_JOB, "it has no effect here: a worker does the work, as the job that the node is")
         } else {
@@ -441,7 +444,9 @@ pub fn unknown_settings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
             continue;
         };
         let id = at.node.element_id().unwrap_or_default();
-        for (member, value) in settings.iter().filter(|(_, value)| asks(value)) {
+        let by_kind = inside::settings_of(at.node, element);
+        let given = settings.iter().filter(|(_, value)| asks(value));
+        for (member, value) in given.filter(|(member, _)| !by_kind.contains(&member.as_str())) {
             let place = format!("{}.configuration.{member}", at.path);
             let one = unknown_setting(element, member);
             found.extend(one.map(|one| one.with_element(id).with_path(place)));

@@ -11,6 +11,7 @@ use heddle_bpmn::diagnostic;
 use heddle_bpmn::model::Node;
 use heddle_feel::{Dialect, Expression};
 pub(super) use heddle_settings::{Script, script};
+use heddle_settings::inside::PREFIX;
 use heddle_settings::{number, setting};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -92,6 +93,9 @@ fn listener(item: &Value, element: Element) -> Result<Listener, Wrong> {
     }
     let timer = timer(members, place)?;
     let job_type = calculation::text(members, "jobType")?;
+    if job_type.is_some_and(|own| own.starts_with(PREFIX)) {
+        return Err(wrong(format!("jobType: types that begin with `{PREFIX}` are the service's own")));
+    }
     let source = calculation::text(members, "source")?;
     let work = match (job_type, source) {
         (Some(_), None) if place == ListenerPlace::Delete => {

@@ -111,7 +111,7 @@ fn of_execution(code: &str) -> Option<&'static str> {
             "Write the script in FEEL and set its `scriptFormat` to `feel`, or take it out."
         }
         "unsupportedSetting" => "Take the setting out of the node's `configuration`.",
-        "unsupportedProtection" => "Set `protection.preset` to `off`, or leave `protection` out.",
+        "unsupportedProtection" => "Set `protection.preset` to `off`, `basic`, `standard` or `strict`, or leave `protection` out.",
         "unsupportedSchemaVersion" => "Set `schemaVersion` to 1, or leave it out.",
         "unknownSetting" => "Correct the name of the setting, or take it out of the node's `configuration`.",
         "settingUnused" => "Take the setting out, or accept that it has no effect here.",

@@ -8,6 +8,7 @@ mod calls;
 mod cron;
 pub mod expression;
 mod human;
+pub mod inside;
 mod job;
 pub mod juel;
 mod script;

@@ -70,7 +70,7 @@ impl CaseMachine<'_> {
             }
             Command::RaiseEvent { target, payload } => self.raise_event(&target, payload),
             Command::Continue { node_instance_id, .. } => Err(Rejection::NotWaiting(node_instance_id)),
-            Command::Move { .. } => Err(Rejection::OtherKind("a case")),
+            Command::Move { .. } | Command::Guarded { .. } => Err(Rejection::OtherKind("a case")),
         }
     }
 

@@ -24,7 +24,10 @@ pub(super) fn phones(text: &str, found: &mut Vec<Found>) {
     let hits = PHONE.iter().flat_map(|pattern| pattern.find_iter(text));
     for hit in hits {
         let count = hit.as_str().trim_start_matches("00").bytes().filter(u8::is_ascii_digit).count();
-        if LENGTHS.contains(&count) && stands_alone(text, hit.start(), hit.end()) {
+        // Two zeros behind other groups of digits are the rest of a longer number.
+        let before = text.get(..hit.start()).unwrap_or_default().trim_end_matches([' ', '-']);
+        let is_rest = hit.as_str().starts_with("00") && before.ends_with(|last: char| last.is_ascii_digit());
+        if LENGTHS.contains(&count) && !is_rest && stands_alone(text, hit.start(), hit.end()) {
             found.push(Found { start: hit.start(), end: hit.end(), kind: "phone" });
         }
     }

@@ -206,7 +206,9 @@ impl InsideKind {
             faults.push(match *member {
                 "maxIterations" => (
                     "capMissing",
-                    format!("maxIterations: an `{kind}` needs a cap on its turns, from 1 to {MOST_ITERATIONS}"),
+                    format!(
+                        "maxIterations: an `{kind}` needs a cap on its turns, from 1 to {MOST_ITERATIONS}"
+                    ),
                     CLAUSE,
                 ),
                 member => wrong(format!("{member}: `{kind}` needs it")),
@@ -288,10 +290,15 @@ pub fn tool(node: &str, settings: &Value) -> Result<Value, Wrong> {
     const MEMBERS: [&str; 4] = ["name", "description", "parameters", "approval"];
     let wrong = |sentence: String| ("wrongTool", sentence, "10.3.5");
     let Some(members) = settings.as_object() else {
-        return Err(wrong("tool: must be an object of name, description, parameters and approval".to_owned()));
+        return Err(wrong(
+            "tool: must be an object of name, description, parameters and approval".to_owned(),
+        ));
     };
     if let Some(other) = members.keys().find(|own| !MEMBERS.contains(&own.as_str())) {
-        return Err(wrong(format!("tool.{other}: there is no such member; there are {}", MEMBERS.join(", "))));
+        return Err(wrong(format!(
+            "tool.{other}: there is no such member; there are {}",
+            MEMBERS.join(", ")
+        )));
     }
     let text = |member: &str| match members.get(member) {
         None | Some(Value::Null) => Ok(None),
@@ -306,8 +313,8 @@ pub fn tool(node: &str, settings: &Value) -> Result<Value, Wrong> {
         return Err(wrong(sentence.to_owned()));
     }
     let description = text("description")?;
-    let description =
-        description.ok_or_else(|| wrong("tool.description: a tool needs one, by which a model knows it".to_owned()))?;
+    let description = description
+        .ok_or_else(|| wrong("tool.description: a tool needs one, by which a model knows it".to_owned()))?;
     let parameters = match members.get("parameters") {
         None | Some(Value::Null) => serde_json::json!({ "type": "object", "properties": {} }),
         Some(schema @ Value::Object(_)) => schema.clone(),
@@ -416,7 +423,8 @@ fn classes(value: &Value) -> Result<(), String> {
     let told = || "must be a list of 2 to 200 names, or of {name, description}, each once".to_owned();
     let items = value.as_array().filter(|items| (2..=200).contains(&items.len())).ok_or_else(told)?;
     let name = |item: &Value| item.as_str().or_else(|| item.get("name")?.as_str()).map(str::to_owned);
-    let mut names: Vec<String> = items.iter().filter_map(name).filter(|name| !name.trim().is_empty()).collect();
+    let mut names: Vec<String> =
+        items.iter().filter_map(name).filter(|name| !name.trim().is_empty()).collect();
     names.sort_unstable();
     names.dedup();
     if names.len() == items.len() { Ok(()) } else { Err(told()) }
@@ -442,7 +450,10 @@ mod tests {
         assert!(matches!(&task.job_type, Setting::Literal(own) if own == "heddle:llm.chat"));
         let header = task.headers.get(HEADER).unwrap();
         assert_eq!(header["node"], "ask");
-        assert_eq!(header["settings"], json!({"model": "fast", "prompt": "Hello {{ name }}", "maxTokens": 10}));
+        assert_eq!(
+            header["settings"],
+            json!({"model": "fast", "prompt": "Hello {{ name }}", "maxTokens": 10})
+        );
         assert_eq!(InsideKind::of_job("heddle:llm.chat"), Some(InsideKind::Chat));
         assert_eq!(InsideKind::of_job("llm.chat"), None);
         assert_eq!(InsideKind::parse("protection"), None, "no element asks for it by itself");

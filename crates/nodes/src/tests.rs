@@ -1,0 +1,1 @@
+//! Nodes over a model that answers as it is told.

@@ -23,16 +23,37 @@ const LAYERS: &[Layer] = &[
     Layer { name: "heddle-licence", knows: &["heddle-policy"] },
     Layer { name: "heddle-feel", knows: &["heddle-kernel"] },
     Layer { name: "heddle-dmn", knows: &["heddle-kernel", "heddle-feel", "heddle-xml"] },
+    // Checks of protection: rules alone.
+    Layer { name: "heddle-guardrails", knows: &["heddle-kernel", "heddle-feel"] },
     // What elements ask for in BPMN and CMMN alike.
     Layer { name: "heddle-settings", knows: &["heddle-kernel", "heddle-feel"] },
     Layer { name: "heddle-bpmn", knows: &["heddle-kernel", "heddle-feel", "heddle-xml", "heddle-settings"] },
     Layer {
         name: "heddle-bpmn-graph",
-        knows: &["heddle-kernel", "heddle-feel", "heddle-xml", "heddle-settings", "heddle-bpmn"],
+        knows: &[
+            "heddle-kernel",
+            "heddle-feel",
+            "heddle-xml",
+            "heddle-settings",
+            "heddle-bpmn",
+            "heddle-guardrails",
+        ],
     },
     Layer {
         name: "heddle-bpmn-validate",
-        knows: &["heddle-kernel", "heddle-feel", "heddle-xml", "heddle-bpmn", "heddle-bpmn-graph"],
+        knows: &[
+            "heddle-kernel",
+            "heddle-feel",
+            "heddle-xml",
+            "heddle-bpmn",
+            "heddle-bpmn-graph",
+            "heddle-guardrails",
+        ],
+    },
+    // What the service does of a workflow's nodes itself, over a port to models.
+    Layer {
+        name: "heddle-nodes",
+        knows: &["heddle-kernel", "heddle-feel", "heddle-settings", "heddle-guardrails"],
     },
     Layer {
         name: "heddle-bpmn-layout",
@@ -102,6 +123,7 @@ const LAYERS: &[Layer] = &[
             "heddle-engine",
             "heddle-definitions",
             "heddle-execution",
+            "heddle-guardrails",
         ],
     },
     Layer {
@@ -198,6 +220,7 @@ const LAYERS: &[Layer] = &[
             "heddle-workflows",
             "heddle-cases",
             "heddle-execution",
+            "heddle-nodes",
         ],
     },
     Layer { name: "heddle-seal", knows: &[] },

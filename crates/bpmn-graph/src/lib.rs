@@ -50,6 +50,7 @@ pub use condition::{Comparison, FlowCondition, Side, Test, follow};
 pub use correlation::MessageKey;
 pub use element::Element;
 pub use expressions::expression_items;
+pub use heddle_settings::inside::PREFIX as INSIDE_PREFIX;
 pub use heddle_settings::{DataMapping, DecisionTask, ResultMapping, ScriptError, ScriptTask, Target};
 pub use items::{lane_items, settle_items};
 pub use loops::{AtMaximum, BackEdge, Carry};

@@ -410,6 +410,12 @@ impl State {
         self.jobs.iter().filter_map(open).collect()
     }
 
+    /// Output and outcome of each node, by its id: `{<id>: {output, outcome?}}`.
+    #[must_use]
+    pub const fn node_outputs(&self) -> &Value {
+        &self.outputs
+    }
+
     /// All variables that the node of an open job sees, the innermost of each name; none when there is no such job.
     #[must_use]
     pub fn job_variables(&self, job: JobId) -> Option<Map<String, Value>> {

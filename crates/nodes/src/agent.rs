@@ -2,7 +2,7 @@
 //! the agent, so that a turn goes on where the one before it ended.
 
 use heddle_guardrails::{Action, Hit, Stage};
-use heddle_settings::inside::{MOST_ITERATIONS, TURN_LOCAL, TURN_NEXT, TURN_VALUES};
+use heddle_settings::inside::{MOST_ITERATIONS, TURN_AGAIN, TURN_LOCAL, TURN_NEXT, TURN_VALUES};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -263,7 +263,7 @@ impl Work<'_> {
     fn again(&self, state: &State, hits: Vec<Hit>) -> Ending {
         let mut local = Map::new();
         local.insert(STATE.to_owned(), serde_json::to_value(state).unwrap_or_default());
-        Ending::completed(json!({ TURN_LOCAL: local, "again": true }), hits)
+        Ending::completed(json!({ TURN_LOCAL: local, TURN_AGAIN: true }), hits)
     }
 
     /// The end of the agent with its answer.

@@ -18,6 +18,8 @@ mod tasks;
 mod tests;
 mod work;
 
+pub use heddle_guardrails::{Hit, Policy, SchemaCheck, Span};
+pub use heddle_settings::inside::InsideKind;
 pub use ports::{CallFault, Caller, FaultKind, ModelCalls};
 pub use work::{Ending, Setback, Tool, Work, WorkFault};
 

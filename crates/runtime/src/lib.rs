@@ -6,6 +6,7 @@ mod commit;
 mod compute;
 mod hub;
 mod ids;
+mod nodes;
 mod runner;
 mod webhooks;
 mod worker;
@@ -16,6 +17,7 @@ pub use compute::{ComputeError, ComputeOptions, ComputePool, Job, QUEUE_LIMIT};
 pub use heddle_workflows::ports::Permit;
 pub use hub::{EventNotifier, OrganizationWatch, RunWatch};
 pub use ids::RandomIds;
+pub use nodes::NodeExecutor;
 pub use runner::{MOST_TRIES, Runner, RunnerOptions, RunnerPorts, system_random};
 pub use webhooks::{
     Sent, WebhookChanges, WebhookDelivery, WebhookDirectory, WebhookExecutor, WebhookMessage, WebhookSender,

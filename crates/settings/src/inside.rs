@@ -17,6 +17,8 @@ pub const HEADER: &str = "heddle";
 pub const TURN_LOCAL: &str = "local";
 /// Member of what a turn of an agent gives: id of the inner activity that begins; with none the agent ends.
 pub const TURN_NEXT: &str = "next";
+/// Member of what a turn of an agent gives: whether another turn follows at once.
+pub const TURN_AGAIN: &str = "again";
 /// Member of what the last turn of an agent gives: variables that the agent leaves behind.
 pub const TURN_VALUES: &str = "values";
 /// Most turns of an agent.

@@ -18,6 +18,8 @@ literals! {
         Webhook = "webhook",
         /// Work on the files of a vector database.
         Ingestion = "ingestion",
+        /// Work of a node that the service does itself.
+        Node = "node",
     }
 }
 

@@ -26,6 +26,8 @@ words! {
         Webhook = "webhook",
         /// Work on a file of a vector database.
         Ingestion = "ingestion",
+        /// Work of a node that the service does itself.
+        Node = "node",
     }
 
     /// Reason for which work was set aside.

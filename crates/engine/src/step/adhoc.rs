@@ -6,7 +6,7 @@ use crate::event::{BodyKind, CancelReason, EventKind, JobKind, Phase};
 use crate::{LocalId, Rejection};
 use heddle_bpmn_graph::{AdHoc, JobTask, NodeIx, ScopeIx, Setting, Work};
 use heddle_feel::Context;
-use heddle_settings::inside::{TURN_LOCAL, TURN_NEXT, TURN_VALUES};
+use heddle_settings::inside::{TURN_AGAIN, TURN_LOCAL, TURN_NEXT, TURN_VALUES};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -158,6 +158,10 @@ impl Machine<'_> {
             let next = self.graph.find(&name);
             let next = next.filter(|&own| content.is_some_and(|content| self.can_begin(own, content)));
             return self.activate(next.ok_or(Rejection::InvalidTarget(name))?, id, &[]);
+        }
+        let graph = self.graph;
+        if let Some(agent) = graph.node(ix).work.agent().filter(|_| given.contains_key(TURN_AGAIN)) {
+            return self.next_turn(id, agent).map(drop);
         }
         if let Some(Value::Object(values)) = given.remove(TURN_VALUES) {
             self.give(id, values)?;

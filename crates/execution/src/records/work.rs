@@ -54,6 +54,8 @@ literals! {
         Webhook = "webhook",
         /// Work on a file of a vector database.
         Ingestion = "ingestion",
+        /// Work of a node that the service does itself.
+        Node = "node",
     }
 }
 
@@ -138,6 +140,7 @@ impl Work {
             Self::Errand(errand) => match errand.lane.kind {
                 ErrandKind::Webhook => WorkKind::Webhook,
                 ErrandKind::Ingestion => WorkKind::Ingestion,
+                ErrandKind::Node => WorkKind::Node,
             },
         }
     }

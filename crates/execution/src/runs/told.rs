@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::Runs;
+use super::jobs::inside_errands_of;
 use super::read::Head;
 use crate::ports::{EventSubscriber, RunWrite, Transaction};
 
@@ -16,6 +17,9 @@ const LONGEST: usize = 64 << 10;
 impl Runs {
     /// Adds the errands that tell the subscribers of a unit's events.
     pub(super) async fn add_errands(&self, unit: &mut Transaction) -> Result<(), StoreError> {
+        for write in &unit.runs {
+            unit.errands.extend(inside_errands_of(write, &*self.ports.ids));
+        }
         let Some(subscribers) = &self.subscribers else { return Ok(()) };
         for write in &unit.runs {
             if write.events.is_none() {
@@ -37,6 +41,10 @@ impl Runs {
 
     /// Whether there is somebody for whom an errand was.
     pub(super) async fn is_wanted(&self, errand: &NewErrand) -> Result<bool, StoreError> {
+        // Whether its job is still open is looked at when it is done.
+        if errand.lane.kind == ErrandKind::Node {
+            return Ok(true);
+        }
         let Some(subscribers) = &self.subscribers else { return Ok(false) };
         let all = subscribers.of(errand.lane.tenant).await?;
         let line = errand.lane.line.as_deref();
@@ -44,6 +52,7 @@ impl Runs {
             ErrandKind::Webhook => all.iter().any(|one| Some(one.id.to_string().as_str()) == line),
             // The file has failed with it; it is made anew by a job of its own.
             ErrandKind::Ingestion => false,
+            ErrandKind::Node => true,
         })
     }
 }

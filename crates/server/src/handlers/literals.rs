@@ -44,7 +44,7 @@ alike! {
     JobState = jobs::JobState (job_state, job_state_of) { Ready, Locked, Delayed, Failed, Suspended }
     JobKind = jobs::JobKind (job_kind) { Task, StartListener, EndListener, TaskListener }
     WorkKind = dead_letters::DeadLetterKind (work_kind, work_kind_of) {
-        Message, Signal, Timer, TimerStart, Event, Start, Call, Webhook, Ingestion
+        Message, Signal, Timer, TimerStart, Event, Start, Call, Webhook, Ingestion, Node
     }
     SetAsideReason = dead_letters::DeadLetterReason (set_aside_reason) { Refused, Failed, Crashed }
     ConnectionKind = connections::ConnectionType (connection_kind, connection_kind_of) {

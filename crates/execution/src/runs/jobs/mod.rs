@@ -5,11 +5,13 @@
 //! a job, one is refused without effect.
 
 mod activate;
+mod inside;
 mod lapse;
 mod lines;
 mod settle;
 mod sift;
 
+pub(crate) use inside::errands_of as inside_errands_of;
 pub(crate) use lines::JobLines;
 pub(crate) use sift::Sifting;
 
@@ -17,6 +19,7 @@ pub use activate::{
     ActivateJobs, ActivatedJob, DEFAULT_JOBS, DEFAULT_LOCK_MS, JobCondition, MAX_JOBS, MAX_LOCK_MS,
     MAX_TYPES, MAX_WAIT_MS,
 };
+pub use inside::{InsideEnd, InsideJob, InsideStand};
 pub use lapse::DEFAULT_LAPSES;
 pub use settle::{JobError, JobFailure};
 

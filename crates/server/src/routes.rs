@@ -6,7 +6,7 @@ use heddle_api::operations::{OperationId, ops};
 use crate::bind::{Handler, bind};
 use crate::handlers::{
     accounts, audit, authorization, camunda7, camunda8, case_events, case_types, cases, conformance,
-    connections, dead_letters, decisions, directory, groups, hooks, jobs, licence, platform, roles, runs,
+    connections, dead_letters, decisions, directory, groups, hooks, jobs, licence, platform, protection, roles, runs,
     sessions, sign_ins, tasks, transform, vector_databases, vector_files, vector_jobs, vector_query,
     webhooks, workflows,
 };
@@ -43,6 +43,7 @@ pub(crate) fn handler(id: OperationId) -> Handler {
         Id::GetBpmnConformanceReport => bind::<ops::GetBpmnConformanceReport>(conformance::bpmn_report),
         Id::GetDmnConformance => bind::<ops::GetDmnConformance>(conformance::dmn),
         Id::GetDmnConformanceReport => bind::<ops::GetDmnConformanceReport>(conformance::dmn_report),
+        Id::GetProtectionCatalog => bind::<ops::GetProtectionCatalog>(protection::catalog),
         Id::PreviewTransform => bind::<ops::PreviewTransform>(transform::preview),
         Id::ExportBpel => bind::<ops::ExportBpel>(transform::export_bpel),
         Id::ExportBpmn => bind::<ops::ExportBpmn>(transform::export_bpmn),

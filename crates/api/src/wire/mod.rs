@@ -29,6 +29,7 @@ pub mod hooks;
 pub mod jobs;
 pub mod licence;
 pub mod literal;
+pub mod protection;
 pub mod runs;
 pub mod sessions;
 pub mod tasks;

@@ -22,6 +22,7 @@ pub(crate) mod jobs;
 pub(crate) mod licence;
 mod literals;
 pub(crate) mod platform;
+pub(crate) mod protection;
 pub(crate) mod roles;
 pub(crate) mod run_view;
 pub(crate) mod runs;

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use heddle_kernel::{Cursor, UserId};
+use heddle_kernel::{Cursor, TenantId, UserId};
 use heddle_policy::capability::AccessView;
 use heddle_policy::licence::Entitlement;
 use heddle_policy::resource::Authorization;
@@ -227,6 +227,16 @@ impl Identity {
         let entitlements = Entitlement::ALL.iter().map(included).collect();
         let revision = snapshot.revision();
         Ok(Rights { subject, snapshot, revision, actions, next, entitlements })
+    }
+
+    /// Present rights of a user in an organisation, for work in the background in their name; none for who is nobody there.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    pub async fn present_rights(&self, tenant: TenantId, user: UserId) -> Result<Option<Snapshot>, UseCaseError> {
+        let found = self.ports.access.standing(tenant, user).await?;
+        let now = self.tools.clock.now();
+        Ok(found.map(|(user, standing)| access::rights_of(&user, tenant, &standing, now)))
     }
 
     /// Rights of the caller, or of somebody else in the caller's organisation; those of who is nobody there are none. What

@@ -12,12 +12,13 @@ use heddle_identity::ports::InstallationStore;
 use heddle_identity::{Identity, InstallationKey};
 use heddle_kernel::Clock as _;
 use heddle_runtime::{
-    CommitOptions, ComputeOptions, ComputePool, EventNotifier, GroupCommitter, Permit, RandomIds,
+    CommitOptions, ComputeOptions, ComputePool, EventNotifier, GroupCommitter, NodeExecutor, Permit, RandomIds,
     RunnerPorts, ServerClock, WebhookDirectory, Worker, WorkerOptions, system_random,
 };
 use heddle_store::Db;
 use heddle_store_workflows::{SqlErrandStore, SqlRunStore, SqlWorkStore, SqlWorkflowStore};
 use heddle_usecase::Compute;
+use heddle_usecase::errand::Executor;
 use heddle_workflows::background::Background;
 use heddle_workflows::definitions::{Definitions, TimerBell};
 use heddle_workflows::models::CompiledVersions;
@@ -39,6 +40,7 @@ use crate::edge::{Edge, descriptors};
 use crate::error::StartError;
 use crate::identity::{self, FirstStart};
 use crate::last_write::LastWrite;
+use crate::nodes::GatewayModels;
 use crate::outside::Outside;
 use crate::people::People;
 use crate::sign_ins::SignIns;
@@ -294,9 +296,12 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
     let node = crate::node::id(&config.data_dir);
     let background = Arc::new(Background::new(Arc::clone(&runs), ports, node));
     let options = WorkerOptions { poll, sweep: Duration::from_secs(60) };
+    let asked = GatewayModels::new(models.gateway.clone(), Arc::clone(&identity), drafts.clone());
+    let nodes: Arc<dyn Executor> =
+        Arc::new(NodeExecutor::new(Arc::clone(&runs), Arc::new(asked), clock.clone()));
     let errands = RunnerPorts {
         store: Arc::new(SqlErrandStore::new(db.clone()).with_quotas(quotas)),
-        executors: vectors.vectors.executor(&config).into_iter().collect(),
+        executors: vectors.vectors.executor(&config).into_iter().chain([nodes]).collect(),
         hub: hub.clone(),
         clock: clock.clone(),
         permit: Arc::clone(&permit),

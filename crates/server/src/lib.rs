@@ -35,6 +35,7 @@ mod licensed;
 mod local;
 mod modes;
 mod node;
+mod nodes;
 pub mod operator;
 mod organization_stream;
 mod outside;

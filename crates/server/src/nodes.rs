@@ -6,14 +6,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use heddle_identity::Identity;
-use heddle_kernel::{Cursor, DefinitionKind, ModelDeploymentId, PageRequest, UserId};
+use heddle_kernel::{ModelDeploymentId, UserId};
 use heddle_models::{Caller as ModelCaller, Gateway, GatewayError, untold};
 use heddle_models_wire::{ChatRequest, EmbeddingRequest};
 use heddle_nodes::{CallFault, Caller, FaultKind, ModelCalls};
 use heddle_policy::capability::{DeploymentChat, DeploymentEmbed};
 use heddle_policy::{Capability, resource};
 use heddle_usecase::{StoreError, UseCaseError};
-use heddle_workflows::definitions::DefinitionKey;
 use heddle_workflows::ports::WorkflowStore;
 use serde_json::{Map, Value};
 
@@ -39,13 +38,13 @@ impl GatewayModels {
         if let Some(user) = caller.started_by {
             return Ok(user);
         }
-        let key = DefinitionKey::of_stored(caller.tenant, DefinitionKind::Workflow, caller.workflow);
-        let page = PageRequest { limit: 1, cursor: Some(Cursor::after(&caller.version.saturating_add(1))) };
-        let found = self.definitions.versions(key, &page).await.map_err(|error| stored(&error))?;
-        let version = found.items.into_iter().find(|version| version.number == caller.version);
-        version.map(|version| version.published_by).ok_or_else(|| {
-            fault(FaultKind::Denied, "Nobody is known in whose name the run could ask a model.")
-        })
+        match self.definitions.version(caller.tenant, caller.workflow, caller.version).await {
+            Ok((version, _)) => Ok(version.published_by),
+            Err(StoreError::NotFound) => {
+                Err(fault(FaultKind::Denied, "Nobody is known in whose name the run could ask a model."))
+            }
+            Err(error) => Err(stored(&error)),
+        }
     }
 
     /// The caller of a deployment, once their present rights allow it.

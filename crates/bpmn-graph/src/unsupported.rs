@@ -437,7 +437,7 @@ pub(super) fn refused_setting(
 /// Versions that were published with such a member run on, so that this is no part of the compilation.
 #[must_use]
 pub fn unknown_settings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
+    let mut found = idle_tools(definition);
     for at in nodes(definition) {
         let (Some(settings), Some(element)) = (&at.node.configuration, at.node.kind().and_then(Element::of))
         else {
@@ -459,6 +459,27 @@ pub fn unknown_settings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
         }
     }
     found
+}
+
+/// Warnings of tools that no agent has.
+fn idle_tools(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
+    let all = nodes(definition);
+    let agents = all.iter().filter(|at| inside::agent_of(at.node));
+    let contents = agents.filter_map(|at| at.node.bpmn.as_deref()?.sub_process.as_deref());
+    let tools = contents.flat_map(|content| content.nodes.iter().flatten().filter_map(|node| node.element_id()));
+    let tools: HashSet<&str> = tools.collect();
+    let told = |settings: &Map<String, Value>| settings.get("tool").is_some_and(asks);
+    let is_idle = |node: &heddle_bpmn::model::Node| {
+        let is_tool = node.element_id().is_some_and(|id| tools.contains(id));
+        node.configuration.as_ref().is_some_and(told) && !is_tool
+    };
+    let idle = all.iter().filter(|at| is_idle(at.node));
+    let warning = |id: &str, path: &str| {
+        let sentence = "tool: it has no effect here: only an activity of an agent is a tool";
+        let found = diagnostic::warning("settingUnused", sentence).with_clause("10.3.5");
+        found.with_element(id).with_path(format!("{path}.configuration.tool"))
+    };
+    idle.map(|at| warning(at.node.element_id().unwrap_or_default(), &at.path)).collect()
 }
 
 /// Whether a definition holds what means something else in a version that was published under earlier rules.

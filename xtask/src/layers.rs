@@ -250,7 +250,14 @@ const LAYERS: &[Layer] = &[
     // The runners know a server by its HTTP API alone; the decision kit is run without one, too.
     Layer {
         name: "heddle-harness",
-        knows: &["heddle-kernel", "heddle-dmn", "heddle-cmmn", "heddle-conformance", "heddle-harness-kit"],
+        knows: &[
+            "heddle-kernel",
+            "heddle-dmn",
+            "heddle-cmmn",
+            "heddle-conformance",
+            "heddle-guardrails",
+            "heddle-harness-kit",
+        ],
     },
     Layer { name: "heddle-testkit", knows: &["*"] },
     Layer {

@@ -21,7 +21,7 @@ pub(crate) struct Options {
 /// Prints precision and recall; false when one is too low.
 pub(crate) fn run(options: &Options) -> anyhow::Result<bool> {
     let set = samples(options.seed, options.samples);
-    out!("{}", table(&set));
+    out::line(table(&set));
     let holds = |kind: &str| {
         let score = score(&set, kind);
         score.precision() >= LEAST && score.recall() >= LEAST

@@ -112,6 +112,7 @@ fn of_execution(code: &str) -> Option<&'static str> {
         }
         "unsupportedSetting" => "Take the setting out of the node's `configuration`.",
         "unsupportedProtection" => "Set `protection.preset` to `off`, `basic`, `standard` or `strict`, or leave `protection` out.",
+        "unknownDeployment" => "Make a deployment of this alias, or name one that is there in `model`.",
         "capMissing" => "Set the cap in the agent's `configuration`.",
         "agentWithoutTools" => "Give activities of the sub-process a `tool` with a `description`, or make it an `llm.chat`.",
         "wrongTool" => "Correct the `tool` of the inner activity: {name, description, parameters, approval}.",

@@ -296,9 +296,10 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
     let node = crate::node::id(&config.data_dir);
     let background = Arc::new(Background::new(Arc::clone(&runs), ports, node));
     let options = WorkerOptions { poll, sweep: Duration::from_secs(60) };
-    let asked = GatewayModels::new(models.gateway.clone(), Arc::clone(&identity), drafts.clone());
+    let asked =
+        Arc::new(GatewayModels::new(models.gateway.clone(), Arc::clone(&identity), drafts.clone()));
     let nodes: Arc<dyn Executor> =
-        Arc::new(NodeExecutor::new(Arc::clone(&runs), Arc::new(asked), clock.clone()));
+        Arc::new(NodeExecutor::new(Arc::clone(&runs), asked.clone(), clock.clone()));
     let errands = RunnerPorts {
         store: Arc::new(SqlErrandStore::new(db.clone()).with_quotas(quotas)),
         executors: vectors.vectors.executor(&config).into_iter().chain([nodes]).collect(),
@@ -316,6 +317,7 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
         .with_compute(compute.clone());
     let definitions = Definitions::new(drafts, ids, &models, hub.clone(), directory)
         .with_previews(previews(&config))
+        .with_deployments(asked)
         .with_budget(config.budget);
     let edge = Edge::new(config.edge, config.trusted_proxies.clone(), descriptors::raise());
     Arc::new(App {

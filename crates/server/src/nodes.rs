@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use heddle_identity::Identity;
-use heddle_kernel::{ModelDeploymentId, UserId};
+use heddle_kernel::{ModelDeploymentId, TenantId, UserId};
 use heddle_models::{Caller as ModelCaller, Gateway, GatewayError, untold};
 use heddle_models_wire::{ChatRequest, EmbeddingRequest};
 use heddle_nodes::{CallFault, Caller, FaultKind, ModelCalls};
 use heddle_policy::capability::{DeploymentChat, DeploymentEmbed};
 use heddle_policy::{Capability, resource};
 use heddle_usecase::{StoreError, UseCaseError};
+use heddle_workflows::definitions::KnownDeployments;
 use heddle_workflows::ports::WorkflowStore;
 use serde_json::{Map, Value};
 
@@ -77,6 +78,17 @@ impl GatewayModels {
             rights: Some(rights),
         };
         Ok(Allowed { caller, id })
+    }
+}
+
+#[async_trait]
+impl KnownDeployments for GatewayModels {
+    async fn is_known(&self, tenant: TenantId, name: &str) -> Result<bool, StoreError> {
+        match self.gateway.find(tenant, name).await {
+            Ok(_) => Ok(true),
+            Err(StoreError::NotFound) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 }
 

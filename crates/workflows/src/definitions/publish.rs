@@ -13,7 +13,7 @@ use heddle_kernel::Timestamp;
 use heddle_policy::capability::WorkflowValidate;
 use heddle_policy::{Authorized, RequestContext};
 
-use super::{Definitions, people};
+use super::{Definitions, deployments, people};
 use crate::decisions;
 use crate::models::typed;
 use crate::{UseCaseError, schema};
@@ -68,7 +68,10 @@ impl Definitions {
         let Some(definition) = definition else { return Ok(empty_report()) };
         let (mut diagnostics, executable) = examine(&definition, &self.budget);
         if !matches!(profile, ValidationProfile::Structural | ValidationProfile::Bpel) {
-            diagnostics.extend(people::findings(&*self.directory, context.tenant(), &definition).await?);
+            let tenant = context.tenant();
+            diagnostics.extend(people::findings(&*self.directory, tenant, &definition).await?);
+            let known = self.deployments.as_deref();
+            diagnostics.extend(deployments::findings(known, tenant, &definition).await?);
         }
         let shown = match profile {
             ValidationProfile::Structural => {

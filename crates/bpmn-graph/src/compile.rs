@@ -148,9 +148,10 @@ fn build<'d>(
     }
 }
 
-/// Protection of a definition; none where it does not read.
-fn policy(definition: &WorkflowDefinition) -> Policy {
-    let Some(protection) = &definition.protection else { return Policy::default() };
+/// Protection of a definition; none where it does not read, or the version was published when nothing was protected.
+fn policy(definition: &WorkflowDefinition, meaning: Meaning) -> Policy {
+    let protection = definition.protection.as_ref().filter(|_| meaning.edition == Edition::Second);
+    let Some(protection) = protection else { return Policy::default() };
     let checks = protection.custom_checks.as_deref().unwrap_or_default();
     Policy::read(protection.preset.as_deref(), checks).unwrap_or_default()
 }
@@ -283,7 +284,7 @@ impl<'d> Builder<'d> {
             correlations,
             data_paths: HashMap::new(),
             meaning,
-            policy: policy(definition),
+            policy: policy(definition, meaning),
             diagnostics: Vec::new(),
             nodes: Vec::new(),
             node_ids: HashMap::new(),

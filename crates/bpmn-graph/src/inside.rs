@@ -196,7 +196,8 @@ impl Builder<'_> {
         let id = node.id.to_string();
         let names = |list: Option<Vec<String>>| list.filter(|names| !names.is_empty());
         let mappings = node.mappings.as_deref();
-        let inputs = names(mappings.map(|own| own.inputs.iter().map(|one| one.0.variable.to_string()).collect()));
+        let inputs =
+            names(mappings.map(|own| own.inputs.iter().map(|one| one.0.variable.to_string()).collect()));
         let outputs =
             names(mappings.map(|own| own.outputs.iter().map(|one| one.0.variable.to_string()).collect()));
         let listener = |stage: Stage, names: Option<&[String]>| {

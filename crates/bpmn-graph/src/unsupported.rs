@@ -466,7 +466,8 @@ fn idle_tools(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
     let all = nodes(definition);
     let agents = all.iter().filter(|at| inside::agent_of(at.node));
     let contents = agents.filter_map(|at| at.node.bpmn.as_deref()?.sub_process.as_deref());
-    let tools = contents.flat_map(|content| content.nodes.iter().flatten().filter_map(|node| node.element_id()));
+    let tools =
+        contents.flat_map(|content| content.nodes.iter().flatten().filter_map(|node| node.element_id()));
     let tools: HashSet<&str> = tools.collect();
     let told = |settings: &Map<String, Value>| settings.get("tool").is_some_and(asks);
     let is_idle = |node: &heddle_bpmn::model::Node| {
@@ -486,7 +487,11 @@ fn idle_tools(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
 #[must_use]
 pub fn depends_on_edition(definition: &WorkflowDefinition) -> bool {
     let branched = |edge: &Edge| edge.branch.as_deref().is_some_and(|own| !own.trim().is_empty());
-    if bindings::are_in(definition)
+    let protects = definition.protection.as_ref().is_some_and(|own| {
+        own.preset.as_deref().is_some_and(|preset| preset != "off") || some(&own.custom_checks)
+    });
+    if protects
+        || bindings::are_in(definition)
         || definition.bpmn.as_deref().is_some_and(|bpmn| some(&bpmn.data_stores))
         || graphs(definition).into_iter().any(|graph| graph.edges.iter().any(branched))
     {

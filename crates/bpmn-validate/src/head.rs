@@ -45,7 +45,11 @@ mod tests {
             ("protection", json!({}), None),
             ("protection", json!({"preset": "off", "customChecks": []}), None),
             ("protection", json!({"preset": "strict"}), None),
-            ("protection", json!({"preset": "basic", "customChecks": ["pii", "= contains(text, \"x\")"]}), None),
+            (
+                "protection",
+                json!({"preset": "basic", "customChecks": ["pii", "= contains(text, \"x\")"]}),
+                None,
+            ),
             ("protection", json!({"preset": "nonsense"}), Some("protection.preset")),
             ("protection", json!({"preset": ""}), Some("protection.preset")),
             ("protection", json!({"customChecks": ["c"]}), Some("protection.customChecks[0]")),

@@ -111,10 +111,14 @@ fn of_execution(code: &str) -> Option<&'static str> {
             "Write the script in FEEL and set its `scriptFormat` to `feel`, or take it out."
         }
         "unsupportedSetting" => "Take the setting out of the node's `configuration`.",
-        "unsupportedProtection" => "Set `protection.preset` to `off`, `basic`, `standard` or `strict`, or leave `protection` out.",
+        "unsupportedProtection" => {
+            "Set `protection.preset` to `off`, `basic`, `standard` or `strict`, or leave `protection` out."
+        }
         "unknownDeployment" => "Make a deployment of this alias, or name one that is there in `model`.",
         "capMissing" => "Set the cap in the agent's `configuration`.",
-        "agentWithoutTools" => "Give activities of the sub-process a `tool` with a `description`, or make it an `llm.chat`.",
+        "agentWithoutTools" => {
+            "Give activities of the sub-process a `tool` with a `description`, or make it an `llm.chat`."
+        }
         "wrongTool" => "Correct the `tool` of the inner activity: {name, description, parameters, approval}.",
         "unsupportedSchemaVersion" => "Set `schemaVersion` to 1, or leave it out.",
         "unknownSetting" => "Correct the name of the setting, or take it out of the node's `configuration`.",

@@ -35,7 +35,8 @@ pub use command::{
 pub use event::{
     BodyKind, CalledVersion, CancelReason, ChoreographyViolated, CompensationStep, DecisionEvaluated, Event,
     EventKind, IncidentCode, ItemCreated, ItemState, ItemType, JobCreated, JobKind, OutcomeValues, Pending,
-    Phase, ProtectionViolated, Resolution, RunCalled, RunError, RunStarted, SubscriptionKind, TaskCreated, Trigger,
+    Phase, ProtectionViolated, Resolution, RunCalled, RunError, RunStarted, SubscriptionKind, TaskCreated,
+    Trigger,
 };
 pub use id::{LocalId, LocalIdError};
 pub use run::{Attempt, Model, Step, step, step_inline, step_until};

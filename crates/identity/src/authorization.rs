@@ -233,7 +233,11 @@ impl Identity {
     ///
     /// # Errors
     /// `Unavailable`.
-    pub async fn present_rights(&self, tenant: TenantId, user: UserId) -> Result<Option<Snapshot>, UseCaseError> {
+    pub async fn present_rights(
+        &self,
+        tenant: TenantId,
+        user: UserId,
+    ) -> Result<Option<Snapshot>, UseCaseError> {
         let found = self.ports.access.standing(tenant, user).await?;
         let now = self.tools.clock.now();
         Ok(found.map(|(user, standing)| access::rights_of(&user, tenant, &standing, now)))

@@ -12,8 +12,8 @@ use heddle_identity::ports::InstallationStore;
 use heddle_identity::{Identity, InstallationKey};
 use heddle_kernel::Clock as _;
 use heddle_runtime::{
-    CommitOptions, ComputeOptions, ComputePool, EventNotifier, GroupCommitter, NodeExecutor, Permit, RandomIds,
-    RunnerPorts, ServerClock, WebhookDirectory, Worker, WorkerOptions, system_random,
+    CommitOptions, ComputeOptions, ComputePool, EventNotifier, GroupCommitter, NodeExecutor, Permit,
+    RandomIds, RunnerPorts, ServerClock, WebhookDirectory, Worker, WorkerOptions, system_random,
 };
 use heddle_store::Db;
 use heddle_store_workflows::{SqlErrandStore, SqlRunStore, SqlWorkStore, SqlWorkflowStore};
@@ -296,8 +296,7 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
     let node = crate::node::id(&config.data_dir);
     let background = Arc::new(Background::new(Arc::clone(&runs), ports, node));
     let options = WorkerOptions { poll, sweep: Duration::from_secs(60) };
-    let asked =
-        Arc::new(GatewayModels::new(models.gateway.clone(), Arc::clone(&identity), drafts.clone()));
+    let asked = Arc::new(GatewayModels::new(models.gateway.clone(), Arc::clone(&identity), drafts.clone()));
     let nodes: Arc<dyn Executor> =
         Arc::new(NodeExecutor::new(Arc::clone(&runs), asked.clone(), clock.clone()));
     let errands = RunnerPorts {

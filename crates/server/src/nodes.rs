@@ -58,7 +58,8 @@ impl GatewayModels {
         let rights = rights.map_err(|error| fault(FaultKind::Unavailable, &error.to_string()))?;
         // Whoever may not use it learns nothing about whether it is there.
         let denied = || {
-            let message = "Whoever started the run may not use the deployment, or there is none of this name.";
+            let message =
+                "Whoever started the run may not use the deployment, or there is none of this name.";
             fault(FaultKind::Denied, message)
         };
         let rights = rights.ok_or_else(denied)?;
@@ -120,8 +121,10 @@ impl ModelCalls for GatewayModels {
         request: Map<String, Value>,
         time: Duration,
     ) -> Result<Value, CallFault> {
-        let body = serde_json::to_vec(&request).map_err(|error| fault(FaultKind::Refused, &error.to_string()))?;
-        let request = EmbeddingRequest::read(body.into()).map_err(|error| told(&GatewayError::Request(error)))?;
+        let body =
+            serde_json::to_vec(&request).map_err(|error| fault(FaultKind::Refused, &error.to_string()))?;
+        let request =
+            EmbeddingRequest::read(body.into()).map_err(|error| told(&GatewayError::Request(error)))?;
         let Allowed { caller, id } = self.authorized::<DeploymentEmbed>(caller, request.model()).await?;
         let asked = self.gateway.embed_as(&caller, id, request, untold());
         let answer = tokio::time::timeout(time, asked).await.map_err(|_elapsed| late(time))?;

@@ -6,9 +6,9 @@ use heddle_api::operations::{OperationId, ops};
 use crate::bind::{Handler, bind};
 use crate::handlers::{
     accounts, audit, authorization, camunda7, camunda8, case_events, case_types, cases, conformance,
-    connections, dead_letters, decisions, directory, groups, hooks, jobs, licence, platform, protection, roles, runs,
-    sessions, sign_ins, tasks, transform, vector_databases, vector_files, vector_jobs, vector_query,
-    webhooks, workflows,
+    connections, dead_letters, decisions, directory, groups, hooks, jobs, licence, platform, protection,
+    roles, runs, sessions, sign_ins, tasks, transform, vector_databases, vector_files, vector_jobs,
+    vector_query, webhooks, workflows,
 };
 use crate::{organization_stream, stream};
 

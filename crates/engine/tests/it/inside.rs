@@ -34,7 +34,11 @@ fn an_agent_begins_what_its_turns_say_and_ends_with_what_the_last_one_gives() {
     assert_eq!(first.headers["heddle"]["tools"][0]["name"], "look");
     assert_eq!(run.tasks(), [""; 0], "nothing begins by itself");
     let call = json!({ "id": "c", "name": "look", "arguments": {} });
-    complete(&mut run, json!({ "local": { "agent": { "iterations": 1 }, "toolCall": call }, "next": "look" })).unwrap();
+    complete(
+        &mut run,
+        json!({ "local": { "agent": { "iterations": 1 }, "toolCall": call }, "next": "look" }),
+    )
+    .unwrap();
     assert_eq!((run.tasks(), run.state.jobs().len()), (vec!["look".to_owned()], 0));
     assert_eq!(run.variables(), json!({ "city": "Rome" }), "what is said stays the agent's own");
     run.complete("look");

@@ -24,11 +24,11 @@ mod tasks;
 mod told;
 
 pub use crate::plan::{StartOf, StartRun};
-pub use heddle_engine::ProtectionViolated;
 pub use correlation::{CaseEvent, MessageCall, Received, SignalCall};
 pub use decide::{Cancellation, Decision, DecisionKind};
 pub use evaluate::{DecisionCall, DecisionResult};
 pub use feed::{FeedEvent, FeedFilter, FeedLook};
+pub use heddle_engine::ProtectionViolated;
 pub use jobs::{
     ActivateJobs, ActivatedJob, DEFAULT_JOBS, DEFAULT_LAPSES, DEFAULT_LOCK_MS, InsideEnd, InsideJob,
     InsideStand, JobCondition, JobError, JobFailure, MAX_JOBS, MAX_LOCK_MS, MAX_TYPES, MAX_WAIT_MS,

@@ -60,7 +60,8 @@ async fn what_a_run_brings_is_redacted_before_the_next_node_sees_it_and_the_hist
         assert_eq!(now["variables"]["note"], "pay with [redacted: card]");
         assert_eq!(now["variables"]["amount"], 3);
         let events = app.admin.events(&workflow, &run).await;
-        let told = events.iter().find(|one| one["type"] == "protection.violated").expect("an event of the hit");
+        let told =
+            events.iter().find(|one| one["type"] == "protection.violated").expect("an event of the hit");
         assert_eq!(told["data"]["checkId"], "pii");
         assert_eq!(told["data"]["spans"][0]["path"], "/note");
         assert!(!told.to_string().contains("4111"), "{told}");
@@ -106,7 +107,10 @@ async fn no_worker_is_handed_what_the_service_does_itself() {
         let workflow = app.admin.publish("w", guarded(&json!({ "preset": "standard" }))).await;
         let _ = app.admin.run(&workflow, json!({ "input": { "a": "b" } })).await;
         let taken = app.admin.post("/api/jobs/activate", asked).await.expect(200).data();
-        assert_eq!(taken.as_array().map(Vec::len).or_else(|| taken["jobs"].as_array().map(Vec::len)), Some(0));
+        assert_eq!(
+            taken.as_array().map(Vec::len).or_else(|| taken["jobs"].as_array().map(Vec::len)),
+            Some(0)
+        );
         let reserved = json!({ "schemaVersion": 1, "nodes": [
             { "id": "s", "type": "startEvent" },
             { "id": "t", "type": "serviceTask", "configuration": { "jobType": "heddle:llm.chat" } }

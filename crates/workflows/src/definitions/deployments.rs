@@ -52,7 +52,8 @@ pub(super) async fn findings(
             }
         };
         if !is_known {
-            let sentence = format!("model: the organisation has no deployment `{}`", heddle_kernel::shortened(name));
+            let sentence =
+                format!("model: the organisation has no deployment `{}`", heddle_kernel::shortened(name));
             let one = diagnostic::warning("unknownDeployment", sentence).with_clause("10.3.3.1");
             let one = one.with_element(at.node.element_id().unwrap_or_default());
             found.push(one.with_path(format!("{}.configuration.model", at.path)));

@@ -13,8 +13,8 @@ use heddle_engine::Budget;
 use heddle_kernel::{DefinitionKind, Diagnostic, TenantId, Timestamp};
 use serde_json::Value;
 
-use super::transform::{SourceFormat, read, write_bpmn};
 use super::deployments::KnownDeployments;
+use super::transform::{SourceFormat, read, write_bpmn};
 use super::{deployments, people, publish};
 use crate::UseCaseError;
 use crate::models::{callable_names, compiled, meaning_of, typed};

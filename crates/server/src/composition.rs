@@ -12,13 +12,12 @@ use heddle_identity::ports::InstallationStore;
 use heddle_identity::{Identity, InstallationKey};
 use heddle_kernel::Clock as _;
 use heddle_runtime::{
-    CommitOptions, ComputeOptions, ComputePool, EventNotifier, GroupCommitter, NodeExecutor, Permit,
-    RandomIds, RunnerPorts, ServerClock, WebhookDirectory, Worker, WorkerOptions, system_random,
+    CommitOptions, ComputeOptions, ComputePool, EventNotifier, GroupCommitter, Permit, RandomIds,
+    RunnerPorts, ServerClock, WebhookDirectory, Worker, WorkerOptions, system_random,
 };
 use heddle_store::Db;
 use heddle_store_workflows::{SqlErrandStore, SqlRunStore, SqlWorkStore, SqlWorkflowStore};
 use heddle_usecase::Compute;
-use heddle_usecase::errand::Executor;
 use heddle_workflows::background::Background;
 use heddle_workflows::definitions::{Definitions, TimerBell};
 use heddle_workflows::models::CompiledVersions;
@@ -275,6 +274,13 @@ fn previews(config: &Config) -> SourceQuota {
     SourceQuota { files: config.preview_files as usize, bytes: u64::from(config.preview_megabytes) << 20 }
 }
 
+/// Runs within the bounds of a configuration.
+fn runs_within(config: &Config, ports: &RunPorts, permit: &Arc<dyn Permit>) -> Runs {
+    let runs = Runs::new(ports.clone()).with_budget(config.budget).with_recent(RECENT_BYTES);
+    let runs = runs.with_permit(Arc::clone(permit)).with_patience(config.step_limit);
+    runs.with_job_lapses(config.job_lapses)
+}
+
 fn compose(config: Config, parts: Parts) -> Arc<App> {
     let quotas = licensed::quotas(&config, &parts.identity);
     let hub = Arc::new(EventNotifier::default());
@@ -285,20 +291,16 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
     let store = Arc::clone(&ports.runs);
     let (ids, directory) = (Arc::clone(&ports.ids), Arc::clone(&ports.directory));
     let permit: Arc<dyn Permit> = Arc::new(LicencePermit(Arc::clone(&identity)));
-    let runs = Runs::new(ports.clone()).with_budget(config.budget).with_recent(RECENT_BYTES);
-    let runs = runs.with_permit(Arc::clone(&permit));
     // Another node may write to a shared database; nobody tells this one.
     let poll = Duration::from_secs(if shared { 1 } else { 30 });
-    let runs = runs.with_patience(config.step_limit).with_job_poll(shared.then_some(poll));
-    let runs = runs.with_job_lapses(config.job_lapses);
+    let runs = runs_within(&config, &ports, &permit).with_job_poll(shared.then_some(poll));
     let webhooks = Arc::new(WebhookDirectory::new(Arc::clone(&outside.receivers.source)));
     let runs = Arc::new(runs.with_subscribers(webhooks.clone()));
     let node = crate::node::id(&config.data_dir);
     let background = Arc::new(Background::new(Arc::clone(&runs), ports, node));
     let options = WorkerOptions { poll, sweep: Duration::from_secs(60) };
     let asked = Arc::new(GatewayModels::new(models.gateway.clone(), Arc::clone(&identity), drafts.clone()));
-    let nodes: Arc<dyn Executor> =
-        Arc::new(NodeExecutor::new(Arc::clone(&runs), asked.clone(), clock.clone()));
+    let nodes = crate::nodes::executor(&runs, &asked, &clock);
     let errands = RunnerPorts {
         store: Arc::new(SqlErrandStore::new(db.clone()).with_quotas(quotas)),
         executors: vectors.vectors.executor(&config).into_iter().chain([nodes]).collect(),

@@ -12,10 +12,22 @@ use heddle_models_wire::{ChatRequest, EmbeddingRequest};
 use heddle_nodes::{CallFault, Caller, FaultKind, ModelCalls};
 use heddle_policy::capability::{DeploymentChat, DeploymentEmbed};
 use heddle_policy::{Capability, resource};
+use heddle_runtime::{NodeExecutor, ServerClock};
+use heddle_usecase::errand::Executor;
 use heddle_usecase::{StoreError, UseCaseError};
 use heddle_workflows::definitions::KnownDeployments;
 use heddle_workflows::ports::WorkflowStore;
+use heddle_workflows::runs::Runs;
 use serde_json::{Map, Value};
+
+/// The executor of the nodes that this service does itself.
+pub(crate) fn executor(
+    runs: &Arc<Runs>,
+    models: &Arc<GatewayModels>,
+    clock: &Arc<ServerClock>,
+) -> Arc<dyn Executor> {
+    Arc::new(NodeExecutor::new(Arc::clone(runs), models.clone(), Arc::clone(clock)))
+}
 
 /// Models for nodes.
 pub(crate) struct GatewayModels {

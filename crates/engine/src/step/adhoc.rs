@@ -128,18 +128,14 @@ impl Machine<'_> {
 
     /// Opens the next turn of an agent, unless one is open or an incident stands in its way.
     fn next_turn(&mut self, id: LocalId, agent: &JobTask) -> Result<Quiet, Rejection> {
-        let is_open = self.state.jobs.iter().any(|own| own.owner == id)
-            || self.state.incidents.iter().any(|own| own.instance == Some(id));
-        if is_open {
+        let is_open = self.state.jobs.iter().any(|own| own.owner == id);
+        if is_open || self.state.incidents.iter().any(|own| own.instance == Some(id)) {
             return Ok(Quiet::Waits);
         }
-        match self.open_job(id, JobKind::Task, agent) {
-            Ok(()) => Ok(Quiet::WentOn),
-            Err(fault) => {
-                self.fault(id, fault, Phase::Enter)?;
-                Ok(Quiet::Waits)
-            }
+        if let Err(fault) = self.open_job(id, JobKind::Task, agent) {
+            self.fault(id, fault, Phase::Enter)?;
         }
+        Ok(Quiet::Waits)
     }
 
     /// Does what a turn of an agent gives: its own variables, and the activity that begins, or the end with what it leaves

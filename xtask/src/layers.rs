@@ -23,16 +23,37 @@ const LAYERS: &[Layer] = &[
     Layer { name: "heddle-licence", knows: &["heddle-policy"] },
     Layer { name: "heddle-feel", knows: &["heddle-kernel"] },
     Layer { name: "heddle-dmn", knows: &["heddle-kernel", "heddle-feel", "heddle-xml"] },
+    // Checks of protection: rules alone.
+    Layer { name: "heddle-guardrails", knows: &["heddle-kernel", "heddle-feel"] },
     // What elements ask for in BPMN and CMMN alike.
     Layer { name: "heddle-settings", knows: &["heddle-kernel", "heddle-feel"] },
     Layer { name: "heddle-bpmn", knows: &["heddle-kernel", "heddle-feel", "heddle-xml", "heddle-settings"] },
     Layer {
         name: "heddle-bpmn-graph",
-        knows: &["heddle-kernel", "heddle-feel", "heddle-xml", "heddle-settings", "heddle-bpmn"],
+        knows: &[
+            "heddle-kernel",
+            "heddle-feel",
+            "heddle-xml",
+            "heddle-settings",
+            "heddle-bpmn",
+            "heddle-guardrails",
+        ],
     },
     Layer {
         name: "heddle-bpmn-validate",
-        knows: &["heddle-kernel", "heddle-feel", "heddle-xml", "heddle-bpmn", "heddle-bpmn-graph"],
+        knows: &[
+            "heddle-kernel",
+            "heddle-feel",
+            "heddle-xml",
+            "heddle-bpmn",
+            "heddle-bpmn-graph",
+            "heddle-guardrails",
+        ],
+    },
+    // What the service does of a workflow's nodes itself, over a port to models.
+    Layer {
+        name: "heddle-nodes",
+        knows: &["heddle-kernel", "heddle-feel", "heddle-settings", "heddle-guardrails"],
     },
     Layer {
         name: "heddle-bpmn-layout",
@@ -104,6 +125,7 @@ const LAYERS: &[Layer] = &[
             "heddle-engine",
             "heddle-definitions",
             "heddle-execution",
+            "heddle-guardrails",
         ],
     },
     Layer {
@@ -212,6 +234,7 @@ const LAYERS: &[Layer] = &[
             "heddle-workflows",
             "heddle-cases",
             "heddle-execution",
+            "heddle-settings",
         ],
     },
     Layer { name: "heddle-seal", knows: &[] },
@@ -267,7 +290,8 @@ const LAYERS: &[Layer] = &[
             "heddle-identity",
             "heddle-vectors",
             "heddle-models",
-            "heddle-guardrails",
+            "heddle-models-wire",
+            "heddle-nodes",
         ],
     },
     // Conversations in, cited sentences out.
@@ -287,6 +311,7 @@ const LAYERS: &[Layer] = &[
             "heddle-dmn",
             "heddle-cmmn",
             "heddle-conformance",
+            "heddle-guardrails",
             "heddle-harness-kit",
             "heddle-harness-models",
         ],

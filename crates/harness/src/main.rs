@@ -8,6 +8,7 @@ mod conformance;
 mod connections;
 mod crash;
 mod documents;
+mod guardrails;
 mod licence;
 mod oidc;
 mod scan;
@@ -46,6 +47,8 @@ enum Runner {
     Models(heddle_harness_models::engines::Options),
     /// Makes real documents by the programs people make them with, and reads them.
     Documents(documents::Options),
+    /// Measures the checks of protection on a labelled set that it makes: precision and recall.
+    Guardrails(guardrails::Options),
     /// Signs in by a provider of npm, in a process of its own.
     Oidc(oidc::Options),
     /// Measures a started server.
@@ -85,6 +88,7 @@ async fn run(runner: Runner) -> anyhow::Result<bool> {
         Runner::Connections(options) => connections::run(options).await,
         Runner::Models(options) => heddle_harness_models::engines::run(options).await,
         Runner::Documents(options) => documents::run(options),
+        Runner::Guardrails(options) => guardrails::run(&options),
         Runner::Oidc(options) => oidc::run(options).await,
         Runner::Bench(subject) => bench::run(subject).await,
         Runner::Scan(options) => scan::run(options).await,

@@ -1,6 +1,7 @@
 //! Types that every layer of Heddle shares: ids, the tenant, time, revisions, pages, the request id, patches,
 //! enums of literals and the two ports through which time and ids come in. No I/O and no async.
 
+mod budget;
 mod diagnostic;
 mod duration;
 mod id;
@@ -13,6 +14,7 @@ mod request_id;
 mod shorten;
 mod time;
 
+pub use budget::{Budget, Inline};
 pub use diagnostic::{Diagnostic, ExpressionPosition, Severity};
 pub use duration::IsoDuration;
 pub use id::{

@@ -11,11 +11,12 @@ use heddle_identity::audit_chain::AuditChain;
 use heddle_identity::ports::InstallationStore;
 use heddle_identity::{Identity, InstallationKey};
 use heddle_kernel::Clock as _;
+use heddle_models::Gateway;
 use heddle_runtime::{
     CommitOptions, ComputeOptions, ComputePool, EventNotifier, GroupCommitter, Permit, RandomIds,
     RunnerPorts, ServerClock, ServiceExecutor, WebhookDirectory, Worker, WorkerOptions, system_random,
 };
-use heddle_service_nodes::StarterRights;
+use heddle_service_nodes::{ModelNodes, StarterRights};
 use heddle_store::Db;
 use heddle_store_workflows::{SqlErrandStore, SqlRunStore, SqlWorkStore, SqlWorkflowStore};
 use heddle_usecase::Compute;
@@ -23,7 +24,7 @@ use heddle_usecase::errand::Executor;
 use heddle_workflows::background::Background;
 use heddle_workflows::definitions::{Definitions, TimerBell};
 use heddle_workflows::models::CompiledVersions;
-use heddle_workflows::ports::{Kinds, RunStore, SourceQuota, WorkflowStore};
+use heddle_workflows::ports::{Kinds, RunStore, ServiceWork, SourceQuota, WorkflowStore};
 use heddle_workflows::quotas::QuotaSource;
 use heddle_workflows::runs::{RunPorts, Runs};
 use tokio::sync::watch;
@@ -41,7 +42,7 @@ use crate::edge::{Edge, descriptors};
 use crate::error::StartError;
 use crate::identity::{self, FirstStart};
 use crate::last_write::LastWrite;
-use crate::models::{ModelParts, Models};
+use crate::models::{KnownModels, ModelParts, Models};
 use crate::outside::Outside;
 use crate::people::People;
 use crate::sign_ins::SignIns;
@@ -137,6 +138,7 @@ impl Composition {
             keyring: &outside.keyring,
             embedding: built_in.clone(),
         });
+        models.write_usage();
         let vectors = Vectors::open(&VectorParts {
             config: &config,
             db: &db,
@@ -150,7 +152,6 @@ impl Composition {
             gateway: &models.gateway,
             node: crate::node::id(&config.data_dir),
         })?;
-        models.write_usage();
         let parts = Parts {
             db,
             denials,
@@ -166,20 +167,25 @@ impl Composition {
             stop: stopped,
         };
         let app = compose(config, parts);
-        let mut core = Self { app, first: FirstStart::default(), data, stop, tasks: Vec::new(), node: None };
-        core.first = identity::first_start(&core.app).await?;
+        let core = Self { app, first: FirstStart::default(), data, stop, tasks: Vec::new(), node: None };
+        core.begun(background).await
+    }
+
+    /// The same once what every start does is done: accounts and roles, the background, the demo.
+    async fn begun(mut self, background: bool) -> Result<Self, StartError> {
+        self.first = identity::first_start(&self.app).await?;
         if background {
-            identity::provided(&core.app).await;
-            core.node = Some(identity::join(&core.app).await?);
-            core.app.identity.warn_of_licence();
-            core.start_background();
+            identity::provided(&self.app).await;
+            self.node = Some(identity::join(&self.app).await?);
+            self.app.identity.warn_of_licence();
+            self.start_background();
         }
-        identity::add_system_roles(&core.app).await?;
-        crate::selectors::read_stored(&core.app).await?;
-        if let (Some(tenant), Some(founder)) = (core.first.organization, core.first.founder) {
-            crate::demo::fill(&core.app, tenant, founder).await?;
+        identity::add_system_roles(&self.app).await?;
+        crate::selectors::read_stored(&self.app).await?;
+        if let (Some(tenant), Some(founder)) = (self.first.organization, self.first.founder) {
+            crate::demo::fill(&self.app, tenant, founder).await?;
         }
-        Ok(core)
+        Ok(self)
     }
 
     fn start_background(&mut self) {
@@ -310,18 +316,31 @@ fn previews(config: &Config) -> SourceQuota {
     SourceQuota { files: config.preview_files as usize, bytes: u64::from(config.preview_megabytes) << 20 }
 }
 
-/// What does errands on this node: those of files and of nodes where it has the service role `vector`.
+/// Runs within the bounds of a configuration.
+fn runs_within(config: &Config, ports: &RunPorts, permit: &Arc<dyn Permit>) -> Runs {
+    let runs = Runs::new(ports.clone()).with_budget(config.budget).with_recent(RECENT_BYTES);
+    let runs = runs.with_permit(Arc::clone(permit)).with_patience(config.step_limit);
+    runs.with_job_lapses(config.job_lapses)
+}
+
+/// Executors of errands on this node: those of nodes that the service does itself, and, where it has the service role
+/// `vector`, those of files and of nodes about them.
 fn executors(
     config: &Config,
     vectors: &Composed,
+    gateway: &Gateway,
     runs: &Arc<Runs>,
     rights: StarterRights,
     clock: &Arc<ServerClock>,
 ) -> Vec<Arc<dyn Executor>> {
-    let Some(ingestion) = vectors.vectors.executor(config) else { return Vec::new() };
-    let nodes = vectors.nodes.clone();
-    let service = ServiceExecutor::new(Arc::clone(runs), Arc::new(rights), clock.clone(), nodes);
-    vec![ingestion, Arc::new(service)]
+    let ingestion = vectors.vectors.executor(config);
+    let mut work: Vec<Arc<dyn ServiceWork>> = vec![Arc::new(ModelNodes::new(gateway.clone(), clock.clone()))];
+    if ingestion.is_some() {
+        work.extend(vectors.nodes.iter().cloned());
+    }
+    let service = ServiceExecutor::new(Arc::clone(runs), Arc::new(rights), clock.clone(), work);
+    let service: Arc<dyn Executor> = Arc::new(service);
+    ingestion.into_iter().chain([service]).collect()
 }
 
 fn compose(config: Config, parts: Parts) -> Arc<App> {
@@ -329,30 +348,14 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
     let hub = Arc::clone(&parts.hub);
     let drafts = definition_store(&parts, &quotas);
     let (ports, versions) = run_ports(&config, &parts, &quotas, &hub, &drafts);
-    let Parts {
-        db,
-        denials,
-        identity,
-        audit,
-        sign_ins,
-        clock,
-        compute,
-        outside,
-        hub: _,
-        vectors,
-        models,
-        stop,
-    } = parts;
+    let Parts { db, identity, clock, compute, outside, vectors, models, .. } = parts;
     let shared = db.postgres().is_some();
     let store = Arc::clone(&ports.runs);
     let (ids, directory) = (Arc::clone(&ports.ids), Arc::clone(&ports.directory));
     let permit: Arc<dyn Permit> = Arc::new(LicencePermit(Arc::clone(&identity)));
-    let runs = Runs::new(ports.clone()).with_budget(config.budget).with_recent(RECENT_BYTES);
-    let runs = runs.with_permit(Arc::clone(&permit));
     // Another node may write to a shared database; nobody tells this one.
     let poll = Duration::from_secs(if shared { 1 } else { 30 });
-    let runs = runs.with_patience(config.step_limit).with_job_poll(shared.then_some(poll));
-    let runs = runs.with_job_lapses(config.job_lapses);
+    let runs = runs_within(&config, &ports, &permit).with_job_poll(shared.then_some(poll));
     let webhooks = Arc::new(WebhookDirectory::new(Arc::clone(&outside.receivers.source)));
     let runs = Arc::new(runs.with_subscribers(webhooks.clone()));
     let node = crate::node::id(&config.data_dir);
@@ -361,7 +364,7 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
     let rights = StarterRights::new(Arc::clone(&identity), drafts.clone(), Arc::clone(&ids));
     let errands = RunnerPorts {
         store: Arc::new(SqlErrandStore::new(db.clone()).with_quotas(quotas)),
-        executors: executors(&config, &vectors, &runs, rights, &clock),
+        executors: executors(&config, &vectors, &models.gateway, &runs, rights, &clock),
         hub: hub.clone(),
         clock: clock.clone(),
         permit: Arc::clone(&permit),
@@ -376,13 +379,14 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
         .with_compute(compute.clone());
     let definitions = Definitions::new(drafts, ids, &versions, hub.clone(), directory)
         .with_previews(previews(&config))
+        .with_deployments(Arc::new(KnownModels(models.gateway.clone())))
         .with_budget(config.budget);
     let edge = Edge::new(config.edge, config.trusted_proxies.clone(), descriptors::raise());
     Arc::new(App {
         config,
         db,
         identity,
-        sign_ins,
+        sign_ins: parts.sign_ins,
         definitions,
         case_types,
         connections: outside.connections,
@@ -402,10 +406,10 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
         worker,
         clock,
         ids: RandomIds,
-        denials,
-        audit,
+        denials: parts.denials,
+        audit: parts.audit,
         edge,
         last_write: LastWrite::default(),
-        stop,
+        stop: parts.stop,
     })
 }

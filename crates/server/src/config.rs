@@ -146,6 +146,12 @@ pub struct ModelSettings {
     pub built_in: bool,
     /// Whether the demo has deployments of the models inside the service.
     pub demo: bool,
+    /// Directory of the files of models that chat in the process.
+    #[cfg(feature = "local-candle")]
+    pub chat_dir: Option<PathBuf>,
+    /// Megabytes that those models may have in memory.
+    #[cfg(feature = "local-candle")]
+    pub chat_megabytes: u32,
 }
 
 impl Default for ModelSettings {
@@ -156,6 +162,10 @@ impl Default for ModelSettings {
             usage_days: 90,
             built_in: true,
             demo: true,
+            #[cfg(feature = "local-candle")]
+            chat_dir: None,
+            #[cfg(feature = "local-candle")]
+            chat_megabytes: 2_048,
         }
     }
 }

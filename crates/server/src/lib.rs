@@ -61,8 +61,8 @@ pub use command_line::{ACCOUNT_HEADER, ORGANIZATION_HEADER};
 pub use composition::Composition;
 pub use config::{
     AllowRule, BlobPlace, Budget, ClientAuthentication, ClientSecret, Config, Durability, ModelBudget,
-    ModelBudgetPeriod, ModelLimits, ModelSettings, OidcSettings, PlaceRules, ProviderRules, Quotas, S3Settings, SecretSetting, SignInProvider, UploadBounds, VectorQuotas,
-    VectorSettings,
+    ModelBudgetPeriod, ModelLimits, ModelSettings, OidcSettings, PlaceRules, ProviderRules, Quotas,
+    S3Settings, SecretSetting, SignInProvider, UploadBounds, VectorQuotas, VectorSettings,
 };
 pub use data_dir::{DATABASE_FILE, DataDirError, KEY_FILE, KEYRING_FILE, MODELS_DIR};
 pub use edge::{EdgeLimits, Pace};

@@ -7,8 +7,9 @@ use crate::bind::{Handler, bind};
 use crate::handlers::{
     accounts, audit, authorization, camunda7, camunda8, case_events, case_types, cases, conformance,
     connections, dead_letters, decisions, directory, groups, hooks, inference, jobs, licence,
-    model_connections, model_deployments, model_residency, platform, roles, runs, sessions, sign_ins, tasks,
-    transform, vector_databases, vector_files, vector_jobs, vector_query, webhooks, workflows,
+    model_connections, model_deployments, model_residency, platform, protection, roles, runs, sessions,
+    sign_ins, tasks, transform, vector_databases, vector_files, vector_jobs, vector_query, webhooks,
+    workflows,
 };
 use crate::{organization_stream, stream};
 
@@ -43,6 +44,7 @@ pub(crate) fn handler(id: OperationId) -> Handler {
         Id::GetBpmnConformanceReport => bind::<ops::GetBpmnConformanceReport>(conformance::bpmn_report),
         Id::GetDmnConformance => bind::<ops::GetDmnConformance>(conformance::dmn),
         Id::GetDmnConformanceReport => bind::<ops::GetDmnConformanceReport>(conformance::dmn_report),
+        Id::GetProtectionCatalog => bind::<ops::GetProtectionCatalog>(protection::catalog),
         Id::PreviewTransform => bind::<ops::PreviewTransform>(transform::preview),
         Id::ExportBpel => bind::<ops::ExportBpel>(transform::export_bpel),
         Id::ExportBpmn => bind::<ops::ExportBpmn>(transform::export_bpmn),

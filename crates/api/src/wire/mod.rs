@@ -32,6 +32,7 @@ pub mod licence;
 pub mod literal;
 pub mod model_connections;
 pub mod model_deployments;
+pub mod protection;
 pub mod runs;
 pub mod sessions;
 pub mod tasks;

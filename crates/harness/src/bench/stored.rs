@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use heddle_harness_kit::client::Client;
-use heddle_harness_kit::out;
 use heddle_harness_kit::figures::Latencies;
 use heddle_harness_kit::http1::{self, Connection};
+use heddle_harness_kit::out;
 use heddle_harness_kit::postgres::Postgres;
 use heddle_harness_kit::random::Random;
 use heddle_harness_kit::server::{Mode, Server};

@@ -38,10 +38,10 @@ use serde_json::{Map, Value, json};
 use tracing_subscriber::EnvFilter;
 
 use crate::cli::{
-    AccessCommand, AskModel, AuditCommand, CaseCommand, CaseTypeCommand, Cli, Command, ConnectionCommand, CreateUser,
-    DeadLetterCommand, EmbedTexts, EventCommand, FileCommand, GroupCommand, IngestionJobCommand, JobCommand, KeyCommand,
-    LicenceCommand, ModelCommand, Place, QueryPassages, RunCommand, ShowUsage, TaskCommand, TokenCommand, UserCommand,
-    VectorDatabaseCommand, VerifyAudit, WorkflowCommand,
+    AccessCommand, AskModel, AuditCommand, CaseCommand, CaseTypeCommand, Cli, Command, ConnectionCommand,
+    CreateUser, DeadLetterCommand, EmbedTexts, EventCommand, FileCommand, GroupCommand, IngestionJobCommand,
+    JobCommand, KeyCommand, LicenceCommand, ModelCommand, Place, QueryPassages, RunCommand, ShowUsage,
+    TaskCommand, TokenCommand, UserCommand, VectorDatabaseCommand, VerifyAudit, WorkflowCommand,
 };
 use crate::client::{Client, Need};
 use crate::config::{Effective, Row};
@@ -365,10 +365,12 @@ async fn provided_models(config: Config, command: ModelCommand, json: bool) -> R
             with(config, &options.place, own, work).await
         }
         ModelCommand::Connect(options) => {
-            with(config, &options.place, own, async |client| model::connect(client, options, json).await).await
+            with(config, &options.place, own, async |client| model::connect(client, options, json).await)
+                .await
         }
         ModelCommand::Discover(options) => {
-            with(config, &options.place, own, async |client| model::discover(client, options, json).await).await
+            with(config, &options.place, own, async |client| model::discover(client, options, json).await)
+                .await
         }
         ModelCommand::Import(options) => {
             with(config, &options.place, own, async |client| model::import(client, options, json).await).await

@@ -61,6 +61,28 @@ pub(super) const KEYS: &[Key] = &[
         set: |config, text| set_bool(&mut config.models.built_in, text),
         show: |config| config.models.built_in.to_string(),
     },
+    #[cfg(feature = "local-candle")]
+    Key {
+        name: "models_chat_dir",
+        help: "Directory of GGUF files of models that chat in the process; none when empty.",
+        secret: false,
+        set: |config, text| {
+            config.models.chat_dir = (!text.is_empty()).then(|| std::path::PathBuf::from(text));
+            Ok(())
+        },
+        show: |config| super::shown(config.models.chat_dir.as_deref()),
+    },
+    #[cfg(feature = "local-candle")]
+    Key {
+        name: "models_chat_megabytes",
+        help: "Megabytes that models of files may have in memory, 1 to 1048576.",
+        secret: false,
+        set: |config, text| {
+            config.models.chat_megabytes = number(text, 1, 1_048_576)?;
+            Ok(())
+        },
+        show: |config| config.models.chat_megabytes.to_string(),
+    },
 ];
 
 fn limits(text: &str) -> Result<ModelLimits> {

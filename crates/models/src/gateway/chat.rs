@@ -95,7 +95,12 @@ impl Kind for Chat {
         }
         let target = target(route)?;
         // Until the answer is whole nothing comes: the wait for a first piece is the whole one.
-        let reply = gateway.send(route, target.chat(&request)?, route.waits.total, until).await?;
+        let reply = match gateway.send(route, target.chat(&request)?, route.waits.total, until).await {
+            Err(missed) if missed.withheld => {
+                return Ok(ChatResponse::withheld(&self.answer(), &route.deployment.model));
+            }
+            other => other?,
+        };
         let body = whole(reply).await?;
         Ok(target.chat_response(&request, &self.answer(), body)?)
     }

@@ -166,6 +166,8 @@ pub(crate) struct Missed {
     pub(crate) retry_after: Option<Duration>,
     /// Another try at the same deployment can't do better.
     pub(crate) lasting: bool,
+    /// The provider's filter withheld the answer, which is an answer's end and no failure.
+    pub(crate) withheld: bool,
 }
 
 impl Missed {
@@ -179,6 +181,7 @@ impl Missed {
             message: None,
             retry_after: None,
             lasting: false,
+            withheld: false,
         }
     }
 
@@ -192,6 +195,7 @@ impl From<WireError> for Missed {
     fn from(error: WireError) -> Self {
         match error {
             WireError::Refused(refusal) => Self {
+                withheld: refusal.is_content_filter(),
                 upstream_status: refusal.status,
                 upstream_request_id: refusal.request_id,
                 provider_code: refusal.provider_code,

@@ -70,7 +70,13 @@ impl Kind for Streamed {
         }
         let target = target(route)?;
         let first_by = (Instant::now() + route.waits.first).min(until);
-        let reply = gateway.send(route, target.chat(&request)?, route.waits.first, until).await?;
+        let reply = match gateway.send(route, target.chat(&request)?, route.waits.first, until).await {
+            Err(missed) if missed.withheld => {
+                let ready = ChatChunk::withheld(self.0.answer(), &route.deployment.model);
+                return Ok(Open { source: Source::Whole(None), ready: ready.into() });
+            }
+            other => other?,
+        };
         let mut decoder = target.stream(&request, self.0.answer());
         let (mut body, mut events) = (reply.body, Vec::new());
         // Until its first event the answer may still be asked for elsewhere.

@@ -26,6 +26,7 @@ pub(crate) mod model_connections;
 pub(crate) mod model_deployments;
 pub(crate) mod model_residency;
 pub(crate) mod platform;
+pub(crate) mod protection;
 pub(crate) mod roles;
 pub(crate) mod run_view;
 pub(crate) mod runs;

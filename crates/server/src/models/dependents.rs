@@ -1,4 +1,4 @@
-//! What depends on deployments: vector databases whose passages they embed.
+//! What depends on deployments: vector databases whose passages they embed, and definitions whose nodes ask them.
 
 use std::sync::Arc;
 
@@ -7,6 +7,10 @@ use heddle_kernel::{MAX_LIMIT, ModelDeploymentId, PageRequest, TenantId};
 use heddle_models::ports::Dependents;
 use heddle_models::records::Use;
 use heddle_policy::AccessFilter;
+use heddle_service_nodes::DefinitionsOfDeployments;
+use heddle_store::Db;
+use heddle_store_vectors::SqlVectorStore;
+use heddle_store_workflows::SqlWorkflowStore;
 use heddle_usecase::StoreError;
 use heddle_vectors::ports::{DatabaseFilter, VectorStore};
 use heddle_vectors::records::VectorDatabase;
@@ -14,13 +18,17 @@ use heddle_vectors::records::VectorDatabase;
 /// The most things that are named.
 const NAMED: usize = 20;
 
-/// Vector databases by the deployment that embeds for them.
-pub(super) struct EmbeddingDatabases(Arc<dyn VectorStore>);
+/// Vector databases by the deployment that embeds for them, and definitions by those that they name.
+pub(super) struct UsersOfDeployments {
+    databases: Arc<dyn VectorStore>,
+    definitions: DefinitionsOfDeployments,
+}
 
-impl EmbeddingDatabases {
-    /// On the store of vector databases.
-    pub(super) const fn new(store: Arc<dyn VectorStore>) -> Self {
-        Self(store)
+impl UsersOfDeployments {
+    /// On a database whose migrations have run.
+    pub(super) fn new(db: &Db) -> Self {
+        let definitions = DefinitionsOfDeployments::new(Arc::new(SqlWorkflowStore::new(db.clone())));
+        Self { databases: Arc::new(SqlVectorStore::new(db.clone())), definitions }
     }
 
     /// Vector databases whose model goes by one of these names.
@@ -29,7 +37,8 @@ impl EmbeddingDatabases {
         loop {
             let page = PageRequest { limit: MAX_LIMIT, cursor };
             let everything = AccessFilter::everything();
-            let read = self.0.list_databases(tenant, &DatabaseFilter::default(), &everything, &page).await?;
+            let read =
+                self.databases.list_databases(tenant, &DatabaseFilter::default(), &everything, &page).await?;
             let embeds = |database: &VectorDatabase| {
                 database.recipe.model.as_ref().is_some_and(|model| names.contains(&model.id.as_str()))
             };
@@ -43,7 +52,7 @@ impl EmbeddingDatabases {
 }
 
 #[async_trait]
-impl Dependents for EmbeddingDatabases {
+impl Dependents for UsersOfDeployments {
     async fn uses(
         &self,
         tenant: TenantId,
@@ -56,7 +65,8 @@ impl Dependents for EmbeddingDatabases {
             id: database.name.to_string(),
             name: database.name.to_string(),
         });
-        Ok(named.collect())
+        let definitions = self.definitions.uses(tenant, deployment, alias).await?;
+        Ok(named.chain(definitions).collect())
     }
 
     /// A vector database keeps the revision that its vectors are of, and whoever embeds for it refuses another one: those

@@ -4,6 +4,7 @@ mod bounds;
 mod built_in;
 mod dependents;
 mod failure;
+mod known;
 mod sealer;
 pub(crate) mod stream;
 
@@ -29,14 +30,14 @@ use heddle_providers::Providers;
 use heddle_runtime::{ComputePool, Permit, RandomIds, ServerClock, system_random};
 use heddle_store::Db;
 use heddle_store_models::SqlModelStore;
-use heddle_store_vectors::SqlVectorStore;
 use heddle_usecase::{StoreError, UseCaseError};
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use self::bounds::LicensedBounds;
 use self::built_in::BuiltIn;
-use self::dependents::EmbeddingDatabases;
+use self::dependents::UsersOfDeployments;
+pub(crate) use self::known::KnownModels;
 use crate::config::Config;
 use crate::keyring::InstallationKeyring;
 use crate::vectors::BuiltInModels;
@@ -97,6 +98,57 @@ impl Random for Spread {
     }
 }
 
+/// Residency over the ports of the gateway.
+fn residency(ports: &GatewayPorts, runtimes: &Arc<dyn Runtimes>) -> Residency {
+    Residency::new(ResidencyPorts {
+        store: ports.store.clone(),
+        opening: ports.opening.clone(),
+        runtimes: Arc::clone(runtimes),
+        dependents: ports.dependents.clone(),
+        bounds: ports.bounds.clone(),
+        clock: ports.clock.clone(),
+    })
+}
+
+/// Deployments in line with what runs locally, over the ports of the gateway.
+fn sync(ports: &GatewayPorts, runtimes: &Arc<dyn Runtimes>) -> LocalSync {
+    LocalSync::new(SyncPorts {
+        store: ports.store.clone(),
+        opening: ports.opening.clone(),
+        runtimes: Arc::clone(runtimes),
+        local: ports.local.clone(),
+        dependents: ports.dependents.clone(),
+        bounds: ports.bounds.clone(),
+        ids: ports.ids.clone(),
+    })
+}
+
+/// The models inside the service with those of a directory of files, where the configuration names one.
+#[cfg(feature = "local-candle")]
+fn with_shelf(
+    inside: Arc<dyn LocalModels>,
+    config: &Config,
+    clock: &Arc<dyn Clock>,
+    ids: &Arc<dyn IdSource>,
+) -> Arc<dyn LocalModels> {
+    use heddle_local_candle::{Shelf, WithShelf};
+    let settings = &config.models;
+    let Some(directory) = &settings.chat_dir else { return inside };
+    let shelf = Shelf::of(directory, u64::from(settings.chat_megabytes) << 20);
+    Arc::new(WithShelf::new(inside, shelf, Arc::clone(clock), Arc::clone(ids)))
+}
+
+/// The models inside the service: this build computes no others.
+#[cfg(not(feature = "local-candle"))]
+fn with_shelf(
+    inside: Arc<dyn LocalModels>,
+    _config: &Config,
+    _clock: &Arc<dyn Clock>,
+    _ids: &Arc<dyn IdSource>,
+) -> Arc<dyn LocalModels> {
+    inside
+}
+
 impl Models {
     /// Puts the use cases together.
     pub(crate) fn open(parts: ModelParts<'_>) -> Arc<Self> {
@@ -107,10 +159,10 @@ impl Models {
         let upstream: Arc<dyn Upstream> = Arc::new(Providers::new(egress.clone()));
         let local: Arc<dyn LocalModels> =
             Arc::new(BuiltIn::new(embedding, compute.clone(), clock.clone(), config.models.built_in));
+        let local = with_shelf(local, config, &time, &ids);
         let runtimes: Arc<dyn Runtimes> =
             Arc::new(WireRuntimes::new(upstream.clone(), local.clone(), time.clone()));
-        let databases = Arc::new(SqlVectorStore::new(db.clone()));
-        let dependents: Arc<dyn Dependents> = Arc::new(EmbeddingDatabases::new(databases));
+        let dependents: Arc<dyn Dependents> = Arc::new(UsersOfDeployments::new(db));
         let bounds: Arc<dyn BoundsSource> = Arc::new(LicensedBounds::new(&config.models, identity));
         let connections = ModelConnections::new(ConnectionPorts {
             store: store.clone(),
@@ -119,55 +171,33 @@ impl Models {
             dependents: dependents.clone(),
             ids: ids.clone(),
         });
-        let opening = connections.opening();
-        let (gateway, writer) = Gateway::new(
-            GatewayPorts {
-                store: store.clone(),
-                opening: opening.clone(),
-                usage: spent.clone(),
-                upstream,
-                local: local.clone(),
-                bounds: bounds.clone(),
-                dependents: dependents.clone(),
-                clock: time.clone(),
-                ids: ids.clone(),
-                random: Arc::new(Spread),
-            },
-            GatewaySettings::default(),
-        );
-        let residency = Residency::new(ResidencyPorts {
+        let ports = GatewayPorts {
             store: store.clone(),
-            opening: opening.clone(),
-            runtimes: runtimes.clone(),
-            dependents: dependents.clone(),
+            opening: connections.opening(),
+            usage: spent.clone(),
+            upstream,
+            local,
             bounds: bounds.clone(),
+            dependents: dependents.clone(),
             clock: time,
-        });
+            ids: ids.clone(),
+            random: Arc::new(Spread),
+        };
+        let (residency, local) = (residency(&ports, &runtimes), sync(&ports, &runtimes));
+        let opening = ports.opening.clone();
+        let (gateway, writer) = Gateway::new(ports, GatewaySettings::default());
         Arc::new(Self {
             connections,
             catalogue: Catalogue::new(CataloguePorts {
                 store: store.clone(),
-                opening: opening.clone(),
-                runtimes: runtimes.clone(),
-                bounds: bounds.clone(),
-                ids: ids.clone(),
-            }),
-            deployments: Deployments::new(DeploymentPorts {
-                store: store.clone(),
-                dependents: dependents.clone(),
-                bounds: bounds.clone(),
-                ids: ids.clone(),
-            }),
-            residency,
-            local: LocalSync::new(SyncPorts {
-                store: store.clone(),
                 opening,
                 runtimes,
-                local,
-                dependents,
-                bounds,
-                ids,
+                bounds: bounds.clone(),
+                ids: ids.clone(),
             }),
+            deployments: Deployments::new(DeploymentPorts { store: store.clone(), dependents, bounds, ids }),
+            residency,
+            local,
             listing: Listing::new(store),
             usage: Usage::new(spent, gateway.clone()),
             gateway,

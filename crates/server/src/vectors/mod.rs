@@ -100,19 +100,7 @@ impl Vectors {
     /// # Errors
     /// `Vectors` when a directory can't be used, or the settings of the bucket make no address.
     pub(crate) fn open(parts: &VectorParts<'_>) -> Result<Composed, StartError> {
-        let VectorParts {
-            config,
-            db,
-            identity,
-            clock,
-            compute,
-            egress,
-            hub: _,
-            built_in,
-            deployments,
-            gateway,
-            node,
-        } = parts;
+        let VectorParts { config, db, identity, clock, compute, egress, built_in, node, .. } = parts;
         let settings = &config.vectors;
         let folder = config.data_dir.join(FOLDER);
         let blobs = Arc::new(opened_blobs(config, clock, egress)?);
@@ -129,7 +117,7 @@ impl Vectors {
         let extractor: Arc<dyn Extractor> =
             Arc::new(ProcessExtractor::new(reader, settings.workers, Arc::clone(&kept), limits, ocr));
         let chunker: Arc<dyn Chunker> = Arc::new(ModelChunker::new(models.clone()));
-        let all = WithDeployments::new(models.clone(), (*deployments).clone(), (*gateway).clone());
+        let all = WithDeployments::new(models.clone(), parts.deployments.clone(), parts.gateway.clone());
         let (embedder, reranker): (Arc<dyn Embedder>, Arc<dyn Reranker>) =
             (Arc::new(all.clone()), Arc::new(all));
         let quotas: Arc<dyn QuotaSource> = Arc::new(LicensedQuotas::new(settings.quotas, identity));

@@ -52,6 +52,7 @@ mod on_time;
 mod options;
 mod outage;
 mod own;
+mod protection;
 mod quotas;
 mod raw;
 mod rights;

@@ -8,8 +8,8 @@ mod usage;
 mod wires;
 
 use heddle_testkit::Client;
-use heddle_testkit::db::TestDb;
 use heddle_testkit::TestApp;
+use heddle_testkit::db::TestDb;
 use serde_json::{Value, json};
 
 use upstream::Upstream;
@@ -19,7 +19,8 @@ const DEPLOYMENTS: &str = "/api/model-providers/deployments";
 
 /// A connection to a provider that leads nowhere, and a deployment over it; their ids.
 pub(crate) async fn two(client: &Client, name: &str) -> (String, String) {
-    let connection = connect(client, name, json!({ "type": "ollama", "baseUrl": "http://127.0.0.1:9" })).await;
+    let connection =
+        connect(client, name, json!({ "type": "ollama", "baseUrl": "http://127.0.0.1:9" })).await;
     let deployment = deploy(client, &connection, json!({ "model": "m", "alias": name })).await;
     (connection, deployment)
 }

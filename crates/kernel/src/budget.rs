@@ -1,4 +1,4 @@
-//! Budgets: how much one step and one run may do.
+//! Budgets of runs and cases: how much one step and one instance may do.
 
 /// Budgets of a step and of a run. They count steps, values' bytes and events and never time, so that what happens
 /// depends on the model and its data alone. What exceeds one is an incident `LIMIT`.
@@ -77,7 +77,8 @@ impl Budget {
     }
 
     /// These budgets, but no more in one step than that.
-    pub(crate) fn at_most(self, inline: Inline) -> Self {
+    #[must_use]
+    pub fn at_most(self, inline: Inline) -> Self {
         Self {
             steps: self.steps.min(inline.steps),
             activations: self.activations.min(inline.activations),

@@ -309,7 +309,7 @@ pub(crate) fn failed(fault: &Fault) -> UseCaseError {
     UseCaseError::Conflict(vec![problem])
 }
 
-/// What a provider listed, by the models' names, each once; names that no deployment could have are left out.
+/// Entries of what a provider listed, by the models' names, each once; names that no deployment could have are left out.
 pub(crate) fn tidied(listed: Vec<CatalogueEntry>) -> Result<Vec<CatalogueEntry>, UseCaseError> {
     if listed.len() > LISTED {
         let message = format!("The provider lists {} models; {LISTED} are taken at most.", listed.len());

@@ -100,7 +100,7 @@ pub struct ConnectionPorts {
     pub sealer: Arc<dyn KeySealer>,
     /// Providers.
     pub runtimes: Arc<dyn Runtimes>,
-    /// What names deployments.
+    /// Things that name deployments.
     pub dependents: Arc<dyn Dependents>,
     /// Ids.
     pub ids: Arc<dyn IdSource>,
@@ -355,7 +355,7 @@ impl ModelConnections {
     }
 }
 
-/// What a fault tells people, with what helps.
+/// Words for people about a fault, with what helps.
 fn told(fault: &Fault, connection: &OpenModelConnection) -> String {
     let hint = match fault.kind {
         FaultKind::NotAllowed => " The operator allows addresses of the own network by `egress.allow`.",

@@ -116,7 +116,7 @@ pub struct UpdatedDeployment {
 pub struct DeploymentPorts {
     /// Rows.
     pub store: Arc<dyn ModelStore>,
-    /// What names deployments.
+    /// Things that name deployments.
     pub dependents: Arc<dyn Dependents>,
     /// Bounds of organisations.
     pub bounds: Arc<dyn BoundsSource>,

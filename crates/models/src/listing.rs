@@ -25,7 +25,7 @@ impl std::fmt::Debug for Models {
     }
 }
 
-/// What of deployments a caller may call.
+/// Deployments that a caller may call.
 struct Callable([Option<AccessFilter<resource::Deployment>>; 2]);
 
 impl Callable {

@@ -81,7 +81,7 @@ pub struct SyncPorts {
     pub runtimes: Arc<dyn Runtimes>,
     /// Models inside this service.
     pub local: Arc<dyn LocalModels>,
-    /// What depends on deployments.
+    /// Things that depend on deployments.
     pub dependents: Arc<dyn Dependents>,
     /// Bounds of organisations.
     pub bounds: Arc<dyn BoundsSource>,
@@ -102,7 +102,7 @@ pub struct LocalSync {
     turns: OneAtATime,
 }
 
-/// What a sync changes.
+/// Changes that a sync makes.
 #[derive(Default)]
 struct Plan {
     change: DeploymentChange,

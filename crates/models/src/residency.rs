@@ -71,7 +71,7 @@ pub struct ResidencyPorts {
     pub opening: Opening,
     /// Runtimes.
     pub runtimes: Arc<dyn Runtimes>,
-    /// What depends on deployments.
+    /// Things that depend on deployments.
     pub dependents: Arc<dyn Dependents>,
     /// Bounds of organisations.
     pub bounds: Arc<dyn BoundsSource>,
@@ -384,7 +384,7 @@ impl Reconciler {
     }
 }
 
-/// What is to be done about a model.
+/// Residency that the policy of a model asks for at present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     Nothing,

@@ -28,7 +28,7 @@ const MODELS: usize = 5_000;
 /// Models of which more is asked, one by one.
 const DESCRIBED: usize = 100;
 
-/// What providers and runtimes tell, each by its type.
+/// Providers and runtimes over their wires, each by its type.
 #[derive(Clone)]
 pub struct WireRuntimes {
     upstream: Arc<dyn Upstream>,
@@ -92,7 +92,7 @@ fn of_runtime(error: &LocalError) -> Fault {
 }
 
 impl WireRuntimes {
-    /// On the way to providers, with the models inside this service.
+    /// Runtimes on the way to providers, with the models inside this service.
     #[must_use]
     pub fn new(upstream: Arc<dyn Upstream>, local: Arc<dyn LocalModels>, clock: Arc<dyn Clock>) -> Self {
         Self { upstream, local, clock }

@@ -389,7 +389,8 @@ pub(crate) async fn change(
 
 pub(crate) async fn delete(
     db: &Db,
-    (tenant, id): (TenantId, ModelDeploymentId),
+    tenant: TenantId,
+    id: ModelDeploymentId,
     expected: Option<Revision>,
     journal: &Journal,
 ) -> Result<Deleted, StoreError> {

@@ -167,7 +167,7 @@ row! {
 }
 
 row! {
-    /// What a call set aside, in every budget that `scopes` names.
+    /// Reservation of a call: what it set aside, in every budget that `scopes` names.
     pub(crate) model_reservations (organization_id, id) => ReservationRow {
         key  organization_id: [DbUuid] Id,
         key  id: [DbUuid] Id,

@@ -197,7 +197,7 @@ impl ModelStore for SqlModelStore {
         expected: Option<Revision>,
         journal: &Journal,
     ) -> Result<Deleted, StoreError> {
-        deployments::delete(&self.db, (tenant, id), expected, journal).await
+        deployments::delete(&self.db, tenant, id, expected, journal).await
     }
 
     async fn is_fallback(&self, tenant: TenantId, id: ModelDeploymentId) -> Result<bool, StoreError> {

@@ -142,13 +142,23 @@ async fn budget<C: AsConn>(
     Ok(row)
 }
 
+/// Key of a budget in one of its periods.
+#[derive(Debug, Clone, Copy)]
+struct BudgetKey {
+    tenant: Id,
+    scope: Uuid,
+    /// First instant of the period, in microseconds.
+    start: i64,
+}
+
 /// Changes a budget: what is held, and what was spent.
 async fn move_budget<C: AsConn>(
     conn: &mut C,
-    (tenant, scope, start): (Id, Uuid, i64),
+    key: BudgetKey,
     held: Amount,
     spent: Amount,
 ) -> Result<(), Error> {
+    let BudgetKey { tenant, scope, start } = key;
     let row = model_budgets::table.find((tenant, Id(scope), At(Timestamp::from_micros(start))));
     on_conn!(conn, |conn| {
         diesel::update(row)
@@ -174,7 +184,8 @@ async fn give_back<C: AsConn>(conn: &mut C, row: &ReservationRow) -> Result<bool
     let held = Amount { micros: -row.cost_micros, tokens: -row.tokens };
     let scopes: Scopes = document::decode(&row.scopes)?;
     for (scope, start) in scopes {
-        move_budget(conn, (row.organization_id, scope, start), held, Amount { micros: 0, tokens: 0 }).await?;
+        let key = BudgetKey { tenant: row.organization_id, scope, start };
+        move_budget(conn, key, held, Amount { micros: 0, tokens: 0 }).await?;
     }
     Ok(true)
 }
@@ -217,7 +228,8 @@ async fn write_end<C: AsConn>(conn: &mut C, end: &Settlement) -> Result<bool, Er
         let spent = Amount { micros: end.usage.cost_micros, tokens: end.usage.tokens.total() };
         let none = Amount { micros: 0, tokens: 0 };
         for cap in &reservation.caps {
-            let key = (row.organization_id, cap.scope.id(), cap.period_start.micros());
+            let start = cap.period_start.micros();
+            let key = BudgetKey { tenant: row.organization_id, scope: cap.scope.id(), start };
             move_budget(conn, key, none, spent).await?;
         }
     }
@@ -396,7 +408,8 @@ impl UsageStore for SqlModelStore {
             }
             let none = Amount { micros: 0, tokens: 0 };
             for cap in &reservation.caps {
-                let key = (tenant, cap.scope.id(), cap.period_start.micros());
+                let start = cap.period_start.micros();
+                let key = BudgetKey { tenant, scope: cap.scope.id(), start };
                 move_budget(conn, key, amount, none).await?;
             }
             let row = row_of(reservation)?;

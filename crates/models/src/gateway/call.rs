@@ -37,7 +37,7 @@ pub(crate) struct Estimate {
 }
 
 impl Estimate {
-    /// For rates: what is usual where nothing bounds the answer.
+    /// Tokens as rates count them: what is usual where nothing bounds the answer.
     const fn usual(self) -> u64 {
         let output = match self.output {
             Some(output) => output,
@@ -50,7 +50,7 @@ impl Estimate {
 /// A kind of calls.
 #[async_trait]
 pub(crate) trait Kind: Sync {
-    /// What an exchange brings.
+    /// Yield of an exchange.
     type Got: Send;
     /// Word of the kind.
     const WORD: &'static str;
@@ -58,7 +58,7 @@ pub(crate) trait Kind: Sync {
     /// Ability that it needs.
     fn capability(&self) -> Capability;
 
-    /// Its tokens at a deployment.
+    /// Tokens of the call at a deployment.
     ///
     /// # Errors
     /// `Request`.
@@ -293,7 +293,7 @@ impl Drop for Running {
     }
 }
 
-/// What a call goes on with when a deployment can't be asked, or failed.
+/// Continuation of a call when a deployment can't be asked, or failed.
 enum Next {
     /// Another deployment may do better.
     Elsewhere(GatewayError),

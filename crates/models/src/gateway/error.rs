@@ -42,13 +42,13 @@ pub struct ProviderFault {
     pub provider: ProviderKind,
     /// The deployment that failed.
     pub deployment: ModelDeploymentId,
-    /// Status that it answered with.
+    /// Status that the provider answered with.
     pub upstream_status: Option<u16>,
-    /// Its id of the request.
+    /// Id that the provider gave the request.
     pub upstream_request_id: Option<String>,
-    /// Its code or type of the error.
+    /// Code or type that the provider gave the error.
     pub provider_code: Option<String>,
-    /// Its message for the caller alone, without what looks like a key; never for a log.
+    /// Message of the provider, for the caller alone and without what looks like a key; never for a log.
     pub message: Option<String>,
     /// Exchanges that were made, those of fallbacks among them.
     pub attempts: u32,

@@ -77,7 +77,7 @@ impl Caller {
     }
 }
 
-/// What the journal of a call is made of; no prompt, and the answer for the record of a repeat alone.
+/// Material of a call's journal; no prompt, and the answer for the record of a repeat alone.
 #[derive(Debug)]
 pub struct CallReport<'a> {
     /// The row of the call.
@@ -110,7 +110,7 @@ pub struct GatewayPorts {
     pub local: Arc<dyn LocalModels>,
     /// Bounds of organisations.
     pub bounds: Arc<dyn BoundsSource>,
-    /// What depends on deployments.
+    /// Things that depend on deployments.
     pub dependents: Arc<dyn Dependents>,
     /// The time.
     pub clock: Arc<dyn Clock>,

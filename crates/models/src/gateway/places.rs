@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 /// Calls of an organisation that wait at most.
 const WAITING: usize = 1_000;
 
-/// What a call takes a place of, with the most that run there at a time; none is no bound.
+/// Things of which a call takes a place, with the most calls that run there at a time; none is no bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Wanted {
     pub(crate) tenant: TenantId,

@@ -20,7 +20,7 @@ pub(crate) enum Holder {
     Deployment(ModelDeploymentId),
 }
 
-/// What a rate counts.
+/// Unit that a rate counts in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Unit {
     Requests,

@@ -40,7 +40,7 @@ enum Source {
     Wire(Box<StreamDecoder>, Body),
     /// An answer that broke: told behind the pieces that came before.
     Broken(Box<Missed>, Option<Usage>),
-    /// What a model inside this service said, or an answer that ended.
+    /// Answer that ended, or that a model inside this service gave whole, with its usage.
     Whole(Option<Usage>),
 }
 

@@ -112,13 +112,13 @@ impl Reply {
 /// Bounds of one exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exchange {
-    /// Until the connection stands, TLS included.
+    /// Wait until the connection stands, TLS included.
     pub connect: Duration,
-    /// Until the status and the headers are there.
+    /// Wait until the status and the headers are there.
     pub answer: Duration,
-    /// Between two pieces of the body.
+    /// Wait between two pieces of the body.
     pub between: Duration,
-    /// For all of it, the body included.
+    /// Time of the whole exchange, the body included.
     pub total: Duration,
     /// The most bytes of the body.
     pub body_bytes: u64,
@@ -143,8 +143,8 @@ pub trait Upstream: Send + Sync {
     ) -> Result<Reply, Fault>;
 }
 
-/// What runtimes and providers tell of their models beside answering, and the residency that they are told. Each method
-/// takes at most 30 s.
+/// Answers of runtimes and providers about their models, and the residency that they are told. Each method takes at
+/// most 30 s.
 #[cfg_attr(any(test, feature = "mock"), mockall::automock)]
 #[async_trait]
 pub trait Runtimes: Send + Sync {
@@ -185,7 +185,7 @@ pub trait Runtimes: Send + Sync {
 /// A model inside this service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalModel {
-    /// Its catalogue entry; `model` is the name that the other methods take.
+    /// Catalogue entry of the model; its `model` is the name that the other methods take.
     pub entry: CatalogueEntry,
     /// Alias that its deployment has.
     pub alias: String,
@@ -201,10 +201,10 @@ pub enum LocalFault {
     /// There is no such model, or its weights are not here.
     #[error("{0}")]
     Missing(String),
-    /// It has as much to do as it can hold.
+    /// Model that has as much to do as it can hold.
     #[error("{0}")]
     Busy(String),
-    /// It can't answer this, now or later.
+    /// Request that the model can't answer, now or later.
     #[error("{0}")]
     Refused(String),
 }
@@ -242,7 +242,7 @@ pub trait LocalModels: Send + Sync {
     ) -> Result<ChatResponse, LocalFault>;
 }
 
-/// What depends on deployments: definitions of workflows, and vector databases.
+/// Things that depend on deployments: definitions of workflows, and vector databases.
 #[cfg_attr(any(test, feature = "mock"), mockall::automock)]
 #[async_trait]
 pub trait Dependents: Send + Sync {

@@ -14,7 +14,7 @@ use crate::records::{BudgetScope, Reservation, Settlement, UsageAxis, UsageTotal
 /// Outcome of setting aside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reserved {
-    /// It was set aside of each budget.
+    /// Reservation that every budget holds.
     Yes,
     /// Refusal: this budget does not hold it; nothing was set aside.
     Exhausted(BudgetScope),

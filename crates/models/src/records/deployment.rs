@@ -9,19 +9,19 @@ use super::usage::Budget;
 literals! {
     /// Ability of a model.
     pub enum Capability {
-        /// It answers messages.
+        /// Answers to messages.
         Chat = "chat",
-        /// It embeds texts.
+        /// Embedding of texts.
         Embeddings = "embeddings",
-        /// It answers with JSON by a schema.
+        /// Answers in JSON by a schema.
         JsonSchema = "jsonSchema",
-        /// It puts documents in order for a query.
+        /// Ranking of documents for a query.
         Rerank = "rerank",
-        /// It answers piece by piece.
+        /// Answers that come piece by piece.
         Stream = "stream",
-        /// It calls tools.
+        /// Calls of tools.
         Tools = "tools",
-        /// It reads images.
+        /// Reading of images.
         Vision = "vision",
     }
 }
@@ -63,15 +63,15 @@ impl Capabilities {
 literals! {
     /// State of a deployment.
     pub enum DeploymentState {
-        /// It answers.
+        /// Deployment that answers.
         Ready = "ready",
-        /// It is being read into memory.
+        /// Deployment whose model is being read into memory.
         Loading = "loading",
-        /// It is not in memory; a call reads it.
+        /// Deployment whose model is not in memory; a call reads it.
         Unloaded = "unloaded",
-        /// Its connection has no such model any more.
+        /// Deployment whose connection has no such model any more.
         Missing = "missing",
-        /// It can't be used.
+        /// Deployment that can't be used.
         Error = "error",
     }
 
@@ -153,16 +153,16 @@ pub struct Limits {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Timeouts {
-    /// Until the connection stands; preset 5,000.
+    /// Wait until the connection stands; preset 5,000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connect_ms: Option<u32>,
-    /// Until the first piece of the answer; preset 60,000.
+    /// Wait until the first piece of the answer; preset 60,000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_token_ms: Option<u32>,
-    /// Between two pieces; preset 30,000.
+    /// Wait between two pieces; preset 30,000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub between_tokens_ms: Option<u32>,
-    /// For the whole call with its repeats; preset 600,000.
+    /// Time of the whole call with its repeats; preset 600,000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_ms: Option<u32>,
 }

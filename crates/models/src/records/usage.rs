@@ -18,23 +18,23 @@ literals! {
 
     /// Outcome of a call.
     pub enum CallOutcome {
-        /// It was answered to its end.
+        /// Call that was answered to its end.
         Completed = "completed",
-        /// Its caller went away.
+        /// Call whose caller went away.
         Aborted = "aborted",
-        /// It failed.
+        /// Call that failed.
         Failed = "failed",
     }
 
     /// Axis along which usage is summed.
     pub enum UsageAxis {
-        /// By day.
+        /// Sums of days.
         Day = "day",
-        /// By deployment.
+        /// Sums of deployments.
         Deployment = "deployment",
-        /// By user.
+        /// Sums of users.
         User = "user",
-        /// By workflow.
+        /// Sums of workflows.
         Workflow = "workflow",
     }
 }
@@ -76,7 +76,7 @@ impl BudgetScope {
 /// A budget that a call must fit into.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cap {
-    /// Its holder.
+    /// Holder of the budget.
     pub scope: BudgetScope,
     /// First instant of the present period.
     pub period_start: Timestamp,
@@ -86,7 +86,7 @@ pub struct Cap {
     pub tokens: Option<i64>,
 }
 
-/// What a call sets aside of budgets before it is made.
+/// Amounts that a call sets aside of budgets before it is made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reservation {
     /// The organisation.
@@ -127,7 +127,7 @@ impl CallTokens {
     }
 }
 
-/// What is recorded of a call: no prompt, no answer.
+/// Record of a call: no prompt, no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsageRow {
     /// The organisation.
@@ -148,7 +148,7 @@ pub struct UsageRow {
     pub workflow: Option<WorkflowId>,
     /// The request that it belongs to.
     pub request_id: String,
-    /// What was done: `chat`, `embeddings`, `rerank`.
+    /// Operation: `chat`, `embeddings`, `rerank`.
     pub operation: &'static str,
     /// Revision of the model, where it is known.
     pub model_revision: Option<String>,
@@ -175,7 +175,7 @@ pub struct UsageRow {
 /// The end of a call: its row, the reservation that it settles, and what tells of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settlement {
-    /// What is recorded.
+    /// Record of the call.
     pub usage: UsageRow,
     /// The budgets that the call counts towards, with what was set aside.
     pub reservation: Option<Reservation>,

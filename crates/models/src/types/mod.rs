@@ -73,11 +73,11 @@ literals! {
 
     /// Need of a key.
     pub enum KeyNeed {
-        /// A connection has one.
+        /// Key that a connection must have.
         Required = "required",
-        /// It may have one.
+        /// Key that a connection may have.
         Optional = "optional",
-        /// It has none.
+        /// Absence of a key.
         None = "none",
     }
 }
@@ -89,7 +89,7 @@ pub struct Provider {
     pub kind: ProviderKind,
     /// Name for people.
     pub display_name: &'static str,
-    /// What it is, in a sentence.
+    /// Sentence that tells what the type is.
     pub description: &'static str,
     /// The wire; none for models inside this service.
     pub family: Option<Family>,

@@ -100,7 +100,7 @@ fn described(deployment: Deployment) -> EmbeddingModel {
     }
 }
 
-/// What a failed call means to whoever embeds.
+/// Meaning of a failed call to whoever embeds.
 fn of_gateway(error: &GatewayError) -> EmbedError {
     let retry_after_seconds = error.retry_after().map(|wait| wait.as_secs().max(1));
     let message = error.to_string();

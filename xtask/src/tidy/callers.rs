@@ -98,7 +98,10 @@ const GUARDED: &[Guarded] = &[
         callers: &[
             ("crates/egress/src/connect.rs", "the way out, to addresses that were looked at"),
             ("crates/harness-kit/src/http1.rs", "a load of many connections, without a client of our own"),
-            ("crates/harness-models/src/attacks/answers.rs", "a caller who goes away in the middle of an answer"),
+            (
+                "crates/harness-models/src/attacks/answers.rs",
+                "a caller who goes away in the middle of an answer",
+            ),
         ],
     },
 ];

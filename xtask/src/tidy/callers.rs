@@ -98,7 +98,11 @@ const GUARDED: &[Guarded] = &[
         by: "connect",
         callers: &[
             ("crates/egress/src/connect.rs", "the way out, to addresses that were looked at"),
-            ("crates/harness/src/bench/", "a load of many connections, measured without a client of our own"),
+            ("crates/harness-kit/src/http1.rs", "a load of many connections, without a client of our own"),
+            (
+                "crates/harness-models/src/attacks/answers.rs",
+                "a caller who goes away in the middle of an answer",
+            ),
         ],
     },
 ];

@@ -1,4 +1,4 @@
-//! What depends on deployments: vector databases whose passages they embed.
+//! Dependents on deployments: vector databases whose passages they embed.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ const NAMED: usize = 20;
 pub(super) struct EmbeddingDatabases(Arc<dyn VectorStore>);
 
 impl EmbeddingDatabases {
-    /// On the store of vector databases.
+    /// Dependents in the store of vector databases.
     pub(super) const fn new(store: Arc<dyn VectorStore>) -> Self {
         Self(store)
     }

@@ -54,7 +54,7 @@ const FLUSH: Duration = Duration::from_secs(2);
 pub(crate) struct Models {
     /// Connections to providers.
     pub connections: ModelConnections,
-    /// What providers have.
+    /// Models that providers have.
     pub catalogue: Catalogue,
     /// Deployments.
     pub deployments: Deployments,
@@ -178,7 +178,7 @@ impl Models {
         })
     }
 
-    /// Where deployments are kept.
+    /// Store of connections and deployments.
     pub(crate) fn store(&self) -> Arc<dyn ModelStore> {
         self.store.clone()
     }

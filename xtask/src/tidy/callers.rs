@@ -58,7 +58,10 @@ const GUARDED: &[Guarded] = &[
             ("crates/execution/src/records/jobs.rs", "a job that was loaded"),
             ("crates/execution/src/records/work.rs", "a dead letter that was loaded"),
             ("crates/execution/src/runs/processes.rs", "a workflow that was found by its process"),
-            ("crates/server/src/bind.rs", "an ingestion job that was loaded, and a deployment that a body names"),
+            (
+                "crates/server/src/bind.rs",
+                "an ingestion job that was loaded, and a deployment that a body names",
+            ),
         ],
     },
     Guarded {

@@ -124,7 +124,7 @@ impl Composition {
         let (stop, stopped) = watch::channel(false);
         let compute = Arc::new(ComputePool::start(ComputeOptions::default()).map_err(StartError::Threads)?);
         let built_in = BuiltInModels::of_node(&config);
-        let models = Models::open(ModelParts {
+        let models = Models::open(&ModelParts {
             config: &config,
             db: &db,
             identity: &identity,
@@ -132,7 +132,7 @@ impl Composition {
             compute: &compute,
             egress: &outside.egress,
             keyring: &outside.keyring,
-            embedding: built_in.clone(),
+            embedding: &built_in,
         });
         let vectors = Vectors::open(&VectorParts {
             config: &config,

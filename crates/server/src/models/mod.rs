@@ -84,7 +84,7 @@ pub(crate) struct ModelParts<'a> {
     pub compute: &'a Arc<ComputePool>,
     pub egress: &'a Egress,
     pub keyring: &'a Arc<InstallationKeyring>,
-    pub embedding: BuiltInModels,
+    pub embedding: &'a BuiltInModels,
 }
 
 /// Spread of waits.
@@ -97,21 +97,41 @@ impl Random for Spread {
     }
 }
 
+/// Surroundings of the use cases: the ways to what answers, what depends on deployments, and the bounds.
+struct Surroundings {
+    upstream: Arc<dyn Upstream>,
+    local: Arc<dyn LocalModels>,
+    runtimes: Arc<dyn Runtimes>,
+    dependents: Arc<dyn Dependents>,
+    bounds: Arc<dyn BoundsSource>,
+}
+
+impl Surroundings {
+    fn of(parts: &ModelParts<'_>) -> Self {
+        let ModelParts { config, db, identity, clock, compute, egress, embedding, .. } = *parts;
+        let upstream: Arc<dyn Upstream> = Arc::new(Providers::new(egress.clone()));
+        let built_in = config.models.built_in;
+        let local: Arc<dyn LocalModels> =
+            Arc::new(BuiltIn::new(embedding.clone(), compute.clone(), clock.clone(), built_in));
+        let runtimes = WireRuntimes::new(upstream.clone(), local.clone(), clock.clone());
+        Self {
+            upstream,
+            local,
+            runtimes: Arc::new(runtimes),
+            dependents: Arc::new(EmbeddingDatabases::new(Arc::new(SqlVectorStore::new(db.clone())))),
+            bounds: Arc::new(LicensedBounds::new(&config.models, identity)),
+        }
+    }
+}
+
 impl Models {
     /// Puts the use cases together.
-    pub(crate) fn open(parts: ModelParts<'_>) -> Arc<Self> {
-        let ModelParts { config, db, identity, clock, compute, egress, keyring, embedding } = parts;
+    pub(crate) fn open(parts: &ModelParts<'_>) -> Arc<Self> {
+        let Surroundings { upstream, local, runtimes, dependents, bounds } = Surroundings::of(parts);
+        let ModelParts { config, db, clock, keyring, .. } = *parts;
         let rows = Arc::new(SqlModelStore::new(db.clone()));
         let (store, spent): (Arc<dyn ModelStore>, Arc<dyn UsageStore>) = (rows.clone(), rows.clone());
         let (time, ids): (Arc<dyn Clock>, Arc<dyn IdSource>) = (clock.clone(), Arc::new(RandomIds));
-        let upstream: Arc<dyn Upstream> = Arc::new(Providers::new(egress.clone()));
-        let local: Arc<dyn LocalModels> =
-            Arc::new(BuiltIn::new(embedding, compute.clone(), clock.clone(), config.models.built_in));
-        let runtimes: Arc<dyn Runtimes> =
-            Arc::new(WireRuntimes::new(upstream.clone(), local.clone(), time.clone()));
-        let databases = Arc::new(SqlVectorStore::new(db.clone()));
-        let dependents: Arc<dyn Dependents> = Arc::new(EmbeddingDatabases::new(databases));
-        let bounds: Arc<dyn BoundsSource> = Arc::new(LicensedBounds::new(&config.models, identity));
         let connections = ModelConnections::new(ConnectionPorts {
             store: store.clone(),
             sealer: keyring.clone(),
@@ -120,21 +140,19 @@ impl Models {
             ids: ids.clone(),
         });
         let opening = connections.opening();
-        let (gateway, writer) = Gateway::new(
-            GatewayPorts {
-                store: store.clone(),
-                opening: opening.clone(),
-                usage: spent.clone(),
-                upstream,
-                local: local.clone(),
-                bounds: bounds.clone(),
-                dependents: dependents.clone(),
-                clock: time.clone(),
-                ids: ids.clone(),
-                random: Arc::new(Spread),
-            },
-            GatewaySettings::default(),
-        );
+        let ports = GatewayPorts {
+            store: store.clone(),
+            opening: opening.clone(),
+            usage: spent.clone(),
+            upstream,
+            local: local.clone(),
+            bounds: bounds.clone(),
+            dependents: dependents.clone(),
+            clock: time.clone(),
+            ids: ids.clone(),
+            random: Arc::new(Spread),
+        };
+        let (gateway, writer) = Gateway::new(ports, GatewaySettings::default());
         let residency = Residency::new(ResidencyPorts {
             store: store.clone(),
             opening: opening.clone(),

@@ -80,7 +80,7 @@ pub struct OpenAiFailure {
     pub error: OpenAiError,
 }
 
-/// What went wrong, as the interface of OpenAI tells it.
+/// Error as the interface of OpenAI tells it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct OpenAiError {
     /// Every problem in words, each with its place.

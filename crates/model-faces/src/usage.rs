@@ -1,4 +1,4 @@
-//! What calls have used.
+//! Usage of models by their calls, as records and as answers.
 
 use heddle_api::wire::usage as to;
 use heddle_models::records::{UsageKey, UsageTotal};

@@ -212,7 +212,7 @@ pub(crate) trait Named: Operation {
     ) -> impl Future<Output = Result<Key<Self::Thing>, UseCaseError>> + Send;
 }
 
-/// What a model is asked is authorized by the deployment that the body names.
+/// Authorization of what asks a model: by the deployment that the body names.
 macro_rules! name_deployments {
     ($($operation:ident)+) => {$(
         impl Named for ops::$operation {

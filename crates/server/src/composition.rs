@@ -128,7 +128,7 @@ impl Composition {
         let compute = Arc::new(ComputePool::start(ComputeOptions::default()).map_err(StartError::Threads)?);
         let hub = Arc::new(EventNotifier::default());
         let built_in = BuiltInModels::of_node(&config);
-        let models = Models::open(ModelParts {
+        let models = Models::open(&ModelParts {
             config: &config,
             db: &db,
             identity: &identity,
@@ -136,7 +136,7 @@ impl Composition {
             compute: &compute,
             egress: &outside.egress,
             keyring: &outside.keyring,
-            embedding: built_in.clone(),
+            embedding: &built_in,
         });
         models.write_usage();
         let vectors = Vectors::open(&VectorParts {

@@ -58,7 +58,10 @@ const GUARDED: &[Guarded] = &[
             ("crates/execution/src/records/jobs.rs", "a job that was loaded"),
             ("crates/execution/src/records/work.rs", "a dead letter that was loaded"),
             ("crates/execution/src/runs/processes.rs", "a workflow that was found by its process"),
-            ("crates/server/src/bind.rs", "an ingestion job that was loaded"),
+            (
+                "crates/server/src/bind.rs",
+                "an ingestion job that was loaded, and a deployment that a body names",
+            ),
         ],
     },
     Guarded {
@@ -91,7 +94,14 @@ const GUARDED: &[Guarded] = &[
             ("crates/cases/src/definitions/decisions.rs", "a workflow whose decision a case type names"),
         ],
     },
-    Guarded { of: "AccessFilter", by: "everything", callers: &[] },
+    Guarded {
+        of: "AccessFilter",
+        by: "everything",
+        callers: &[(
+            "crates/server/src/models/dependents.rs",
+            "what hinders the deletion of a deployment hinders it whoever may read it",
+        )],
+    },
     Guarded { of: "AccessFilter", by: "only", callers: &[] },
     Guarded {
         of: "TcpStream",

@@ -80,7 +80,7 @@ pub enum Area {
     VectorDatabases,
     /// Providers of models, their deployments, chat and embeddings.
     ModelsAndInference,
-    /// What calls of models have used.
+    /// Usage of models by their calls.
     Models,
     /// Cases.
     Cases,

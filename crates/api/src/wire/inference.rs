@@ -241,7 +241,7 @@ pub struct ChatUsage {
 /// An answer among those that were asked for.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct ChatChoice {
-    /// Its place.
+    /// Place among the choices, from 0.
     #[schema(minimum = 0)]
     pub index: u32,
     /// The message: `role`, `content`, `tool_calls`.

@@ -28,19 +28,19 @@ words! {
 
     /// Ability of a model.
     enum ModelCapability {
-        /// It answers messages.
+        /// Answers to messages.
         Chat = "chat",
-        /// It embeds texts.
+        /// Embedding of texts.
         Embeddings = "embeddings",
-        /// It answers with JSON by a schema.
+        /// Answers in JSON by a schema.
         JsonSchema = "jsonSchema",
-        /// It puts documents in order for a query.
+        /// Ranking of documents for a query.
         Rerank = "rerank",
-        /// It answers piece by piece.
+        /// Answers that come piece by piece.
         Stream = "stream",
-        /// It calls tools.
+        /// Calls of tools.
         Tools = "tools",
-        /// It reads images.
+        /// Reading of images.
         Vision = "vision",
     }
 
@@ -169,16 +169,16 @@ response! {
 
     /// Waits in milliseconds; null is the preset one.
     struct ModelTimeouts {
-        /// Until the connection stands.
+        /// Wait until the connection stands.
         #[schema(required = true)]
         connect_ms: Option<u32>,
-        /// Until the first piece of the answer.
+        /// Wait until the first piece of the answer.
         #[schema(required = true)]
         first_token_ms: Option<u32>,
-        /// Between two pieces.
+        /// Wait between two pieces.
         #[schema(required = true)]
         between_tokens_ms: Option<u32>,
-        /// For the whole call with its repeats.
+        /// Time of the whole call with its repeats.
         #[schema(required = true)]
         total_ms: Option<u32>,
     }
@@ -348,16 +348,16 @@ request! {
 
     /// Waits in milliseconds; the preset one when absent.
     struct SentModelTimeouts {
-        /// Until the connection stands; preset 5,000.
+        /// Wait until the connection stands; preset 5,000.
         #[schema(nullable = false, minimum = 1, maximum = 60000)]
         connect_ms: Option<u32>,
-        /// Until the first piece of the answer; preset 60,000.
+        /// Wait until the first piece of the answer; preset 60,000.
         #[schema(nullable = false, minimum = 1, maximum = 3600000)]
         first_token_ms: Option<u32>,
-        /// Between two pieces; preset 30,000.
+        /// Wait between two pieces; preset 30,000.
         #[schema(nullable = false, minimum = 1, maximum = 3600000)]
         between_tokens_ms: Option<u32>,
-        /// For the whole call with its repeats; preset 600,000.
+        /// Time of the whole call with its repeats; preset 600,000.
         #[schema(nullable = false, minimum = 1, maximum = 3600000)]
         total_ms: Option<u32>,
     }
@@ -481,7 +481,7 @@ request! {
         enabled: Option<bool>,
     }
 
-    /// How a connection to a provider is deleted.
+    /// Query of the deletion of a connection to a provider.
     struct DeleteModelConnectionQuery {
         /// Whether its deployments are deleted with it; else there may be none.
         cascade: Option<bool>,

@@ -11,15 +11,15 @@ use crate::contract::{json_bodies, path_params};
 words! {
     /// State of a deployment.
     enum DeploymentState {
-        /// It answers.
+        /// Deployment that answers.
         Ready = "ready",
-        /// It is being read into memory.
+        /// Deployment whose model is being read into memory.
         Loading = "loading",
-        /// It is not in memory; a call reads it.
+        /// Deployment whose model is not in memory; a call reads it.
         Unloaded = "unloaded",
-        /// Its connection has no such model any more.
+        /// Deployment whose connection has no such model any more.
         Missing = "missing",
-        /// It can't be used.
+        /// Deployment that can't be used.
         Error = "error",
     }
 
@@ -191,7 +191,7 @@ response! {
         unreached: Vec<UnreachedRuntime>,
     }
 
-    /// What hangs on the revision of a model.
+    /// Dependents on the revision of a model.
     struct AffectedByRevision {
         /// Number of vector databases whose vectors are of another revision now.
         #[schema(minimum = 0)]
@@ -208,7 +208,7 @@ response! {
         current_revision: Option<String>,
         /// Whether it is another one.
         changed: bool,
-        /// What hangs on it.
+        /// Dependents on the revision.
         affected: AffectedByRevision,
     }
 }
@@ -366,7 +366,7 @@ request! {
         expected_revision: Option<String>,
     }
 
-    /// What is brought in line, and how far.
+    /// Extent of bringing local deployments in line.
     #[schema(examples(json!({"dryRun": true})))]
     struct SyncLocal {
         /// Only deployments over this connection; over all local ones when absent.

@@ -1,15 +1,15 @@
-//! What calls of models have used.
+//! Usage of models by their calls.
 
 words! {
     /// Axis along which usage is summed.
     enum UsageAxis {
-        /// By day.
+        /// Sums of days.
         Day = "day",
-        /// By deployment.
+        /// Sums of deployments.
         Deployment = "deployment",
-        /// By user.
+        /// Sums of users.
         User = "user",
-        /// By workflow.
+        /// Sums of workflows.
         Workflow = "workflow",
     }
 }

@@ -1,4 +1,4 @@
-//! What depends on deployments: vector databases whose passages they embed, and definitions whose nodes ask them.
+//! Dependents on deployments: vector databases whose passages they embed, and definitions whose nodes ask them.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub(super) struct UsersOfDeployments {
 }
 
 impl UsersOfDeployments {
-    /// On a database whose migrations have run.
+    /// Dependents in a database whose migrations have run.
     pub(super) fn new(db: &Db) -> Self {
         let definitions = DefinitionsOfDeployments::new(Arc::new(SqlWorkflowStore::new(db.clone())));
         Self { databases: Arc::new(SqlVectorStore::new(db.clone())), definitions }
@@ -37,8 +37,7 @@ impl UsersOfDeployments {
         loop {
             let page = PageRequest { limit: MAX_LIMIT, cursor };
             let everything = AccessFilter::everything();
-            let read =
-                self.databases.list_databases(tenant, &DatabaseFilter::default(), &everything, &page).await?;
+            let read = self.databases.list_databases(tenant, &DatabaseFilter::default(), &everything, &page).await?;
             let embeds = |database: &VectorDatabase| {
                 database.recipe.model.as_ref().is_some_and(|model| names.contains(&model.id.as_str()))
             };

@@ -55,7 +55,7 @@ const FLUSH: Duration = Duration::from_secs(2);
 pub(crate) struct Models {
     /// Connections to providers.
     pub connections: ModelConnections,
-    /// What providers have.
+    /// Models that providers have.
     pub catalogue: Catalogue,
     /// Deployments.
     pub deployments: Deployments,
@@ -85,7 +85,7 @@ pub(crate) struct ModelParts<'a> {
     pub compute: &'a Arc<ComputePool>,
     pub egress: &'a Egress,
     pub keyring: &'a Arc<InstallationKeyring>,
-    pub embedding: BuiltInModels,
+    pub embedding: &'a BuiltInModels,
 }
 
 /// Spread of waits.
@@ -98,72 +98,66 @@ impl Random for Spread {
     }
 }
 
-/// Residency over the ports of the gateway.
-fn residency(ports: &GatewayPorts, runtimes: &Arc<dyn Runtimes>) -> Residency {
-    Residency::new(ResidencyPorts {
-        store: ports.store.clone(),
-        opening: ports.opening.clone(),
-        runtimes: Arc::clone(runtimes),
-        dependents: ports.dependents.clone(),
-        bounds: ports.bounds.clone(),
-        clock: ports.clock.clone(),
-    })
-}
-
-/// Deployments in line with what runs locally, over the ports of the gateway.
-fn sync(ports: &GatewayPorts, runtimes: &Arc<dyn Runtimes>) -> LocalSync {
-    LocalSync::new(SyncPorts {
-        store: ports.store.clone(),
-        opening: ports.opening.clone(),
-        runtimes: Arc::clone(runtimes),
-        local: ports.local.clone(),
-        dependents: ports.dependents.clone(),
-        bounds: ports.bounds.clone(),
-        ids: ports.ids.clone(),
-    })
-}
-
-/// The models inside the service with those of a directory of files, where the configuration names one.
+/// Models inside the service with those of a directory of files, where the configuration names one.
 #[cfg(feature = "local-candle")]
 fn with_shelf(
     inside: Arc<dyn LocalModels>,
     config: &Config,
-    clock: &Arc<dyn Clock>,
-    ids: &Arc<dyn IdSource>,
+    clock: &Arc<ServerClock>,
 ) -> Arc<dyn LocalModels> {
     use heddle_local_candle::{Shelf, WithShelf};
     let settings = &config.models;
     let Some(directory) = &settings.chat_dir else { return inside };
     let shelf = Shelf::of(directory, u64::from(settings.chat_megabytes) << 20);
-    Arc::new(WithShelf::new(inside, shelf, Arc::clone(clock), Arc::clone(ids)))
+    Arc::new(WithShelf::new(inside, shelf, clock.clone(), Arc::new(RandomIds)))
 }
 
-/// The models inside the service: this build computes no others.
+/// Models inside the service: this build computes no others.
 #[cfg(not(feature = "local-candle"))]
 fn with_shelf(
     inside: Arc<dyn LocalModels>,
     _config: &Config,
-    _clock: &Arc<dyn Clock>,
-    _ids: &Arc<dyn IdSource>,
+    _clock: &Arc<ServerClock>,
 ) -> Arc<dyn LocalModels> {
     inside
 }
 
+/// Surroundings of the use cases: the ways to what answers, what depends on deployments, and the bounds.
+struct Surroundings {
+    upstream: Arc<dyn Upstream>,
+    local: Arc<dyn LocalModels>,
+    runtimes: Arc<dyn Runtimes>,
+    dependents: Arc<dyn Dependents>,
+    bounds: Arc<dyn BoundsSource>,
+}
+
+impl Surroundings {
+    fn of(parts: &ModelParts<'_>) -> Self {
+        let ModelParts { config, db, identity, clock, compute, egress, embedding, .. } = *parts;
+        let upstream: Arc<dyn Upstream> = Arc::new(Providers::new(egress.clone()));
+        let built_in = config.models.built_in;
+        let local: Arc<dyn LocalModels> =
+            Arc::new(BuiltIn::new(embedding.clone(), compute.clone(), clock.clone(), built_in));
+        let local = with_shelf(local, config, clock);
+        let runtimes = WireRuntimes::new(upstream.clone(), local.clone(), clock.clone());
+        Self {
+            upstream,
+            local,
+            runtimes: Arc::new(runtimes),
+            dependents: Arc::new(UsersOfDeployments::new(db)),
+            bounds: Arc::new(LicensedBounds::new(&config.models, identity)),
+        }
+    }
+}
+
 impl Models {
     /// Puts the use cases together.
-    pub(crate) fn open(parts: ModelParts<'_>) -> Arc<Self> {
-        let ModelParts { config, db, identity, clock, compute, egress, keyring, embedding } = parts;
+    pub(crate) fn open(parts: &ModelParts<'_>) -> Arc<Self> {
+        let Surroundings { upstream, local, runtimes, dependents, bounds } = Surroundings::of(parts);
+        let ModelParts { config, db, clock, keyring, .. } = *parts;
         let rows = Arc::new(SqlModelStore::new(db.clone()));
         let (store, spent): (Arc<dyn ModelStore>, Arc<dyn UsageStore>) = (rows.clone(), rows.clone());
         let (time, ids): (Arc<dyn Clock>, Arc<dyn IdSource>) = (clock.clone(), Arc::new(RandomIds));
-        let upstream: Arc<dyn Upstream> = Arc::new(Providers::new(egress.clone()));
-        let local: Arc<dyn LocalModels> =
-            Arc::new(BuiltIn::new(embedding, compute.clone(), clock.clone(), config.models.built_in));
-        let local = with_shelf(local, config, &time, &ids);
-        let runtimes: Arc<dyn Runtimes> =
-            Arc::new(WireRuntimes::new(upstream.clone(), local.clone(), time.clone()));
-        let dependents: Arc<dyn Dependents> = Arc::new(UsersOfDeployments::new(db));
-        let bounds: Arc<dyn BoundsSource> = Arc::new(LicensedBounds::new(&config.models, identity));
         let connections = ModelConnections::new(ConnectionPorts {
             store: store.clone(),
             sealer: keyring.clone(),
@@ -171,33 +165,53 @@ impl Models {
             dependents: dependents.clone(),
             ids: ids.clone(),
         });
+        let opening = connections.opening();
         let ports = GatewayPorts {
             store: store.clone(),
-            opening: connections.opening(),
+            opening: opening.clone(),
             usage: spent.clone(),
             upstream,
-            local,
+            local: local.clone(),
             bounds: bounds.clone(),
             dependents: dependents.clone(),
-            clock: time,
+            clock: time.clone(),
             ids: ids.clone(),
             random: Arc::new(Spread),
         };
-        let (residency, local) = (residency(&ports, &runtimes), sync(&ports, &runtimes));
-        let opening = ports.opening.clone();
         let (gateway, writer) = Gateway::new(ports, GatewaySettings::default());
+        let residency = Residency::new(ResidencyPorts {
+            store: store.clone(),
+            opening: opening.clone(),
+            runtimes: runtimes.clone(),
+            dependents: dependents.clone(),
+            bounds: bounds.clone(),
+            clock: time,
+        });
         Arc::new(Self {
             connections,
             catalogue: Catalogue::new(CataloguePorts {
                 store: store.clone(),
-                opening,
-                runtimes,
+                opening: opening.clone(),
+                runtimes: runtimes.clone(),
                 bounds: bounds.clone(),
                 ids: ids.clone(),
             }),
-            deployments: Deployments::new(DeploymentPorts { store: store.clone(), dependents, bounds, ids }),
+            deployments: Deployments::new(DeploymentPorts {
+                store: store.clone(),
+                dependents: dependents.clone(),
+                bounds: bounds.clone(),
+                ids: ids.clone(),
+            }),
             residency,
-            local,
+            local: LocalSync::new(SyncPorts {
+                store: store.clone(),
+                opening,
+                runtimes,
+                local,
+                dependents,
+                bounds,
+                ids,
+            }),
             listing: Listing::new(store),
             usage: Usage::new(spent, gateway.clone()),
             gateway,
@@ -208,7 +222,7 @@ impl Models {
         })
     }
 
-    /// Where deployments are kept.
+    /// Store of connections and deployments.
     pub(crate) fn store(&self) -> Arc<dyn ModelStore> {
         self.store.clone()
     }

@@ -61,7 +61,7 @@ struct Reader {
     _places: Places,
 }
 
-/// What a stream goes on with.
+/// Event that a stream goes on with.
 enum Turn {
     Came(Option<Result<StreamEvent, GatewayError>>),
     Due,

@@ -138,24 +138,22 @@ impl NodeExecutor {
             }
         };
         let hits: Vec<ProtectionViolated> = hits.into_iter().map(violated).collect();
-        match self.runs.settle_inside(job, hits.clone(), end).await {
-            Err(UseCaseError::Invalid(problems)) => {
-                let told: Vec<String> = problems.into_iter().map(|problem| problem.message).collect();
-                let message = format!("The run cannot take what the node gives: {}", told.join(" "));
-                let end = InsideEnd::Fail { message, retries: Some(0), after_ms: None };
-                over(self.runs.settle_inside(job, hits, end).await)
-            }
-            other => over(other),
+        let settled = self.runs.settle_inside(job, hits.clone(), end).await;
+        if let Err(UseCaseError::Invalid(problems)) = settled {
+            let told: Vec<String> = problems.into_iter().map(|problem| problem.message).collect();
+            let message = format!("The run cannot take what the node gives: {}", told.join(" "));
+            let end = InsideEnd::Fail { message, retries: Some(0), after_ms: None };
+            over(self.runs.settle_inside(job, hits, end).await)
+        } else {
+            over(settled)
         }
     }
 }
 
 /// The end of a job that is over by now is no failure.
 fn over(settled: Result<(), UseCaseError>) -> Result<(), UseCaseError> {
-    match settled {
-        Err(UseCaseError::Conflict(_) | UseCaseError::NotFound) => Ok(()),
-        other => other,
-    }
+    let is_over = matches!(settled, Err(UseCaseError::Conflict(_) | UseCaseError::NotFound));
+    if is_over { Ok(()) } else { settled }
 }
 
 fn fatal(message: String) -> Ending {

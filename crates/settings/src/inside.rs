@@ -122,7 +122,7 @@ impl InsideKind {
         }
     }
 
-    /// Its members of `configuration`, beside those that every task has.
+    /// Members of `configuration` that belong to the kind, beside those that every task has.
     #[must_use]
     pub const fn settings(self) -> &'static [&'static str] {
         match self {

@@ -121,7 +121,7 @@ pub enum Command {
         job_id: JobId,
         /// Findings of the checks, in order.
         hits: Vec<ProtectionViolated>,
-        /// What happens to the job.
+        /// Command that decides on the job.
         then: Box<Command>,
     },
     /// Give a job another number of attempts.

@@ -31,7 +31,7 @@ pub struct Entry {
     pub configuration_schema: Value,
 }
 
-/// What a preset makes of a check.
+/// Use that a preset makes of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PresetRule {
@@ -51,7 +51,7 @@ pub struct PresetEntry {
     pub id: &'static str,
     /// A sentence on it.
     pub description: &'static str,
-    /// Its checks, in the order in which they are made.
+    /// Checks of the preset, in the order in which they are made.
     pub rules: Vec<PresetRule>,
 }
 

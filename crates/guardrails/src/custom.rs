@@ -40,7 +40,7 @@ pub struct CustomCheck {
     pub id: String,
     /// Kind of it.
     pub kind: CustomKind,
-    /// What it does.
+    /// Rule that it holds values against.
     pub rule: Rule,
     pub(crate) is_named: bool,
     pub(crate) is_enabled: bool,

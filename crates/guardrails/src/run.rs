@@ -69,8 +69,8 @@ pub struct Subject<'a> {
 
 /// Holds values against JSON Schemas, within bounds.
 pub trait SchemaCheck {
-    /// What is wrong with a value, in sentences without its content; empty where it fits. A schema that cannot be used
-    /// lets nothing pass.
+    /// Faults of a value, in sentences without its content; empty where it fits. A schema that cannot be used lets nothing
+    /// pass.
     fn problems(&self, schema: &Value, value: &Value) -> Vec<String>;
 }
 
@@ -115,7 +115,7 @@ impl Verdict {
     }
 }
 
-/// What a check found in the texts of a value.
+/// Findings of a check in the texts of a value.
 struct InText<'t> {
     text: &'t Text,
     found: Vec<Found>,

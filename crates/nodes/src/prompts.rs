@@ -1,4 +1,4 @@
-//! What models are told.
+//! Prompts: what models are told.
 
 use serde_json::{Value, json};
 

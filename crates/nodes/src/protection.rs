@@ -40,7 +40,7 @@ impl Work<'_> {
         Ok(self.decide(verdict, hits))
     }
 
-    /// What becomes of a node by a verdict.
+    /// Decision on a node by a verdict.
     pub(crate) fn decide(&self, verdict: Verdict, mut hits: Vec<Hit>) -> Passage {
         let action = verdict.action();
         let Verdict { hits: found, value, is_changed } = verdict;

@@ -129,7 +129,7 @@ impl Ending {
 pub struct Work<'w> {
     /// Kind of it.
     pub kind: InsideKind,
-    /// On whose behalf it is done.
+    /// Person on whose behalf it is done.
     pub caller: Caller,
     /// Settings as the model says them.
     pub settings: Map<String, Value>,

@@ -53,11 +53,11 @@ response! {
         id: String,
         /// A sentence on it.
         description: String,
-        /// Its checks, in the order in which they are made.
+        /// Checks of the preset, in the order in which they are made.
         rules: Vec<ProtectionRule>,
     }
 
-    /// What a preset makes of a check.
+    /// Use that a preset makes of a check.
     struct ProtectionRule {
         /// The check.
         check_id: String,

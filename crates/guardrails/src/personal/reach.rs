@@ -1,4 +1,4 @@
-//! What reaches a person: telephone numbers with the code of a country (ITU-T E.164) and addresses of mail (RFC 5321).
+//! Ways to reach a person: telephone numbers with the code of a country (ITU-T E.164) and addresses of mail (RFC 5321).
 
 use std::sync::LazyLock;
 

@@ -94,8 +94,7 @@ impl DocumentNodes {
     fn type_of(&self, name: &str) -> Result<String, ServiceFault> {
         let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_lowercase());
         let types = self.extractor.types();
-        let known = ending
-            .and_then(|ending| types.into_iter().find(|one| one.extensions.iter().any(|own| *own == ending)));
+        let known = ending.and_then(|ending| types.into_iter().find(|one| one.extensions.contains(&ending)));
         known.map(|one| one.media_type).ok_or_else(|| {
             unread(ExtractError::File {
                 fault: heddle_vectors::records::FileFault::UnsupportedType,

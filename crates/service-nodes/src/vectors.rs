@@ -262,7 +262,7 @@ impl VectorNodes {
         let mut ids = Vec::new();
         for text in settings.file_ids.map(Texts::all).unwrap_or_default() {
             let id = text.parse::<FileId>();
-            ids.push(id.map_err(|_| refused(format!("fileIds: `{text}` is no id of a file.")))?);
+            ids.push(id.map_err(|error| refused(format!("fileIds: {error}.")))?);
         }
         let names = settings.names.map(Texts::all).unwrap_or_default();
         let mut absent = 0_u64;

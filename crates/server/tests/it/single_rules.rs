@@ -20,8 +20,8 @@ async fn things(app: &TestApp) -> Things {
     let role = app.admin.post("/api/roles", json!({ "name": "single" })).await.expect(201).id();
     let group = app.admin.post("/api/groups", json!({ "name": "single-group" })).await.expect(201).id();
     // About a kind of which no operation here is.
-    let rule = json!({ "principal": { "kind": "everyone" }, "resourceType": "deployment",
-        "action": "chat", "resourceId": "*", "effect": "allow" });
+    let rule = json!({ "principal": { "kind": "everyone" }, "resourceType": "model",
+        "action": "list", "resourceId": "*", "effect": "allow" });
     let grant = app.admin.post("/api/grants", rule).await.expect(201).id();
     let _ = app.role("powerless", &[]).await;
     let (user, _) = app.user("subject", &["powerless"]).await;

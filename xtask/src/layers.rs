@@ -23,16 +23,37 @@ const LAYERS: &[Layer] = &[
     Layer { name: "heddle-licence", knows: &["heddle-policy"] },
     Layer { name: "heddle-feel", knows: &["heddle-kernel"] },
     Layer { name: "heddle-dmn", knows: &["heddle-kernel", "heddle-feel", "heddle-xml"] },
+    // Checks of protection: rules alone.
+    Layer { name: "heddle-guardrails", knows: &["heddle-kernel", "heddle-feel"] },
     // What elements ask for in BPMN and CMMN alike.
     Layer { name: "heddle-settings", knows: &["heddle-kernel", "heddle-feel"] },
     Layer { name: "heddle-bpmn", knows: &["heddle-kernel", "heddle-feel", "heddle-xml", "heddle-settings"] },
     Layer {
         name: "heddle-bpmn-graph",
-        knows: &["heddle-kernel", "heddle-feel", "heddle-xml", "heddle-settings", "heddle-bpmn"],
+        knows: &[
+            "heddle-kernel",
+            "heddle-feel",
+            "heddle-xml",
+            "heddle-settings",
+            "heddle-bpmn",
+            "heddle-guardrails",
+        ],
     },
     Layer {
         name: "heddle-bpmn-validate",
-        knows: &["heddle-kernel", "heddle-feel", "heddle-xml", "heddle-bpmn", "heddle-bpmn-graph"],
+        knows: &[
+            "heddle-kernel",
+            "heddle-feel",
+            "heddle-xml",
+            "heddle-bpmn",
+            "heddle-bpmn-graph",
+            "heddle-guardrails",
+        ],
+    },
+    // What the service does of a workflow's nodes itself, over a port to models.
+    Layer {
+        name: "heddle-nodes",
+        knows: &["heddle-kernel", "heddle-feel", "heddle-settings", "heddle-guardrails"],
     },
     Layer {
         name: "heddle-bpmn-layout",
@@ -104,6 +125,7 @@ const LAYERS: &[Layer] = &[
             "heddle-engine",
             "heddle-definitions",
             "heddle-execution",
+            "heddle-guardrails",
         ],
     },
     Layer {
@@ -120,7 +142,19 @@ const LAYERS: &[Layer] = &[
         ],
     },
     Layer { name: "heddle-vectors", knows: &["heddle-kernel", "heddle-policy", "heddle-usecase"] },
-    Layer { name: "heddle-models", knows: &["heddle-kernel", "heddle-policy", "heddle-usecase"] },
+    // Requests to and answers of providers of models, as each wire has them.
+    Layer { name: "heddle-models-wire", knows: &[] },
+    Layer { name: "heddle-models-local", knows: &[] },
+    Layer {
+        name: "heddle-models",
+        knows: &[
+            "heddle-kernel",
+            "heddle-policy",
+            "heddle-usecase",
+            "heddle-models-wire",
+            "heddle-models-local",
+        ],
+    },
     Layer {
         name: "heddle-connections",
         knows: &["heddle-kernel", "heddle-policy", "heddle-usecase", "heddle-feel"],
@@ -219,6 +253,7 @@ const LAYERS: &[Layer] = &[
             "heddle-workflows",
             "heddle-cases",
             "heddle-execution",
+            "heddle-settings",
         ],
     },
     Layer { name: "heddle-seal", knows: &[] },
@@ -236,7 +271,26 @@ const LAYERS: &[Layer] = &[
     Layer { name: "heddle-blobs", knows: &["heddle-kernel", "heddle-vectors", "heddle-egress"] },
     Layer {
         name: "heddle-providers",
-        knows: &["heddle-kernel", "heddle-policy", "heddle-usecase", "heddle-models", "heddle-egress"],
+        knows: &[
+            "heddle-kernel",
+            "heddle-policy",
+            "heddle-usecase",
+            "heddle-models",
+            "heddle-models-wire",
+            "heddle-egress",
+        ],
+    },
+    // Wire types of models to those of the use cases and back, apart from the server.
+    Layer {
+        name: "heddle-model-faces",
+        knows: &[
+            "heddle-kernel",
+            "heddle-policy",
+            "heddle-usecase",
+            "heddle-models",
+            "heddle-models-wire",
+            "heddle-api",
+        ],
     },
     // Keys and ids are numbers and names to it; the composition adapts it to the port of the area.
     Layer { name: "heddle-passages", knows: &[] },
@@ -255,9 +309,16 @@ const LAYERS: &[Layer] = &[
             "heddle-identity",
             "heddle-vectors",
             "heddle-models",
-            "heddle-guardrails",
+            "heddle-models-wire",
+            "heddle-nodes",
         ],
     },
+    // Conversations in, cited sentences out.
+    Layer { name: "heddle-answerer", knows: &[] },
+    // Calls and replies of local runtimes as data: whoever has a way out makes them.
+    Layer { name: "heddle-models-local", knows: &[] },
+    // Chat in the process: files in, words out; and, behind a feature, as the gateway asks models inside the service.
+    Layer { name: "heddle-local-candle", knows: &["heddle-kernel", "heddle-models", "heddle-models-wire"] },
     // Connections and their limits, below HTTP.
     Layer { name: "heddle-edge", knows: &["heddle-kernel", "heddle-policy"] },
     // What a server, or a command beside it, works with: every area and its store, and nothing of HTTP.
@@ -302,6 +363,7 @@ const LAYERS: &[Layer] = &[
             "heddle-workflows",
             "heddle-vectors",
             "heddle-models",
+            "heddle-models-wire",
             "heddle-runtime",
             "heddle-service-nodes",
             "heddle-store",
@@ -325,8 +387,15 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         name: "heddle-harness",
-        knows: &["heddle-kernel", "heddle-harness-kit", "heddle-harness-conformance"],
+        knows: &[
+            "heddle-kernel",
+            "heddle-guardrails",
+            "heddle-harness-kit",
+            "heddle-harness-conformance",
+            "heddle-harness-models",
+        ],
     },
+    Layer { name: "heddle-harness-models", knows: &["heddle-harness-kit"] },
     Layer { name: "heddle-testkit", knows: &["*"] },
     Layer {
         name: "xtask",
@@ -335,8 +404,13 @@ const LAYERS: &[Layer] = &[
 ];
 
 /// Crates that only tests and checks may name.
-const OF_TESTS: &[&str] =
-    &["heddle-testkit", "heddle-harness-kit", "heddle-harness-conformance", "heddle-harness"];
+const OF_TESTS: &[&str] = &[
+    "heddle-testkit",
+    "heddle-harness-kit",
+    "heddle-harness-conformance",
+    "heddle-harness-models",
+    "heddle-harness",
+];
 
 /// The areas: neither their use cases nor their stores know those of another. Where one needs another, it has a
 /// small port in its own words, and the composition adapts.
@@ -426,6 +500,8 @@ const PURE: &[&str] = &[
     "heddle-cmmn",
     "heddle-conformance",
     "heddle-engine",
+    "heddle-answerer",
+    "heddle-models-local",
 ];
 const IMPURE: &[&str] =
     &["tokio", "async-trait", "futures", "tracing", "parking_lot", "getrandom", "tempfile"];

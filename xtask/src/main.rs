@@ -49,9 +49,15 @@ enum Task {
     /// Tests connections of every type against services as people run them.
     #[command(disable_help_flag = true)]
     Connections(harness::Options),
+    /// Calls real engines and faulty ones through the gateway, by the clients that people have.
+    #[command(disable_help_flag = true)]
+    Models(harness::Options),
     /// Makes real documents by pandoc, LibreOffice and TeX, where they are installed, and reads them.
     #[command(disable_help_flag = true)]
     Documents(harness::Options),
+    /// Measures the checks of protection on a labelled set that it makes: precision and recall.
+    #[command(disable_help_flag = true)]
+    Guardrails(harness::Options),
     /// Signs in by a provider of npm, in a process of its own.
     #[command(disable_help_flag = true)]
     Oidc(harness::Options),
@@ -98,7 +104,9 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
         Task::Attack(options) => return harness::run("attack", options),
         Task::Clients(options) => return harness::run("clients", options),
         Task::Connections(options) => return harness::run("connections", options),
+        Task::Models(options) => return harness::run("models", options),
         Task::Documents(options) => return harness::run("documents", options),
+        Task::Guardrails(options) => return harness::run("guardrails", options),
         Task::Oidc(options) => return harness::run("oidc", options),
         Task::Bench(options) => return harness::run("bench", options),
         Task::Scan(options) => return harness::run("scan", options),

@@ -28,7 +28,7 @@ pub trait PathParams: Sized + Send + Sync + 'static {
 }
 
 /// A request's body.
-pub trait RequestBody: Sized + Send + 'static {
+pub trait RequestBody: Sized + Send + Sync + 'static {
     /// Type of the JSON form, whose schema the body is checked against.
     type Json: ToSchema + DeserializeOwned + 'static;
 

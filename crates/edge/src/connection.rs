@@ -29,6 +29,8 @@ pub struct Link {
     idle: Cell<Instant>,
     /// Since when the next request is heard.
     heard: Cell<Option<Instant>>,
+    /// Whether the client has ended its side: it asks no more, and most read no more.
+    ended: Cell<bool>,
 }
 
 /// Request that is being answered, until its answer is handed over whole.
@@ -62,6 +64,22 @@ impl Open {
     pub fn answered(mut self) -> Self {
         self._body = None;
         self
+    }
+
+    /// Whether the client has ended its side of the connection.
+    #[must_use]
+    pub fn has_left(&self) -> bool {
+        self.link.as_ref().is_some_and(|link| link.ended.get())
+    }
+
+    /// End of the client's side of the connection. What answers a request is polled whenever something comes from its
+    /// client, so this needs no waker of its own.
+    pub fn left(&self) -> impl Future<Output = ()> + use<> {
+        let link = self.link.clone();
+        std::future::poll_fn(move |_| match link.as_ref().is_some_and(|link| link.ended.get()) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        })
     }
 
     /// The same with a place among its client's requests.
@@ -158,7 +176,12 @@ struct Stall {
 impl Connection {
     /// Stream with its deadlines, and the places that it holds.
     pub fn new(stream: Wire, limits: EdgeLimits, places: Connected) -> Self {
-        let link = Link { open: Cell::new(0), idle: Cell::new(Instant::now()), heard: Cell::new(None) };
+        let link = Link {
+            open: Cell::new(0),
+            idle: Cell::new(Instant::now()),
+            heard: Cell::new(None),
+            ended: Cell::new(false),
+        };
         // A kernel without the option shows later that a reader is slow; the deadline holds all the same.
         let _ = socket2::SockRef::from(stream.socket()).set_tcp_notsent_lowat(UNSENT);
         let look = Box::pin(sleep(Self::look_every(&limits)));
@@ -228,12 +251,15 @@ impl AsyncRead for Connection {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
+        let (before, room) = (buffer.filled().len(), buffer.remaining());
         match Pin::new(&mut self.stream).poll_read(cx, buffer) {
             Poll::Ready(result) => {
                 let some = buffer.filled().len() > before;
                 if some && self.link.open.get() == 0 && self.link.heard.get().is_none() {
                     self.link.heard.set(Some(Instant::now()));
+                }
+                if result.is_ok() && !some && room > 0 {
+                    self.link.ended.set(true);
                 }
                 // Who sends without a pause is looked at, too.
                 self.look(cx)?;

@@ -82,6 +82,7 @@ pub fn apply(state: &mut State, event: &Event) {
             state.choreographies.insert(choreography_id.clone(), known.clone());
         }
         EventKind::ChoreographyViolated(_)
+        | EventKind::ProtectionViolated(_)
         | EventKind::SignalSent { .. }
         | EventKind::EscalationThrown { .. }
         | EventKind::DataStoreWritten { .. }

@@ -1,6 +1,6 @@
 //! Commands to a run, and the reasons for their rejection.
 
-use crate::{Budget, LocalId, Trigger};
+use crate::{Budget, LocalId, ProtectionViolated, Trigger};
 use heddle_cmmn::plan::{FileEvent, ItemEvent};
 use heddle_kernel::{JobId, RunId, TaskId, Timestamp, UserId};
 use serde_json::{Map, Value};
@@ -114,6 +114,15 @@ pub enum Command {
         message: Option<String>,
         /// Set where the error is caught.
         variables: Map<String, Value>,
+    },
+    /// Do what a job's end or failure is, behind what protection found at it.
+    Guarded {
+        /// The job.
+        job_id: JobId,
+        /// Findings of the checks, in order.
+        hits: Vec<ProtectionViolated>,
+        /// Command that decides on the job.
+        then: Box<Command>,
     },
     /// Give a job another number of attempts.
     SetJobRetries {

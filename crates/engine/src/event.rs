@@ -4,7 +4,7 @@ use crate::LocalId;
 pub use crate::case_event::{ItemCreated, ItemState, ItemType, Pending};
 pub use crate::event_data::{
     CancelReason, ChoreographyViolated, CompensationStep, DecisionEvaluated, IncidentCode, OutcomeValues,
-    Phase, Resolution, RunError, RunStarted, SubscriptionKind, TaskCreated, Trigger,
+    Phase, ProtectionViolated, Resolution, RunError, RunStarted, SubscriptionKind, TaskCreated, Trigger,
 };
 use crate::stage::Stage;
 pub use crate::work::{BodyKind, CalledVersion, JobCreated, JobKind, RunCalled};
@@ -464,6 +464,9 @@ pub enum EventKind {
         /// Attempts that are left.
         retries: u32,
     },
+    /// A check of the definition's protection found something in what goes into the node or comes out of it.
+    #[serde(rename = "protection.violated")]
+    ProtectionViolated(Box<ProtectionViolated>),
     /// A job was withdrawn.
     #[serde(rename = "job.cancelled")]
     JobCancelled {

@@ -527,6 +527,7 @@ fn for_others(kind: &EventKind) -> Option<ForOthers<'_>> {
         | EventKind::JobCompleted { .. }
         | EventKind::JobFailed { .. }
         | EventKind::JobErrorThrown { .. }
+        | EventKind::ProtectionViolated(_)
         | EventKind::JobRetriesSet { .. }
         | EventKind::JobCancelled { .. }
         | EventKind::CallCompleted { .. }

@@ -7,6 +7,7 @@ mod clients;
 mod connections;
 mod crash;
 mod documents;
+mod guardrails;
 mod licence;
 mod oidc;
 mod scan;
@@ -41,8 +42,12 @@ enum Runner {
     Clients(clients::Options),
     /// Tests connections of every type against services as people run them.
     Connections(connections::Options),
+    /// Calls real engines and faulty ones through the gateway, by the clients that people have.
+    Models(heddle_harness_models::engines::Options),
     /// Makes real documents by the programs people make them with, and reads them.
     Documents(documents::Options),
+    /// Measures the checks of protection on a labelled set that it makes: precision and recall.
+    Guardrails(guardrails::Options),
     /// Signs in by a provider of npm, in a process of its own.
     Oidc(oidc::Options),
     /// Measures a started server.
@@ -80,7 +85,9 @@ async fn run(runner: Runner) -> anyhow::Result<bool> {
         Runner::Attack(options) => attack::run(options).await,
         Runner::Clients(options) => clients::run(options).await,
         Runner::Connections(options) => connections::run(options).await,
+        Runner::Models(options) => heddle_harness_models::engines::run(options).await,
         Runner::Documents(options) => documents::run(options),
+        Runner::Guardrails(options) => guardrails::run(&options),
         Runner::Oidc(options) => oidc::run(options).await,
         Runner::Bench(subject) => bench::run(subject).await,
         Runner::Scan(options) => scan::run(options).await,

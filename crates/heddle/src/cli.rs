@@ -6,6 +6,7 @@ mod case;
 mod case_type;
 mod connection;
 mod group;
+mod model;
 mod models;
 mod people;
 mod place;
@@ -30,6 +31,10 @@ pub(crate) use connection::{
     ConnectionCommand, ForgetKey, KeyCommand, ListConnections, RotateKey, TestConnection,
 };
 pub(crate) use group::{CreateGroup, GroupCommand, GroupUsers, ListGroups, OneGroup};
+pub(crate) use model::{
+    AskModel, ConnectProvider, EmbedTexts, ImportModels, ListDeployments, ListModelConnections,
+    ListModelTypes, ListModels, ModelCommand, OneModelConnection, ShowUsage,
+};
 pub(crate) use models::{FetchModel, ModelPlace, ModelsCommand};
 pub(crate) use people::{
     CreateToken, CreateUser, DeleteToken, InviteUsers, LicenceCommand, ListTokens, ListUsers, OneUser,
@@ -111,6 +116,13 @@ pub(crate) struct ServerSettings {
     /// The most megabytes of a file.
     #[arg(long, value_name = "NUMBER")]
     vectors_file_megabytes: Option<String>,
+    /// Limits of the calls of models that one organisation makes on a server, name=number with commas: requestsPerMinute,
+    /// tokensPerMinute, concurrency.
+    #[arg(long, value_name = "LIMITS")]
+    models_limits: Option<String>,
+    /// The most that one organisation spends on models: `period=month,costMicros=5000000,tokens=1000000`.
+    #[arg(long, value_name = "BUDGET")]
+    models_budget: Option<String>,
 }
 
 impl Cli {
@@ -141,6 +153,10 @@ impl Cli {
             | Command::File { .. }
             | Command::Query(_)
             | Command::IngestionJob { .. }
+            | Command::Model { .. }
+            | Command::Chat(_)
+            | Command::Embed(_)
+            | Command::Usage(_)
             | Command::ParseWorker
             | Command::Key { .. }
             | Command::Audit { .. }
@@ -164,6 +180,8 @@ impl Cli {
             ("vectors_model_dir", &server.vectors_model_dir),
             ("vectors_files", &server.vectors_files),
             ("vectors_file_megabytes", &server.vectors_file_megabytes),
+            ("models_limits", &server.models_limits),
+            ("models_budget", &server.models_budget),
         ];
         texts.into_iter().filter_map(|(name, text)| Some((name, text.clone()?))).collect()
     }
@@ -271,6 +289,17 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: IngestionJobCommand,
     },
+    /// Models: providers, connections to them, deployments.
+    Model {
+        #[command(subcommand)]
+        command: ModelCommand,
+    },
+    /// Ask a model.
+    Chat(AskModel),
+    /// Make vectors of texts.
+    Embed(EmbedTexts),
+    /// Show what calls of models have used.
+    Usage(ShowUsage),
     /// Read one file, apart from the server that starts it.
     #[command(hide = true)]
     ParseWorker,

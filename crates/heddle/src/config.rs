@@ -2,6 +2,7 @@
 //! keys drives all of them, so that every key can be given everywhere and an error names it.
 
 mod edge;
+mod models;
 mod outside;
 mod sign_ins;
 mod vectors;
@@ -52,7 +53,12 @@ pub(crate) struct Key {
 
 /// Every key.
 fn keys() -> impl Iterator<Item = &'static Key> {
-    KEYS.iter().chain(edge::KEYS).chain(outside::KEYS).chain(sign_ins::KEYS).chain(vectors::KEYS)
+    KEYS.iter()
+        .chain(edge::KEYS)
+        .chain(outside::KEYS)
+        .chain(sign_ins::KEYS)
+        .chain(vectors::KEYS)
+        .chain(models::KEYS)
 }
 
 const KEYS: &[Key] = &[
@@ -325,7 +331,7 @@ fn sections(table: toml::Table) -> Vec<(String, toml::Value)> {
     let mut keys = Vec::new();
     for (name, value) in table {
         match value {
-            toml::Value::Table(own) if name == vectors::SECTION => {
+            toml::Value::Table(own) if [vectors::SECTION, models::SECTION].contains(&name.as_str()) => {
                 keys.extend(own.into_iter().map(|(key, value)| (format!("{name}_{key}"), value)));
             }
             other => keys.push((name, other)),

@@ -10,6 +10,9 @@ pub use heddle_egress::AllowRule;
 pub use heddle_engine::Budget;
 pub use heddle_identity::{PlaceRules, ProviderRules};
 use heddle_kernel::Timestamp;
+pub use heddle_models::records::{
+    Budget as ModelBudget, BudgetPeriod as ModelBudgetPeriod, Limits as ModelLimits,
+};
 pub use heddle_oidc::{ClientAuthentication, ClientSecret, Settings as OidcSettings};
 pub use heddle_vectors::UploadBounds;
 pub use heddle_vectors::ports::Quotas as VectorQuotas;
@@ -129,6 +132,43 @@ impl Default for VectorSettings {
     }
 }
 
+/// Settings of models.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelSettings {
+    /// Limits over all calls of one organisation on this node, and its budget.
+    pub limits: ModelLimits,
+    /// Deployments that one organisation may have.
+    pub deployments: u32,
+    /// Days after which single calls are forgotten; the sums stay.
+    pub usage_days: u32,
+    /// Whether organisations have the models inside the service.
+    pub built_in: bool,
+    /// Whether the demo has deployments of the models inside the service.
+    pub demo: bool,
+    /// Directory of the files of models that chat in the process.
+    #[cfg(feature = "local-candle")]
+    pub chat_dir: Option<PathBuf>,
+    /// Megabytes that those models may have in memory.
+    #[cfg(feature = "local-candle")]
+    pub chat_megabytes: u32,
+}
+
+impl Default for ModelSettings {
+    fn default() -> Self {
+        Self {
+            limits: ModelLimits::default(),
+            deployments: 1_000,
+            usage_days: 90,
+            built_in: true,
+            demo: true,
+            #[cfg(feature = "local-candle")]
+            chat_dir: None,
+            #[cfg(feature = "local-candle")]
+            chat_megabytes: 2_048,
+        }
+    }
+}
+
 /// The configuration of a server.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -206,6 +246,8 @@ pub struct Config {
     pub audit_retention_days: u32,
     /// Vector databases.
     pub vectors: VectorSettings,
+    /// Models.
+    pub models: ModelSettings,
 }
 
 impl Default for Config {
@@ -248,6 +290,7 @@ impl Default for Config {
             job_lapses: heddle_workflows::runs::DEFAULT_LAPSES,
             audit_retention_days: 0,
             vectors: VectorSettings::default(),
+            models: ModelSettings::default(),
         }
     }
 }

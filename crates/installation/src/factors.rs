@@ -1,4 +1,5 @@
-//! Second factors under the installation's keyring: their sealing, and the keys that they and connections use.
+//! Second factors under the installation's keyring: their sealing, and the keys that they, connections and providers of
+//! models use.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,10 +9,12 @@ use heddle_connections::ports::{KeyCheck, KeyStore, Rewrap, SealedRow};
 use heddle_connections::secret::SecretPlace;
 use heddle_identity::ports::{FactorPlace, FactorSealer, FactorStore as _, SealedFactor};
 use heddle_kernel::Timestamp;
+use heddle_models::ports::KeyStore as ModelKeys;
 use heddle_seal::{Keyring, Place, SealError, Sealed, SystemRandom, Zeroizing};
 use heddle_store::Db;
 use heddle_store_connections::SqlConnectionStore;
 use heddle_store_identity::IdentityStore;
+use heddle_store_models::SqlModelStore;
 use heddle_usecase::{StoreError, UseCaseError};
 
 use crate::keyring::InstallationKeyring;
@@ -107,6 +110,7 @@ impl FactorSealer for NoKeyring {
 pub(crate) struct StoredKeys {
     connections: SqlConnectionStore,
     identity: Arc<IdentityStore>,
+    models: SqlModelStore,
 }
 
 impl StoredKeys {
@@ -115,12 +119,15 @@ impl StoredKeys {
         Self {
             connections: SqlConnectionStore::new(db.clone()),
             identity: Arc::new(stores::identity(db.clone())),
+            models: SqlModelStore::new(db.clone()),
         }
     }
 
-    /// Number of second factors that are sealed under a key.
-    async fn factors_under(&self, key: &str) -> Result<u64, StoreError> {
-        Ok(self.identity.keys_in_use().await?.remove(key).unwrap_or_default())
+    /// Number of second factors and keys of providers that are sealed under a key.
+    async fn others_under(&self, key: &str) -> Result<u64, StoreError> {
+        let factors = self.identity.keys_in_use().await?.remove(key).unwrap_or_default();
+        let providers = ModelKeys::keys_in_use(&self.models).await?.remove(key).unwrap_or_default();
+        Ok(factors + providers)
     }
 }
 
@@ -139,21 +146,21 @@ impl KeyStore for StoredKeys {
     }
 
     async fn forget_key(&self, key: &str, at: Timestamp) -> Result<u64, StoreError> {
-        let factors = self.factors_under(key).await?;
-        if factors > 0 {
-            return Ok(factors);
+        let others = self.others_under(key).await?;
+        if others > 0 {
+            return Ok(others);
         }
         let check = self.connections.key_checks().await?.into_iter().find(|check| check.key == key);
         let secrets = self.connections.forget_key(key, at).await?;
         if secrets > 0 {
             return Ok(secrets);
         }
-        // A factor that another node sealed in between keeps the key.
-        let factors = self.factors_under(key).await?;
-        if let (Some(check), 1..) = (check, factors) {
+        // What another node sealed in between keeps the key.
+        let others = self.others_under(key).await?;
+        if let (Some(check), 1..) = (check, others) {
             self.connections.add_key_checks(&[check], at).await?;
         }
-        Ok(factors)
+        Ok(others)
     }
 
     async fn is_forgotten(&self, key: &str) -> Result<bool, StoreError> {
@@ -167,6 +174,9 @@ impl KeyStore for StoredKeys {
     async fn keys_in_use(&self) -> Result<BTreeMap<String, u64>, StoreError> {
         let mut all = self.connections.keys_in_use().await?;
         for (key, secrets) in self.identity.keys_in_use().await? {
+            *all.entry(key).or_default() += secrets;
+        }
+        for (key, secrets) in ModelKeys::keys_in_use(&self.models).await? {
             *all.entry(key).or_default() += secrets;
         }
         Ok(all)

@@ -4,10 +4,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use async_trait::async_trait;
+use heddle_identity::ports::LimitCounter;
+use heddle_models::ports::ModelStore;
+use heddle_policy::licence::Limit;
 use heddle_store::{Db, Migrations, Options};
 use heddle_store_identity::IdentityStore;
+use heddle_store_models::{ModelContents, SqlModelStore};
 use heddle_store_vectors::VectorContents;
 use heddle_store_workflows::WorkflowContents;
+use heddle_usecase::StoreError;
 
 use crate::config::{Config, Durability};
 use crate::error::StartError;
@@ -19,12 +25,35 @@ pub fn migrations() -> Migrations {
         heddle_store_workflows::MIGRATIONS,
         heddle_store_connections::MIGRATIONS,
         heddle_store_vectors::MIGRATIONS,
+        heddle_store_models::MIGRATIONS,
     ])
 }
 
 /// The store of identity, which asks the other areas before it deletes an organisation.
 pub fn identity(db: Db) -> IdentityStore {
-    IdentityStore::new(db, vec![Arc::new(WorkflowContents), Arc::new(VectorContents)])
+    IdentityStore::new(
+        db,
+        vec![Arc::new(WorkflowContents), Arc::new(VectorContents), Arc::new(ModelContents)],
+    )
+}
+
+/// Counters of what a licence limits and other areas than identity keep.
+pub fn counters(db: &Db) -> Vec<Arc<dyn LimitCounter>> {
+    vec![Arc::new(DeploymentCounter(SqlModelStore::new(db.clone())))]
+}
+
+/// Deployments of models, of all organisations together.
+struct DeploymentCounter(SqlModelStore);
+
+#[async_trait]
+impl LimitCounter for DeploymentCounter {
+    fn counts(&self) -> Limit {
+        Limit::Deployments
+    }
+
+    async fn count(&self) -> Result<u64, StoreError> {
+        self.0.deployments_in_all().await
+    }
 }
 
 /// Opens the configured database, or the one file of the data directory.

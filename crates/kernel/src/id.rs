@@ -85,6 +85,10 @@ ids! {
     IngestionJobId,
     /// A build: the work that makes the passages of one file.
     BuildId,
+    /// A connection to a provider of models.
+    ModelConnectionId,
+    /// A deployment of a model: what callers name.
+    ModelDeploymentId,
     /// A case event, an audit event or another record of something that happened.
     EventId,
 }

@@ -1,6 +1,7 @@
 //! Types that every layer of Heddle shares: ids, the tenant, time, revisions, pages, the request id, patches,
 //! enums of literals and the two ports through which time and ids come in. No I/O and no async.
 
+mod budget;
 mod diagnostic;
 mod duration;
 mod id;
@@ -13,12 +14,13 @@ mod request_id;
 mod shorten;
 mod time;
 
+pub use budget::{Budget, Inline};
 pub use diagnostic::{Diagnostic, ExpressionPosition, Severity};
 pub use duration::IsoDuration;
 pub use id::{
     BuildId, CaseId, CaseTypeId, ConnectionId, EventId, FileId, GrantId, GroupId, HookId, IdError, IdSource,
-    IngestionJobId, JobId, LicenceId, RoleId, RunId, SequentialIds, SessionId, TaskId, TenantId, TokenId,
-    UserId, VectorDatabaseId, WebhookId, WorkflowId, uuid_v7,
+    IngestionJobId, JobId, LicenceId, ModelConnectionId, ModelDeploymentId, RoleId, RunId, SequentialIds,
+    SessionId, TaskId, TenantId, TokenId, UserId, VectorDatabaseId, WebhookId, WorkflowId, uuid_v7,
 };
 pub use kind::DefinitionKind;
 pub use literals::Stored;

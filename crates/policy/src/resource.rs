@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use heddle_kernel::{
     CaseId, CaseTypeId, ConnectionId, DatabaseName, EventId, FileId, GrantId, GroupId, HookId,
-    IngestionJobId, LicenceId, RoleId, RunId, SessionId, TenantId, TokenId, UserId, WebhookId, WorkflowId,
+    IngestionJobId, LicenceId, ModelConnectionId, ModelDeploymentId, RoleId, RunId, SessionId, TenantId,
+    TokenId, UserId, WebhookId, WorkflowId,
 };
 
 use crate::ownership::Person;
@@ -75,8 +76,8 @@ macro_rules! uuid_ids {
 }
 
 uuid_ids! {
-    CaseId CaseTypeId ConnectionId EventId FileId GrantId GroupId HookId IngestionJobId LicenceId RoleId RunId
-    SessionId TenantId TokenId UserId WebhookId WorkflowId
+    CaseId CaseTypeId ConnectionId EventId FileId GrantId GroupId HookId IngestionJobId LicenceId
+    ModelConnectionId ModelDeploymentId RoleId RunId SessionId TenantId TokenId UserId WebhookId WorkflowId
 }
 
 /// Name of a vector database: no such name reads as an id that is made here.
@@ -311,6 +312,7 @@ resources! {
     CaseType CaseTypeId;
     Connection ConnectionId;
     DeadLetter EventId in Run Workflow / Case CaseType;
+    Deployment ModelDeploymentId;
     Document FileId in VectorDatabase;
     Grant GrantId;
     Group GroupId;
@@ -319,6 +321,9 @@ resources! {
     Job RuleId in Run Workflow / Case CaseType;
     Licence LicenceId;
     Member UserId;
+    Model ModelDeploymentId;
+    ModelConnection ModelConnectionId;
+    ModelProvider RuleId;
     Organization TenantId;
     Role RoleId;
     Run RunId in Workflow;

@@ -1,4 +1,5 @@
-//! Work of the service's own node kinds: an errand for each attempt at such a job: what such a kind is, the crate of settings tells.
+//! Work of the service's own node kinds: an errand for each attempt at such a job. What such a kind is, the crate of settings
+//! tells.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,14 +7,16 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use heddle_kernel::{Clock, JobId, TenantId, UserId};
+use heddle_settings::service::kind_of_name;
 use heddle_usecase::UseCaseError;
-use heddle_usecase::errand::{Bounds, Errand, ErrandKind, Executor, Outcome, Settled, Settlement};
-use heddle_workflows::ports::{ServiceCall, ServiceFault, ServiceJob, ServiceRights, ServiceWork};
+use heddle_usecase::errand::{Bounds, Errand, ErrandKind, Executor, Lane, Outcome, Settled, Settlement};
+use heddle_workflows::ports::{
+    ServiceCall, ServiceEnd, ServiceFault, ServiceJob, ServiceRights, ServiceWork,
+};
 use heddle_workflows::runs::{Runs, TakenOwn};
-use serde_json::{Map, Value};
 
-/// Time that the work of a node may take.
-const LIMIT: Duration = Duration::from_mins(10);
+/// Time that the work of a node may take: more than the longest call with its checks.
+const LIMIT: Duration = Duration::from_mins(15);
 /// Time beyond it for which a job is held: what comes of the work is written in it.
 const MARGIN: Duration = Duration::from_secs(30);
 /// Wait for a database that does not answer.
@@ -21,11 +24,11 @@ const AWAY: Duration = Duration::from_secs(5);
 
 /// Bounds of the service's own jobs on one node.
 const BOUNDS: Bounds = Bounds {
-    total: 32,
-    organization: 16,
-    target: 8,
+    total: 64,
+    organization: 32,
+    target: 24,
     ahead: 1,
-    time_limit: Duration::from_mins(11),
+    time_limit: Duration::from_mins(16),
     // What a run waits for is never dropped for being much or old.
     backlog: 1 << 40,
     oldest: Duration::from_hours(24 * 365),
@@ -48,7 +51,7 @@ impl std::fmt::Debug for ServiceExecutor {
 /// What an attempt came to, and in whose name.
 struct Attempt {
     by: Option<UserId>,
-    outcome: Result<Map<String, Value>, ServiceFault>,
+    end: ServiceEnd,
 }
 
 impl ServiceExecutor {
@@ -69,50 +72,46 @@ impl ServiceExecutor {
 
     /// Tries the work of a job that is held.
     async fn attempt(&self, job: &ServiceJob) -> Attempt {
-        let nobody = |outcome| Attempt { by: None, outcome: Err(outcome) };
+        let nobody = |fault: ServiceFault| Attempt { by: None, end: fault.into() };
         let Some(work) = self.work.get(job.kind.as_str()) else {
             let message = format!("This server does not do the kind `{}`.", job.kind);
             return nobody(ServiceFault::Again { message, after: None });
         };
         let context = match self.rights.context(job, self.clock.now()).await {
-            Ok(Some(context)) => context,
-            Ok(None) => {
-                let message =
-                    "Nobody has the rights for it: neither who started it nor who published its version \
-                               is a member any more."
-                        .to_owned();
-                return nobody(ServiceFault::Refused { message });
-            }
+            Ok(context) => context,
             Err(error) => return nobody(error.into()),
         };
-        let by = Some(context.user_id());
+        let by = context.as_ref().map(heddle_policy::RequestContext::user_id);
         let call = ServiceCall { job: job.clone(), context };
-        let outcome = match tokio::time::timeout(LIMIT, work.call(&call)).await {
-            Ok(outcome) => outcome,
+        let end = match tokio::time::timeout(LIMIT, work.call(&call)).await {
+            Ok(end) => end,
             Err(_) => {
                 let message = format!("The work took longer than {} seconds.", LIMIT.as_secs());
-                Err(ServiceFault::Again { message, after: None })
+                ServiceFault::Again { message, after: None }.into()
             }
         };
-        Attempt { by, outcome }
+        Attempt { by, end }
     }
 
-    /// Records what an attempt came to. An answer that the run has no room for is an incident.
+    /// Records what an attempt came to, with what protection found at it. An answer that the run has no room for is an
+    /// incident.
     async fn end(&self, job: &ServiceJob, attempt: Attempt) -> Result<(), UseCaseError> {
-        let Attempt { by, outcome } = attempt;
-        match self.runs.end_own_job(job, by, outcome).await {
+        let Attempt { by, end } = attempt;
+        let findings = end.findings.clone();
+        match self.runs.end_own_job(job, by, end).await {
             Err(error @ UseCaseError::Invalid(_)) => {
                 let message = format!("The answer is not taken: {}", error.in_words());
-                self.runs.end_own_job(job, by, Err(ServiceFault::Refused { message })).await
+                let outcome = Err(ServiceFault::Refused { message });
+                self.runs.end_own_job(job, by, ServiceEnd { outcome, findings }).await
             }
             other => other,
         }
     }
 
-    async fn work(&self, tenant: TenantId, id: JobId) -> Outcome {
+    async fn work(&self, tenant: TenantId, id: JobId, is_left_behind: bool) -> Outcome {
         let now = self.clock.now();
         let held = i64::try_from((LIMIT + MARGIN).as_millis()).unwrap_or(i64::MAX);
-        let job = match self.runs.take_own_job(tenant, id, now.plus_millis(held)).await {
+        let job = match self.runs.take_own_job(tenant, id, now.plus_millis(held), is_left_behind).await {
             Ok(TakenOwn::Taken(job)) => job,
             Ok(TakenOwn::NotBefore(at)) => {
                 let after = Some(at.duration_since(now).max(AWAY));
@@ -145,9 +144,15 @@ impl Executor for ServiceExecutor {
         BOUNDS
     }
 
+    fn does(&self, lane: &Lane) -> bool {
+        // What no node does ends in an incident; what another one does waits for it.
+        let kind = lane.target.as_str();
+        self.work.contains_key(kind) || kind_of_name(kind).is_none_or(|known| known.role.is_none())
+    }
+
     async fn run(&self, errand: &Errand) -> Outcome {
         match errand.errand.payload.parse::<JobId>() {
-            Ok(id) => self.work(errand.errand.lane.tenant, id).await,
+            Ok(id) => self.work(errand.errand.lane.tenant, id, errand.is_suspect).await,
             Err(error) => Outcome::Refused { message: format!("the job's id does not read: {error}") },
         }
     }

@@ -17,7 +17,9 @@ pub(crate) const PIECE: usize = 32 * 1024;
 /// Body of an answer with the request that it answers.
 pub(crate) struct Answer {
     content: Answered,
-    _open: Open,
+    open: Open,
+    /// Whether the answer ends as soon as its reader ends their side of the connection.
+    ends_with_reader: bool,
 }
 
 enum Answered {
@@ -27,11 +29,16 @@ enum Answered {
 
 impl Answer {
     pub(crate) const fn bytes(bytes: Bytes, open: Open) -> Self {
-        Self { content: Answered::Bytes(bytes), _open: open }
+        Self { content: Answered::Bytes(bytes), open, ends_with_reader: false }
     }
 
     pub(crate) const fn stream(stream: ByteStream, open: Open, line: AtTheEnd) -> Self {
-        Self { content: Answered::Stream(stream, line), _open: open }
+        Self { content: Answered::Stream(stream, line), open, ends_with_reader: false }
+    }
+
+    /// The same, which ends as soon as its reader hangs up: what makes it costs something elsewhere.
+    pub(crate) fn ending_with_reader(self, ends_with_reader: bool) -> Self {
+        Self { ends_with_reader, ..self }
     }
 }
 
@@ -46,6 +53,9 @@ impl MessageBody for Answer {
     }
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
+        if self.ends_with_reader && self.open.has_left() {
+            return Poll::Ready(None);
+        }
         match &mut self.content {
             Answered::Bytes(bytes) if bytes.is_empty() => Poll::Ready(None),
             Answered::Bytes(bytes) => Poll::Ready(Some(Ok(bytes.split_to(bytes.len().min(PIECE))))),

@@ -24,6 +24,7 @@ use heddle_workflows::runs::Runs;
 use tokio::sync::watch;
 
 use crate::last_write::LastWrite;
+use crate::models::Models;
 
 /// The composed service.
 pub struct App {
@@ -49,6 +50,8 @@ pub struct App {
     pub(crate) webhook_changes: WebhookChanges,
     /// Vector databases.
     pub(crate) vectors: Arc<Vectors>,
+    /// Models.
+    pub(crate) models: Arc<Models>,
     /// The bytes of files.
     pub(crate) blobs: Arc<BlobStore>,
     /// The way out of the process.

@@ -13,7 +13,7 @@ use heddle_identity::Authenticated;
 use heddle_kernel::{RunId, TenantId, UserId};
 use heddle_policy::capability::Lists;
 use heddle_policy::resource::{
-    Case, DeadLetter, IngestionJob, Job, Place as _, ResourceId as _, Run, Within,
+    Case, DeadLetter, Deployment, IngestionJob, Job, Place as _, ResourceId as _, Run, Within,
 };
 use heddle_policy::{
     Access, AccessFilter, Authorized, AuthorizedEither, Capability, DenialError, InstanceKey, Key, OnEither,
@@ -208,9 +208,30 @@ pub(crate) trait Named: Operation {
         app: &App,
         tenant: TenantId,
         access: &AccessFilter<Self::Thing>,
-        body: Self::Body,
+        body: &Self::Body,
     ) -> impl Future<Output = Result<Key<Self::Thing>, UseCaseError>> + Send;
 }
+
+/// Authorization of what asks a model: by the deployment that the body names.
+macro_rules! name_deployments {
+    ($($operation:ident)+) => {$(
+        impl Named for ops::$operation {
+            type Thing = Deployment;
+
+            async fn locate(
+                app: &App,
+                tenant: TenantId,
+                _access: &AccessFilter<Deployment>,
+                body: &Self::Body,
+            ) -> Result<Key<Deployment>, UseCaseError> {
+                let id = app.models.gateway.find(tenant, &body.request.model).await?;
+                Ok(Key::of_stored(tenant, id, ()))
+            }
+        }
+    )+};
+}
+
+name_deployments! { Chat CreateEmbeddings CreateChatCompletion CreateOpenAiEmbeddings }
 
 /// A job is authorized by its type, and by the run and workflow that it stands within.
 macro_rules! locate_jobs {
@@ -312,7 +333,20 @@ impl<O: Operation> Request<O> {
     }
 
     /// Runs the steps behind the proof: the kept answer of a repeat, decoding, the handler.
-    async fn run<H>(mut self, handler: H, authorized: <O::Access as Access>::Proof) -> HandlerResult
+    async fn run<H>(self, handler: H, authorized: <O::Access as Access>::Proof) -> HandlerResult
+    where
+        H: Handles<Call<O>>,
+    {
+        self.run_with(handler, authorized, None).await
+    }
+
+    /// The same with the body, where it was read to find what the call is about.
+    async fn run_with<H>(
+        mut self,
+        handler: H,
+        authorized: <O::Access as Access>::Proof,
+        body: Option<O::Body>,
+    ) -> HandlerResult
     where
         H: Handles<Call<O>>,
     {
@@ -331,7 +365,7 @@ impl<O: Operation> Request<O> {
         let call = Call::<O> {
             path: self.path()?,
             query: decode_query::<O>(&self.incoming.query)?,
-            body: gate::body::<O>(spec, &self.incoming)?,
+            body: body.map_or_else(|| gate::body::<O>(spec, &self.incoming), Ok)?,
             app: Arc::clone(&self.app),
             context: context.clone(),
             authorized,
@@ -623,7 +657,7 @@ where
         let body = gate::body::<O>(O::ID.spec(), &request.incoming)?;
         // Who may not do it to everything does not learn whether there is such a thing.
         let denied = || DenialError { reason: Reason::ResourceActionNotGranted, via: Vec::new() };
-        let may = match O::locate(&request.app, tenant, &access, body).await {
+        let may = match O::locate(&request.app, tenant, &access, &body).await {
             Ok(key) => {
                 let ownership = ownership::<C>(&request.app, request.caller()?, &key).await?;
                 request.caller()?.snapshot.authorize_owned::<C>(key, ownership)
@@ -633,6 +667,6 @@ where
             Err(error) => return Err(error.into()),
         };
         let Ok(proof) = may else { return Err(request.refused(&denied())) };
-        request.run(handler, proof).await
+        request.run_with(handler, proof, Some(body)).await
     }
 }

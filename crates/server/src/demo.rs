@@ -4,6 +4,7 @@
 use bytes::Bytes;
 use heddle_installation::error::StartError;
 use heddle_kernel::{Patch, TenantId, UserId};
+use heddle_models::SyncOutcome;
 use heddle_policy::RequestContext;
 use heddle_policy::capability::{
     DocumentCreate, VectorDatabaseCreate, WorkflowCreate, WorkflowPublish, WorkflowTransform,
@@ -78,6 +79,20 @@ pub async fn fill(app: &App, tenant: TenantId, founder: UserId) -> Result<(), St
     if app.config.vectors.demo && has_vectors {
         house_rules(app, &acting).await?;
     }
+    if app.config.models.demo && app.config.models.built_in {
+        built_in_models(app, &acting).await?;
+    }
+    Ok(())
+}
+
+/// Deploys the models inside the service, so that a demonstration chats without a key and a network.
+async fn built_in_models(app: &App, acting: &Acting) -> Result<(), StartError> {
+    let context = acting.context(app);
+    let record = |done: &SyncOutcome| {
+        let first = done.created.first().map(|made| made.id.to_string()).unwrap_or_default();
+        journal(app, &context, "deployment.local_synced", "deployment", first)
+    };
+    app.models.local.ensure_built_in(&context, &record).await?;
     Ok(())
 }
 

@@ -136,13 +136,15 @@ struct Exchange {
     known: bool,
     /// Template of the path, for the log.
     route: &'static str,
+    /// Whether the answer is worth nothing to a client that has hung up, and costs something elsewhere.
+    infers: bool,
     begun: Instant,
 }
 
 impl Exchange {
     fn begin(app: &App, request: &HttpRequest, route: &'static str) -> Self {
         let (id, open) = (request_id(app, request), opened(request));
-        Self { id, open, known: false, route, begun: Instant::now() }
+        Self { id, open, known: false, route, infers: false, begun: Instant::now() }
     }
 }
 
@@ -154,6 +156,7 @@ async fn serve(
     payload: Payload,
 ) -> HttpResponse {
     let mut exchange = Exchange::begin(&app, &request, spec.path);
+    exchange.infers = spec.id.infers();
     let outcome = run(&app, spec, handler, &request, &mut exchange, payload).await;
     respond(&app, &request, exchange, outcome)
 }
@@ -216,13 +219,33 @@ async fn run(
         headers,
     };
     let (upload, tenant) = (incoming.upload.clone(), caller.as_ref().and_then(Authenticated::tenant));
-    let outcome = carry_out(app, spec, &handler, incoming, caller).await;
+    let work = carry_out(app, spec, &handler, incoming, caller);
+    let outcome = match spec.id.infers() {
+        true => unless_left(exchange.open.left(), work).await,
+        false => work.await,
+    };
     if let (Some(upload), Some(tenant)) = (upload, tenant)
         && is_untaken(&outcome)
     {
         upload.discard(app, tenant).await;
     }
     outcome
+}
+
+/// Carries out what is given up as soon as its client hangs up.
+async fn unless_left(
+    left: impl Future<Output = ()>,
+    work: impl Future<Output = HandlerResult>,
+) -> HandlerResult {
+    tokio::select! {
+        biased;
+        outcome = work => outcome,
+        () = left => Err(Failure::because(
+            ErrorCode::InvalidRequestBody,
+            "hungUp",
+            "The client hung up before there was an answer.",
+        )),
+    }
 }
 
 /// Whether a call surely took nothing of what was stored for it: it was refused, or it repeats another one.
@@ -362,7 +385,7 @@ fn headers(request: &HttpRequest) -> Result<Headers, Failure> {
             return Some(token.trim().to_owned());
         }
         // Clients of other products know a name and a password: the token is the password.
-        let takes_basic = Face::of_path(request.path()) != Face::Own;
+        let takes_basic = matches!(Face::of_path(request.path()), Face::Camunda7 | Face::Camunda8);
         (takes_basic && scheme.eq_ignore_ascii_case("basic")).then(|| password(token.trim())).flatten()
     });
     let unreadable = all.iter().find(|(name, value)| {
@@ -434,7 +457,7 @@ pub(crate) async fn answer(
 }
 
 fn respond(app: &App, request: &HttpRequest, exchange: Exchange, outcome: HandlerResult) -> HttpResponse {
-    let Exchange { id, open, known, route, begun } = exchange;
+    let Exchange { id, open, known, route, infers, begun } = exchange;
     let open = open.answered();
     let cause = outcome.as_ref().err().and_then(|failure| failure.cause.clone());
     let answer = outcome.unwrap_or_else(|failure| failed(request, &id, failure));
@@ -466,7 +489,7 @@ fn respond(app: &App, request: &HttpRequest, exchange: Exchange, outcome: Handle
         }
         Content::Stream(stream, media) => response
             .insert_header((header::CONTENT_TYPE, media))
-            .body(Answer::stream(stream, open, AtTheEnd(line))),
+            .body(Answer::stream(stream, open, AtTheEnd(line)).ending_with_reader(infers)),
     }
 }
 
@@ -509,13 +532,14 @@ fn failed(request: &HttpRequest, id: &RequestId, failure: Failure) -> Response {
         Face::Own => (serde_json::to_vec(&failure.error.to_body(id)), JSON),
         Face::Camunda7 => (serde_json::to_vec(&failure.error.to_camunda7()), JSON),
         Face::Camunda8 => (serde_json::to_vec(&failure.error.to_camunda8(request.path())), PROBLEM),
+        Face::OpenAi => (serde_json::to_vec(&failure.error.to_openai(id)), JSON),
     };
     let mut headers = Vec::new();
     headers.extend(failure.retry_after.map(|seconds| ("retry-after", seconds.to_string())));
     headers.extend(failure.allow.map(|methods| ("allow", methods)));
     if failure.error.code == ErrorCode::AuthenticationRequired {
         let schemes = match face {
-            Face::Own => "Bearer",
+            Face::Own | Face::OpenAi => "Bearer",
             Face::Camunda7 | Face::Camunda8 => "Bearer, Basic realm=\"Heddle\"",
         };
         headers.push(("www-authenticate", schemes.to_owned()));

@@ -21,6 +21,8 @@ mod identity;
 mod incoming;
 mod last_write;
 mod local;
+mod model_stream;
+mod models;
 pub mod operator;
 mod organization_stream;
 mod readiness;
@@ -39,9 +41,9 @@ pub use composition::Composition;
 pub use heddle_edge::tls::TlsError;
 pub use heddle_edge::{EdgeLimits, Pace};
 pub use heddle_installation::config::{
-    AllowRule, BlobPlace, Budget, ClientAuthentication, ClientSecret, Config, Durability, OidcSettings,
-    PlaceRules, ProviderRules, Quotas, S3Settings, SecretSetting, SignInProvider, UploadBounds, VectorQuotas,
-    VectorSettings,
+    AllowRule, BlobPlace, Budget, ClientAuthentication, ClientSecret, Config, Durability, ModelBudget,
+    ModelBudgetPeriod, ModelLimits, ModelSettings, OidcSettings, PlaceRules, ProviderRules, Quotas,
+    S3Settings, SecretSetting, SignInProvider, UploadBounds, VectorQuotas, VectorSettings,
 };
 pub use heddle_installation::data_dir::{DATABASE_FILE, DataDirError, KEY_FILE, KEYRING_FILE, MODELS_DIR};
 pub use heddle_installation::error::StartError;

@@ -24,7 +24,8 @@ pub(crate) fn refused(message: impl Into<String>) -> ServiceFault {
 
 /// Name of a database.
 pub(crate) fn database(text: &str) -> Result<DatabaseName, ServiceFault> {
-    DatabaseName::parse(text).map_err(|_| refused(format!("`{text}` is no name of a vector database.")))
+    DatabaseName::parse(text)
+        .map_err(|fault| refused(format!("`{text}` is no name of a vector database: {fault}.")))
 }
 
 /// Content of a file: text, or bytes in base64.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use heddle_execution::ports::{ServiceCall, ServiceFault, ServiceWork};
+use heddle_execution::ports::{ServiceCall, ServiceEnd, ServiceFault, ServiceWork};
 use heddle_kernel::TenantId;
 use heddle_usecase::{Admission, Compute, computed};
 use heddle_vectors::UploadBounds;
@@ -94,8 +94,7 @@ impl DocumentNodes {
     fn type_of(&self, name: &str) -> Result<String, ServiceFault> {
         let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_lowercase());
         let types = self.extractor.types();
-        let known = ending
-            .and_then(|ending| types.into_iter().find(|one| one.extensions.iter().any(|own| *own == ending)));
+        let known = ending.and_then(|ending| types.into_iter().find(|one| one.extensions.contains(&ending)));
         known.map(|one| one.media_type).ok_or_else(|| {
             unread(ExtractError::File {
                 fault: heddle_vectors::records::FileFault::UnsupportedType,
@@ -182,8 +181,14 @@ impl ServiceWork for DocumentNodes {
         &["document.extract", "document.chunk"]
     }
 
-    async fn call(&self, call: &ServiceCall) -> Result<Map<String, Value>, ServiceFault> {
-        let (tenant, arguments) = (call.job.tenant, &call.job.arguments);
+    async fn call(&self, call: &ServiceCall) -> ServiceEnd {
+        self.done(call).await.into()
+    }
+}
+
+impl DocumentNodes {
+    async fn done(&self, call: &ServiceCall) -> Result<Map<String, Value>, ServiceFault> {
+        let (tenant, arguments) = (call.person()?.tenant(), &call.job.arguments);
         if call.job.kind == "document.chunk" {
             let chunks = self.chunk(tenant, read(arguments)?).await?;
             let chunks: Value = chunks.iter().map(self::chunk).collect();

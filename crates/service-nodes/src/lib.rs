@@ -4,11 +4,13 @@
 
 mod arguments;
 mod documents;
+mod models;
 mod rights;
 mod uses;
 mod vectors;
 
 pub use documents::DocumentNodes;
+pub use models::ModelNodes;
 pub use rights::StarterRights;
-pub use uses::DefinitionsOfDatabases;
+pub use uses::{DefinitionsOfDatabases, DefinitionsOfDeployments};
 pub use vectors::{VectorNodePorts, VectorNodes};

@@ -1,18 +1,59 @@
-//! What names vector databases: the nodes of published definitions.
+//! What names vector databases and deployments of models: the nodes of published definitions.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use heddle_definitions::DefinitionKey;
 use heddle_definitions::ports::DefinitionStore;
-use heddle_execution::ports::database_name;
-use heddle_kernel::{DatabaseName, DefinitionKind, TenantId, UserId};
+use heddle_execution::ports::{database_name, deployment_name};
+use heddle_kernel::{DatabaseName, DefinitionKind, ModelDeploymentId, TenantId, UserId};
+use heddle_models::records::Use as ModelUse;
 use heddle_usecase::StoreError;
 use heddle_vectors::ports::{DatabaseUses, Use};
 use uuid::Uuid;
 
 /// The most definitions that are told of.
 const MOST: usize = 20;
+
+/// A published definition that names something.
+struct Naming {
+    kind: &'static str,
+    id: String,
+    name: String,
+}
+
+/// The published workflows and case types, archived ones apart, that are found by one of these names.
+async fn naming(
+    definitions: &dyn DefinitionStore,
+    tenant: TenantId,
+    names: &[String],
+) -> Result<Vec<Naming>, StoreError> {
+    let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
+    for (kind, word) in [(DefinitionKind::Workflow, "workflow"), (DefinitionKind::Case, "case-type")] {
+        for name in names {
+            for id in definitions.callable(tenant, kind, name).await?.processes {
+                if found.len() >= MOST {
+                    return Ok(found);
+                }
+                if !seen.insert(id.to_string()) {
+                    continue;
+                }
+                let key = DefinitionKey::of_stored(tenant, kind, id);
+                match definitions.get(key, UserId(Uuid::nil())).await {
+                    Ok(view) => {
+                        let name = view.definition.display_name;
+                        found.push(Naming { kind: word, id: id.to_string(), name });
+                    }
+                    // Deleted since.
+                    Err(StoreError::NotFound) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+    }
+    Ok(found)
+}
 
 /// Published workflows and case types, archived ones apart, by the vector databases that their nodes name.
 pub struct DefinitionsOfDatabases(Arc<dyn DefinitionStore>);
@@ -34,24 +75,39 @@ impl DefinitionsOfDatabases {
 #[async_trait]
 impl DatabaseUses for DefinitionsOfDatabases {
     async fn uses(&self, tenant: TenantId, name: &DatabaseName) -> Result<Vec<Use>, StoreError> {
-        let (name, nobody) = (database_name(name.as_str()), UserId(Uuid::nil()));
-        let mut uses = Vec::new();
-        for (kind, word) in [(DefinitionKind::Workflow, "workflow"), (DefinitionKind::Case, "case-type")] {
-            let found = self.0.callable(tenant, kind, &name).await?;
-            for id in found.processes {
-                if uses.len() >= MOST {
-                    return Ok(uses);
-                }
-                match self.0.get(DefinitionKey::of_stored(tenant, kind, id), nobody).await {
-                    Ok(view) => {
-                        uses.push(Use { kind: word, id: id.to_string(), name: view.definition.display_name })
-                    }
-                    // Deleted since.
-                    Err(StoreError::NotFound) => {}
-                    Err(error) => return Err(error),
-                }
-            }
-        }
-        Ok(uses)
+        let found = naming(&*self.0, tenant, &[database_name(name.as_str())]).await?;
+        Ok(found.into_iter().map(|Naming { kind, id, name }| Use { kind, id, name }).collect())
+    }
+}
+
+/// Published workflows and case types, archived ones apart, by the deployments of models that their nodes name.
+pub struct DefinitionsOfDeployments(Arc<dyn DefinitionStore>);
+
+impl std::fmt::Debug for DefinitionsOfDeployments {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DefinitionsOfDeployments").finish_non_exhaustive()
+    }
+}
+
+impl DefinitionsOfDeployments {
+    /// Over the published definitions.
+    #[must_use]
+    pub const fn new(definitions: Arc<dyn DefinitionStore>) -> Self {
+        Self(definitions)
+    }
+
+    /// The definitions that name a deployment by its id or its alias.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    pub async fn uses(
+        &self,
+        tenant: TenantId,
+        deployment: ModelDeploymentId,
+        alias: &str,
+    ) -> Result<Vec<ModelUse>, StoreError> {
+        let names = [deployment_name(alias), deployment_name(&deployment.to_string())];
+        let found = naming(&*self.0, tenant, &names).await?;
+        Ok(found.into_iter().map(|Naming { kind, id, name }| ModelUse { kind, id, name }).collect())
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use heddle_execution::ports::{Notifier, ServiceCall, ServiceFault, ServiceWork};
+use heddle_execution::ports::{Notifier, ServiceCall, ServiceEnd, ServiceFault, ServiceWork};
 use heddle_kernel::{DatabaseName, EventId, FileId, IdSource, PageRequest, Patch};
 use heddle_policy::capability::{
     DocumentCreate, DocumentDelete, DocumentList, DocumentUpdate, VectorDatabaseQuery,
@@ -262,7 +262,7 @@ impl VectorNodes {
         let mut ids = Vec::new();
         for text in settings.file_ids.map(Texts::all).unwrap_or_default() {
             let id = text.parse::<FileId>();
-            ids.push(id.map_err(|_| refused(format!("fileIds: `{text}` is no id of a file.")))?);
+            ids.push(id.map_err(|error| refused(format!("fileIds: {error}.")))?);
         }
         let names = settings.names.map(Texts::all).unwrap_or_default();
         let mut absent = 0_u64;
@@ -403,8 +403,14 @@ impl ServiceWork for VectorNodes {
         &["vector.query", "vector.upsert", "vector.delete"]
     }
 
-    async fn call(&self, call: &ServiceCall) -> Result<Map<String, Value>, ServiceFault> {
-        let (context, arguments) = (&call.context, &call.job.arguments);
+    async fn call(&self, call: &ServiceCall) -> ServiceEnd {
+        self.done(call).await.into()
+    }
+}
+
+impl VectorNodes {
+    async fn done(&self, call: &ServiceCall) -> Result<Map<String, Value>, ServiceFault> {
+        let (context, arguments) = (call.person()?, &call.job.arguments);
         match call.job.kind.as_str() {
             "vector.query" => self.query(context, read(arguments)?).await,
             "vector.upsert" => self.upsert(context, read(arguments)?).await,

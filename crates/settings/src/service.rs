@@ -3,8 +3,10 @@
 //! One way serves all of them. A node (a service task of BPMN, a task without a type of CMMN) has the `kind` of one in its
 //! `configuration`, beside members that are values or FEEL after `=`. It compiles to a [`JobTask`] like that of a worker,
 //! so that attempts, back-off, cancellation, incidents and the history are those of jobs; its type is
-//! `heddle:<kind>` and its members are its `arguments`: the engine evaluates them when the job opens, and they are the
-//! job's headers in the event `job.created` and in its row. The commit that opens such a job, or gives it another
+//! `heddle:<kind>`. Most kinds have their members as `arguments`: the engine evaluates them when the job opens, and they are
+//! the job's headers in the event `job.created` and in its row. Those that ask models or judge values
+//! ([`InsideKind`]) have their settings as they are written in one header instead, with the protection of the definition and
+//! the tools of an agent, and evaluate them when the work is done. The commit that opens such a job, or gives it another
 //! attempt, asks for an errand in the same transaction. Its executor takes the job under a lock as any worker does, hands
 //! it to the `ServiceWork` of the kind, and completes it, ends it with a BPMN error, or fails at it. What is answered
 //! stands in `job.completed`: nothing that was recorded is asked for again.
@@ -13,195 +15,80 @@
 //! and its mention in the composition.
 
 use super::calculation::{Wrong, wrong};
-pub use super::job::is_own_type;
-use super::job::{JobTask, OWN, setting};
+use super::inside::{CLAUSE, MOST_ITERATIONS};
+use super::job::{JobTask, setting};
+pub use super::kinds::{
+    InsideKind, KINDS, Member, Place, ServiceKind, Shape, database_of, deployment_of, entitlement_of,
+    is_own_type, kind_of_name, kind_of_type, service_kind,
+};
 use super::setting::Setting;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// Members that every kind may have: they are read as those of a job are.
-const EVERYWHERE: &[&str] =
-    &["kind", "retry", "priority", "resultVariable", "inputs", "outputs", "listeners", "loop"];
-
 /// Members of a worker's job that no kind has.
 const OF_WORKERS: &[&str] = &["jobType", "headers"];
 
-/// Shape of a literal value; an expression's value is looked at when the work is done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
-    /// A text.
-    Text,
-    /// A number.
-    Number,
-    /// True or false.
-    Flag,
-    /// An object.
-    Object,
-    /// A list.
-    List,
-    /// A text, or a list of texts.
-    Texts,
-    /// Any value.
-    Any,
-}
-
-/// A member of a kind's settings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Member {
-    /// Name.
-    pub name: &'static str,
-    /// Shape of a literal.
-    pub shape: Shape,
-    /// Whether the kind can do nothing without it.
-    pub is_needed: bool,
-}
-
-/// A node kind of the service.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ServiceKind {
-    /// Name: the `kind` of the node's settings.
-    pub name: &'static str,
-    /// Members of its settings.
-    pub members: &'static [Member],
-    /// Sets of members of which one must be given.
-    pub one_of: &'static [&'static str],
-    /// Entitlement of the licence that its work needs; none where every licence has it.
-    pub entitlement: Option<&'static str>,
-}
-
-const fn needed(name: &'static str, shape: Shape) -> Member {
-    Member { name, shape, is_needed: true }
-}
-
-const fn optional(name: &'static str, shape: Shape) -> Member {
-    Member { name, shape, is_needed: false }
-}
-
-/// Entitlement to vector databases.
-const VECTORS: &str = "vector.enabled";
-
-/// All node kinds of the service.
-pub const KINDS: &[ServiceKind] = &[
-    ServiceKind {
-        name: "vector.query",
-        members: &[
-            needed("database", Shape::Text),
-            needed("query", Shape::Text),
-            optional("limit", Shape::Number),
-            optional("mode", Shape::Text),
-            optional("filter", Shape::Object),
-            optional("minScore", Shape::Number),
-            optional("includeNeighbours", Shape::Number),
-            optional("rerank", Shape::Object),
-            optional("allowDegraded", Shape::Flag),
-        ],
-        one_of: &[],
-        entitlement: Some(VECTORS),
-    },
-    ServiceKind {
-        name: "vector.upsert",
-        members: &[needed("database", Shape::Text), needed("items", Shape::List)],
-        one_of: &[],
-        entitlement: Some(VECTORS),
-    },
-    ServiceKind {
-        name: "vector.delete",
-        members: &[
-            needed("database", Shape::Text),
-            optional("fileIds", Shape::Texts),
-            optional("names", Shape::Texts),
-        ],
-        one_of: &["fileIds", "names"],
-        entitlement: Some(VECTORS),
-    },
-    ServiceKind {
-        name: "document.extract",
-        members: &[
-            needed("name", Shape::Text),
-            optional("mediaType", Shape::Text),
-            optional("text", Shape::Text),
-            optional("contentBase64", Shape::Text),
-        ],
-        one_of: &["text", "contentBase64"],
-        entitlement: Some(VECTORS),
-    },
-    ServiceKind {
-        name: "document.chunk",
-        members: &[
-            needed("text", Shape::Text),
-            optional("title", Shape::Text),
-            optional("methodologyId", Shape::Text),
-            optional("methodologyOptions", Shape::Object),
-            optional("embeddingModelId", Shape::Text),
-        ],
-        one_of: &[],
-        entitlement: Some(VECTORS),
-    },
-];
-
-/// The kind that a node's settings name; none where they name none of the service's.
-#[must_use]
-pub fn service_kind(settings: &Map<String, Value>) -> Option<&'static ServiceKind> {
-    let name = settings.get("kind")?.as_str()?;
-    KINDS.iter().find(|kind| kind.name == name)
-}
-
-/// Entitlement that the work of a kind needs.
-#[must_use]
-pub fn entitlement_of(kind: &str) -> Option<&'static str> {
-    KINDS.iter().find(|one| one.name == kind)?.entitlement
-}
-
-/// The kind of the service's own jobs of a type; none for the jobs of workers.
-#[must_use]
-pub fn kind_of_type(job_type: &str) -> Option<&str> {
-    job_type.strip_prefix(OWN)
-}
-
-/// The vector database that a node's settings name by a literal; none where an expression gives it, or they name none.
-#[must_use]
-pub fn database_of(settings: &Map<String, Value>) -> Option<&str> {
-    let kind = service_kind(settings)?;
-    let has = kind.members.iter().any(|member| member.name == "database");
-    let name = settings.get("database").and_then(Value::as_str).map(str::trim);
-    name.filter(|name| has && !name.is_empty() && !name.starts_with('='))
-}
-
 impl ServiceKind {
-    /// Whether the settings of a node of the kind may have a member.
-    #[must_use]
-    pub fn has(&self, member: &str) -> bool {
-        EVERYWHERE.contains(&member) || self.members.iter().any(|own| own.name == member)
-    }
-
-    /// The job of a node of the kind.
+    /// The job of a node of the kind, by the node's id.
     ///
     /// # Errors
-    /// Code, sentence and clause of the first setting that is wrong, missing, or none of the kind's.
-    pub fn read(&self, settings: &Map<String, Value>) -> Result<JobTask, Wrong> {
-        let given = |member: &str| settings.get(member).filter(|value| !value.is_null());
+    /// Code, sentence and clause of each setting that is wrong, missing, or none of the kind's.
+    pub fn read(&self, node: &str, settings: &Map<String, Value>) -> Result<JobTask, Vec<Wrong>> {
+        let given = |member: &str| settings.get(member).is_some_and(|value| !value.is_null());
         let kind = self.name;
-        if let Some(member) = OF_WORKERS.iter().find(|member| given(member).is_some()) {
-            let sentence = format!("{member}: a node of the kind `{kind}` is no job of a worker");
-            return Err(wrong(sentence));
+        let mut faults = Vec::new();
+        for member in OF_WORKERS.iter().filter(|member| given(member)) {
+            faults.push(wrong(format!("{member}: a node of the kind `{kind}` is no job of a worker")));
         }
-        let mut members = self.members.iter().filter(|member| member.is_needed);
-        if let Some(missing) = members.find(|member| given(member.name).is_none()) {
-            return Err(wrong(format!("{}: the kind `{kind}` needs it", missing.name)));
+        for missing in self.members.iter().filter(|member| member.is_needed && !given(member.name)) {
+            faults.push(absent(kind, missing.name));
         }
-        if !self.one_of.is_empty() && !self.one_of.iter().any(|member| given(member).is_some()) {
-            return Err(wrong(format!("{}: the kind `{kind}` needs one of them", self.one_of.join(", "))));
+        if !self.one_of.is_empty() && !self.one_of.iter().any(|member| given(member)) {
+            faults.push(wrong(format!("{}: the kind `{kind}` needs one of them", self.one_of.join(", "))));
         }
+        let read = match self.inside {
+            Some(inside) => inside.job(self, node, settings, &mut faults),
+            None => self.job(settings, &mut faults),
+        };
+        match read {
+            Some(task) if faults.is_empty() => Ok(task),
+            Some(_) | None => Err(faults),
+        }
+    }
+
+    /// The job whose settings the engine evaluates when it opens.
+    fn job(&self, settings: &Map<String, Value>, faults: &mut Vec<Wrong>) -> Option<JobTask> {
         let mut arguments: Vec<(Arc<str>, Setting)> = Vec::new();
         for member in self.members {
-            let Some(read) = setting(settings, member.name)? else { continue };
-            if let Some(value) = read.literal() {
-                member.fits(value)?;
+            match setting(settings, member.name) {
+                Ok(Some(read)) => {
+                    faults.extend(read.literal().and_then(|value| member.fits(value).err()));
+                    arguments.push((member.name.into(), read));
+                }
+                Ok(None) => {}
+                Err(fault) => faults.push(fault),
             }
-            arguments.push((member.name.into(), read));
         }
-        let job_type = Setting::Literal(format!("{OWN}{kind}").into());
-        Ok(JobTask { arguments: Some(arguments), ..JobTask::of(job_type, settings)? })
+        let job_type = Setting::Literal(self.job_type().into());
+        match JobTask::of(job_type, settings) {
+            Ok(task) => Some(JobTask { arguments: Some(arguments), ..task }),
+            Err(fault) => {
+                faults.push(fault);
+                None
+            }
+        }
+    }
+}
+
+/// The fault that a kind's member is not given.
+fn absent(kind: &str, member: &str) -> Wrong {
+    match member {
+        "maxIterations" => {
+            let sentence =
+                format!("maxIterations: an `{kind}` needs a cap on its turns, from 1 to {MOST_ITERATIONS}");
+            ("capMissing", sentence, CLAUSE)
+        }
+        member => wrong(format!("{member}: the kind `{kind}` needs it")),
     }
 }
 
@@ -228,9 +115,9 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn read(settings: &Value) -> Result<JobTask, Wrong> {
+    fn read(settings: &Value) -> Result<JobTask, Vec<Wrong>> {
         let settings = settings.as_object().unwrap();
-        service_kind(settings).unwrap().read(settings)
+        service_kind(settings).unwrap().read("ask", settings)
     }
 
     #[test]
@@ -268,9 +155,24 @@ mod tests {
             ),
             (json!({"kind": "document.extract", "name": "a.pdf"}), "text, contentBase64: "),
         ] {
-            let (_, sentence, _) = read(&settings).unwrap_err();
-            assert!(sentence.starts_with(told), "{settings}: {sentence}");
+            let faults = read(&settings).unwrap_err();
+            assert!(faults.iter().any(|fault| fault.1.starts_with(told)), "{settings}: {faults:?}");
         }
         assert!(service_kind(json!({"kind": "vector.paint"}).as_object().unwrap()).is_none());
+    }
+
+    #[test]
+    fn each_kind_has_a_name_of_its_own_and_a_form_of_its_own() {
+        for (place, kind) in KINDS.iter().enumerate() {
+            let others = KINDS.iter().skip(place + 1);
+            assert!(others.clone().all(|other| other.name != kind.name), "{}", kind.name);
+            assert!(kind.inside.is_none() || others.clone().all(|other| other.inside != kind.inside));
+            assert_eq!(kind_of_type(&kind.job_type()), Some(kind.name));
+        }
+        assert!(service_kind(json!({"kind": "protection"}).as_object().unwrap()).is_none());
+        let asks = json!({"kind": "llm.chat", "model": "fast", "prompt": "p"});
+        assert_eq!(deployment_of(asks.as_object().unwrap()), Some("fast"));
+        let computed = json!({"kind": "llm.chat", "model": "{{ which }}", "prompt": "p"});
+        assert_eq!(deployment_of(computed.as_object().unwrap()), None);
     }
 }

@@ -10,8 +10,8 @@ use diesel::sql_types::{BigInt, Binary, Jsonb, SqlType, Text, Uuid as PgUuid};
 use diesel::sqlite::Sqlite;
 use heddle_kernel::{
     BuildId, CaseId, CaseTypeId, ConnectionId, EventId, FileId, GrantId, GroupId, HookId, IngestionJobId,
-    JobId, LicenceId, RoleId, RunId, SessionId, TaskId, TenantId, Timestamp, TokenId, UserId,
-    VectorDatabaseId, WebhookId, WorkflowId,
+    JobId, LicenceId, ModelConnectionId, ModelDeploymentId, RoleId, RunId, SessionId, TaskId, TenantId,
+    Timestamp, TokenId, UserId, VectorDatabaseId, WebhookId, WorkflowId,
 };
 use serde_json::Value;
 use uuid::Uuid;
@@ -86,7 +86,9 @@ ids!(
     VectorDatabaseId,
     FileId,
     IngestionJobId,
-    BuildId
+    BuildId,
+    ModelConnectionId,
+    ModelDeploymentId
 );
 
 impl From<Uuid> for Id {

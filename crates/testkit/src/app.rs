@@ -70,6 +70,7 @@ impl TestApp {
         config.vectors.reader = Some(reader());
         // Each test makes its own.
         config.vectors.demo = false;
+        config.models.demo = false;
         change(&mut config);
         let server = Server::start(config.clone()).await.unwrap_or_else(|error| panic!("{error}"));
         let base: Base = Arc::new(RwLock::new(format!("http://{}", server.address())));

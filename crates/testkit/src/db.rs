@@ -27,6 +27,7 @@ pub fn migrations() -> Migrations {
         heddle_store_workflows::MIGRATIONS,
         heddle_store_connections::MIGRATIONS,
         heddle_store_vectors::MIGRATIONS,
+        heddle_store_models::MIGRATIONS,
     ])
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use heddle_embedding::{CATALOGUE, DEFAULT, Known, Model, ModelError, Service, Settings, WEIGHTS};
+use heddle_installation::config::Config;
 use heddle_kernel::TenantId;
 use heddle_vectors::ports::{EmbedError, Embedder, EmbeddingModel, ModelSource, ModelState, Priority};
 use heddle_vectors::records::ModelUse;
@@ -18,20 +19,20 @@ const READING: Duration = Duration::from_secs(30);
 
 /// A model of the catalogue on this node.
 enum Held {
-    /// It is being read.
+    /// Model whose files are being read.
     Loading,
-    /// It embeds.
+    /// Model that embeds.
     Ready(Service),
-    /// Its files are not there.
+    /// Model whose files are not there.
     Missing,
-    /// It can't be used, in words.
+    /// Model that can't be used, with the reason in words.
     Broken(String),
 }
 
 /// The built-in models of this node. They are read in the background, at the first need of one at the latest: nobody waits
 /// for them at the start.
 #[derive(Clone)]
-pub(crate) struct BuiltInModels(Arc<Inner>);
+pub struct BuiltInModels(Arc<Inner>);
 
 struct Inner {
     directory: PathBuf,
@@ -41,9 +42,23 @@ struct Inner {
     is_read: watch::Sender<bool>,
 }
 
+impl std::fmt::Debug for BuiltInModels {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BuiltInModels").finish_non_exhaustive()
+    }
+}
+
 impl BuiltInModels {
+    /// The models of a node.
+    #[must_use]
+    pub fn of_node(config: &Config) -> Self {
+        let settings = &config.vectors;
+        let own = || config.data_dir.join("models");
+        Self::of(&settings.model_dir.clone().unwrap_or_else(own), settings.model_threads)
+    }
+
     /// The models of a directory, each in a directory of its own.
-    pub(crate) fn of(directory: &Path, threads: usize) -> Self {
+    pub(super) fn of(directory: &Path, threads: usize) -> Self {
         let held = CATALOGUE.iter().map(|known| (known, Held::Loading)).collect();
         Self(Arc::new(Inner {
             directory: directory.to_owned(),
@@ -72,6 +87,14 @@ impl BuiltInModels {
         let mut is_read = self.0.is_read.subscribe();
         // What is not read by then is told as such.
         drop(tokio::time::timeout(READING, is_read.wait_for(|read| *read)).await);
+    }
+
+    /// The models as they are at this moment; those that are still being read are told as such.
+    #[must_use]
+    pub fn known(&self) -> Vec<EmbeddingModel> {
+        self.begin();
+        let held = self.0.held.read();
+        held.iter().map(|(known, held)| self.0.described(known, held)).collect()
     }
 
     /// The model itself, by which tokens are counted; none where it is not ready.
@@ -148,7 +171,7 @@ impl Inner {
         format!("`heddle models fetch {id} --model-dir {directory}` fetches it; then start the server again.")
     }
 
-    /// Why a model does not embed.
+    /// Error that tells why a model does not embed.
     fn absent(&self, id: &str) -> EmbedError {
         let held = self.held.read();
         match held.iter().find(|(known, _)| known.id == id) {

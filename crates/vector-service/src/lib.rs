@@ -1,6 +1,7 @@
 //! Vector databases: the use cases over this node's index, models, readers of files and store of bytes.
 
 mod chunker;
+mod deployments;
 mod embedder;
 mod extractor;
 mod index;
@@ -17,6 +18,8 @@ use heddle_identity::Identity;
 use heddle_installation::config::{BlobPlace, Config};
 use heddle_installation::error::StartError;
 use heddle_kernel::{Clock, IdSource};
+use heddle_models::Gateway;
+use heddle_models::ports::ModelStore;
 use heddle_runtime::{ComputePool, EventNotifier, Permit, RandomIds, ServerClock};
 use heddle_service_nodes::{DefinitionsOfDatabases, DocumentNodes, VectorNodePorts, VectorNodes};
 use heddle_store::Db;
@@ -24,7 +27,7 @@ use heddle_store_vectors::{PassageIndexes, SqlVectorStore};
 use heddle_store_workflows::SqlWorkflowStore;
 use heddle_usecase::Compute;
 use heddle_usecase::errand::Executor;
-use heddle_vectors::ports::{Blobs, Chunker, Embedder, Extractor, NodeIdentity, PassageIndex};
+use heddle_vectors::ports::{Blobs, Chunker, Embedder, Extractor, NodeIdentity, PassageIndex, Reranker};
 use heddle_vectors::{
     DatabasePorts, FilePorts, Indexer, IngestPorts, IngestSettings, Ingestion, IngestionJobs, QueryPorts,
     QuotaSource, VectorDatabases, VectorFiles, VectorQueries,
@@ -35,7 +38,8 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use self::chunker::ModelChunker;
-use self::embedder::BuiltInModels;
+use self::deployments::WithDeployments;
+pub use self::embedder::BuiltInModels;
 use self::extractor::ProcessExtractor;
 use self::index::EmbeddedIndex;
 use self::limits::LicensedQuotas;
@@ -87,6 +91,12 @@ pub struct VectorParts<'a> {
     pub egress: &'a Egress,
     /// Bell of errands.
     pub hub: &'a Arc<EventNotifier>,
+    /// Models of this node.
+    pub built_in: &'a BuiltInModels,
+    /// Deployments of organisations.
+    pub deployments: &'a Arc<dyn ModelStore>,
+    /// The way to deployments.
+    pub gateway: &'a Gateway,
     /// Id of the node.
     pub node: Uuid,
 }
@@ -119,13 +129,12 @@ impl Vectors {
     /// # Errors
     /// `Vectors` when a directory can't be used, or the settings of the bucket make no address.
     pub fn open(parts: &VectorParts<'_>) -> Result<Composed, StartError> {
-        let VectorParts { config, db, identity, clock, compute, egress, hub: _, node } = parts;
+        let VectorParts { config, db, identity, clock, compute, egress, built_in, node, .. } = parts;
         let settings = &config.vectors;
         let folder = config.data_dir.join(FOLDER);
         let blobs = Arc::new(opened_blobs(config, clock, egress)?);
         let kept: Arc<dyn Blobs> = blobs.clone();
-        let models_dir = settings.model_dir.clone().unwrap_or_else(|| config.data_dir.join("models"));
-        let models = BuiltInModels::of(&models_dir, settings.model_threads);
+        let models = (*built_in).clone();
         let bytes = u64::from(settings.index_megabytes) << 20;
         let embedded = EmbeddedIndex::open(&folder.join("index"), bytes, (*compute).clone())?;
         let index: Arc<dyn PassageIndex> = Arc::new(PassageIndexes::new(db, Arc::new(embedded)));
@@ -137,7 +146,9 @@ impl Vectors {
         let extractor: Arc<dyn Extractor> =
             Arc::new(ProcessExtractor::new(reader, settings.workers, Arc::clone(&kept), limits, ocr));
         let chunker: Arc<dyn Chunker> = Arc::new(ModelChunker::new(models.clone()));
-        let embedder: Arc<dyn Embedder> = Arc::new(models.clone());
+        let all = WithDeployments::new(models.clone(), parts.deployments.clone(), parts.gateway.clone());
+        let (embedder, reranker): (Arc<dyn Embedder>, Arc<dyn Reranker>) =
+            (Arc::new(all.clone()), Arc::new(all));
         let quotas: Arc<dyn QuotaSource> = Arc::new(LicensedQuotas::new(settings.quotas, identity));
         let ids: Arc<dyn IdSource> = Arc::new(RandomIds);
         let time: Arc<dyn Clock> = (*clock).clone();
@@ -163,7 +174,7 @@ impl Vectors {
             store: store.clone(),
             passages: store.clone(),
             embedder: Arc::clone(&embedder),
-            reranker: None,
+            reranker: Some(reranker),
             indexer: indexer.clone(),
         });
         let nodes = nodes(parts, &files, &queries, ports);

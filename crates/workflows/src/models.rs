@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::decisions;
 use crate::ports::{
-    DefinitionNames, NamedDefinitions, Standing, Versions, WorkflowStore, decision_name, used_databases,
+    DefinitionNames, NamedDefinitions, Standing, Versions, WorkflowStore, decision_name, used_names,
 };
 use crate::records::{Version, WorkflowState};
 use crate::schema::Checker;
@@ -221,7 +221,8 @@ impl Versions for CompiledVersions {
 const MOST_CALLABLE: usize = 1_000;
 
 /// Names by which a stored definition is found from others: the ids of its processes, the ids and names of its decisions,
-/// each as [`decision_name`] says, and the vector databases that its nodes name, each as [`crate::ports::database_name`] says.
+/// each as [`decision_name`] says, and the vector databases and deployments of models that its nodes name, as
+/// [`crate::ports::database_name`] and [`crate::ports::deployment_name`] say.
 #[must_use]
 pub fn callable_names(definition: &Value) -> Vec<String> {
     let mut found = process_ids(definition);
@@ -234,7 +235,7 @@ pub fn callable_names(definition: &Value) -> Vec<String> {
     names.dedup();
     names.truncate(MOST_CALLABLE);
     found.append(&mut names);
-    found.extend(used_databases(definition));
+    found.extend(used_names(definition));
     found
 }
 

@@ -58,7 +58,10 @@ const GUARDED: &[Guarded] = &[
             ("crates/execution/src/records/jobs.rs", "a job that was loaded"),
             ("crates/execution/src/records/work.rs", "a dead letter that was loaded"),
             ("crates/execution/src/runs/processes.rs", "a workflow that was found by its process"),
-            ("crates/server/src/bind.rs", "an ingestion job that was loaded"),
+            (
+                "crates/server/src/bind.rs",
+                "an ingestion job that was loaded, and a deployment that a body names",
+            ),
         ],
     },
     Guarded {
@@ -91,14 +94,25 @@ const GUARDED: &[Guarded] = &[
             ("crates/cases/src/definitions/decisions.rs", "a workflow whose decision a case type names"),
         ],
     },
-    Guarded { of: "AccessFilter", by: "everything", callers: &[] },
+    Guarded {
+        of: "AccessFilter",
+        by: "everything",
+        callers: &[(
+            "crates/server/src/models/dependents.rs",
+            "what hinders the deletion of a deployment hinders it whoever may read it",
+        )],
+    },
     Guarded { of: "AccessFilter", by: "only", callers: &[] },
     Guarded {
         of: "TcpStream",
         by: "connect",
         callers: &[
             ("crates/egress/src/connect.rs", "the way out, to addresses that were looked at"),
-            ("crates/harness/src/bench/", "a load of many connections, measured without a client of our own"),
+            ("crates/harness-kit/src/http1.rs", "a load of many connections, without a client of our own"),
+            (
+                "crates/harness-models/src/attacks/answers.rs",
+                "a caller who goes away in the middle of an answer",
+            ),
         ],
     },
 ];

@@ -8,6 +8,7 @@ use super::Shapes;
 use super::components::error_name;
 use crate::decode::schema::resolve;
 use crate::error::ErrorCode;
+use crate::face::Face;
 use crate::operations::{
     BodyMedia, Document, OperationId, OperationSpec, OutputKind, Security, Selector, TRANSPORT_STATUSES,
 };
@@ -56,6 +57,9 @@ pub(crate) fn build(spec: &OperationSpec, shapes: &Shapes) -> Value {
 fn security(spec: &OperationSpec) -> Value {
     match spec.security {
         Security::Public => json!([]),
+        Security::Session | Security::Permissions(_) if spec.area.face() == Face::OpenAi => {
+            json!([{"bearer": []}])
+        }
         Security::Session | Security::Permissions(_) if spec.document == Document::Compatibility => {
             json!([{"bearer": []}, {"basic": []}])
         }
@@ -248,6 +252,14 @@ fn content(spec: &OperationSpec, shapes: &Shapes) -> Map<String, Value> {
         OutputKind::EventStream => {
             add("text/event-stream", json!({"itemSchema": server_event(&output)}));
         }
+        OutputKind::DataOrStream => {
+            add("application/json", json!({"schema": {"anyOf": [data["schema"], output]}}));
+            add("text/event-stream", json!({"itemSchema": piece()}));
+        }
+        OutputKind::BareOrStream => {
+            add("application/json", json!({"schema": output}));
+            add("text/event-stream", json!({"itemSchema": piece()}));
+        }
     }
     content
 }
@@ -255,6 +267,15 @@ fn content(spec: &OperationSpec, shapes: &Shapes) -> Map<String, Value> {
 fn envelope(properties: Value) -> Value {
     let names: Vec<_> = properties.as_object().map(|map| map.keys().cloned().collect()).unwrap_or_default();
     json!({"type": "object", "properties": properties, "required": names})
+}
+
+/// A piece of an answer of a model (OpenAPI 3.2.0, 4.14.4): a comment line is a sign of life and no event.
+fn piece() -> Value {
+    json!({
+        "type": "object",
+        "properties": {"data": {"type": "string", "description": "A `chat.completion.chunk`, the last one with `usage`; `[DONE]` at the end; or `{\"error\": ...}`, after which there is nothing."}},
+        "required": ["data"],
+    })
 }
 
 /// A server-sent event (OpenAPI 3.2.0, 4.14.4): a comment line is a heartbeat and no event.

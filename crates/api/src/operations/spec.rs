@@ -78,6 +78,10 @@ pub enum Area {
     Connections,
     /// Vector databases.
     VectorDatabases,
+    /// Providers of models, their deployments, chat and embeddings.
+    ModelsAndInference,
+    /// Usage of models by their calls.
+    Models,
     /// Cases.
     Cases,
     /// The documents and the test clock.
@@ -86,6 +90,8 @@ pub enum Area {
     Camunda7,
     /// The job operations of Camunda 8, and those that go with them.
     Camunda8,
+    /// Chat, embeddings and models as OpenAI's clients call them.
+    OpenAi,
 }
 
 impl Area {
@@ -107,10 +113,13 @@ impl Area {
             Self::Operations => "operations",
             Self::Connections => "connections",
             Self::VectorDatabases => "vector-databases",
+            Self::ModelsAndInference => "models-and-inference",
+            Self::Models => "models",
             Self::Cases => "cases",
             Self::Platform => "platform",
             Self::Camunda7 => "camunda7",
             Self::Camunda8 => "camunda8",
+            Self::OpenAi => "openai",
         }
     }
 
@@ -120,6 +129,7 @@ impl Area {
         match self {
             Self::Camunda7 => Face::Camunda7,
             Self::Camunda8 => Face::Camunda8,
+            Self::OpenAi => Face::OpenAi,
             Self::Health
             | Self::Workflows
             | Self::CaseEvents
@@ -134,6 +144,8 @@ impl Area {
             | Self::Operations
             | Self::Connections
             | Self::VectorDatabases
+            | Self::ModelsAndInference
+            | Self::Models
             | Self::Cases
             | Self::Platform => Face::Own,
         }
@@ -163,10 +175,17 @@ impl Area {
             Self::VectorDatabases => {
                 "Vector databases: files in, cited passages out; ingestion jobs, upload policy, embedding models."
             }
+            Self::ModelsAndInference => {
+                "Providers of models, their connections and deployments; chat and embeddings."
+            }
+            Self::Models => "What calls of models have used: calls, tokens and costs.",
             Self::Cases => "Cases, their plan items and file, the status of case events, and calls at hooks.",
             Self::Platform => "The documents and the test clock.",
             Self::Camunda7 => "Workers written for the external tasks of Camunda 7.",
             Self::Camunda8 => "Workers and callers written for the REST interface of Camunda 8.",
+            Self::OpenAi => {
+                "Clients written for the interface of OpenAI: chat completions, embeddings, models."
+            }
         }
     }
 }
@@ -363,6 +382,11 @@ pub enum OutputKind {
     Raw(&'static str),
     /// `text/event-stream`; each event's data is an Output.
     EventStream,
+    /// `{"data": Output}`, the Output itself where the query asks for OpenAI's format, or `text/event-stream` of its pieces
+    /// where the body asks for a stream.
+    DataOrStream,
+    /// The Output itself, or `text/event-stream` of its pieces where the body asks for a stream.
+    BareOrStream,
 }
 
 /// One row of the table.

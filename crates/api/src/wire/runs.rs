@@ -101,6 +101,8 @@ words! {
         JobErrorThrown = "job.errorThrown",
         /// Job: given another number of attempts.
         JobRetriesSet = "job.retriesSet",
+        /// Protection: found something.
+        ProtectionViolated = "protection.violated",
         /// Job: cancelled.
         JobCancelled = "job.cancelled",
         /// Decision: evaluated.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use heddle_api::Face;
 use heddle_api::openapi::{compatibility_json, contract_json, platform_json};
 use heddle_api::operations::{BodyMedia, Document, OperationId, OutputKind, Security, Selector};
 use serde_json::{Value, json};
@@ -25,7 +26,12 @@ fn an_operation_says_who_may_call_it() {
         let (spec, told) = (id.spec(), described(id.spec()));
         let open = spec.security == Security::Public;
         let other = if spec.document == Document::Compatibility { "basic" } else { "cookie" };
-        let expected = if open { json!([]) } else { json!([{ "bearer": [] }, { other: [] }]) };
+        let expected = match spec.area.face() {
+            _ if open => json!([]),
+            // Its clients know a token alone.
+            Face::OpenAi => json!([{ "bearer": [] }]),
+            Face::Own | Face::Camunda7 | Face::Camunda8 => json!([{ "bearer": [] }, { other: [] }]),
+        };
         assert_eq!(told["security"], expected, "{id:?}");
         let permissions: Vec<_> = spec.permissions().iter().map(|one| one.as_str()).collect();
         assert_eq!(told["x-permissions"], json!(permissions), "{id:?}");
@@ -122,6 +128,14 @@ fn a_success_says_what_is_in_it() {
             OutputKind::Raw(media) => assert!(!content[media].is_null(), "{id:?}"),
             OutputKind::EventStream => {
                 assert!(!content["text/event-stream"]["itemSchema"].is_null(), "{id:?}")
+            }
+            OutputKind::DataOrStream => {
+                assert_eq!(json["anyOf"][0]["required"], json!(["data"]), "{id:?}");
+                assert!(!content["text/event-stream"]["itemSchema"].is_null(), "{id:?}");
+            }
+            OutputKind::BareOrStream => {
+                assert!(json["$ref"].is_string(), "{id:?}");
+                assert!(!content["text/event-stream"]["itemSchema"].is_null(), "{id:?}");
             }
         }
         if let OutputKind::Document(media_types) = spec.output {
@@ -254,14 +268,21 @@ fn operations_as_they_are_told() {
 fn a_failure_of_a_face_is_told_in_its_shape() {
     let document = compatibility_json();
     let responses = document["components"]["responses"].as_object().unwrap();
-    assert_eq!(responses.len(), 28);
+    assert_eq!(responses.len(), 42);
     for (name, response) in responses {
-        let (media, schema) = match name.starts_with("Camunda7") {
-            true => ("application/json", "#/components/schemas/Camunda7Error"),
-            false => ("application/problem+json", "#/components/schemas/Camunda8Problem"),
+        let (media, schema) = if name.starts_with("Camunda7") {
+            ("application/json", "#/components/schemas/Camunda7Error")
+        } else if name.starts_with("OpenAi") {
+            ("application/json", "#/components/schemas/OpenAiFailure")
+        } else {
+            ("application/problem+json", "#/components/schemas/Camunda8Problem")
         };
         assert_eq!(response["content"][media]["schema"]["$ref"], schema, "{name}");
         let example = &response["content"][media]["examples"]["small"]["value"];
+        if name.starts_with("OpenAi") {
+            assert!(example["error"]["message"].is_string(), "{name}: {example}");
+            continue;
+        }
         assert!(example["type"].is_string() && example.get("code").is_none(), "{name}: {example}");
     }
     let schemes = document["components"]["securitySchemes"].as_object().unwrap();

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use heddle_api::contract::MediaType;
 use heddle_api::operations::{
-    Area, BodyMedia, COMPLETION_LIMIT, CREDENTIALS_LIMIT, DEFINITION_LIMIT, Document, JSON_LIMIT, Method,
-    OperationId, OutputKind, Security, TRANSPORT_STATUSES, source_digest,
+    Area, BodyMedia, COMPLETION_LIMIT, CREDENTIALS_LIMIT, DEFINITION_LIMIT, Document, INFERENCE_LIMIT,
+    JSON_LIMIT, Method, OperationId, OutputKind, Security, TRANSPORT_STATUSES, source_digest,
 };
 
 use crate::support::{BODIES, body_schema};
@@ -127,6 +127,17 @@ fn a_key_of_idempotency_is_read_where_a_repeat_would_do_it_again() {
         OperationId::TestConnection,
         OperationId::CreateVectorDatabase,
         OperationId::UploadVectorFiles,
+        OperationId::CreateModelConnection,
+        OperationId::TestModelConnection,
+        OperationId::DiscoverModels,
+        OperationId::ImportModels,
+        OperationId::CreateDeployment,
+        OperationId::SyncLocalDeployments,
+        OperationId::RefreshDeploymentRevision,
+        OperationId::Chat,
+        OperationId::CreateEmbeddings,
+        OperationId::CreateChatCompletion,
+        OperationId::CreateOpenAiEmbeddings,
         OperationId::CreateWebhook,
         OperationId::TestWebhook,
         OperationId::CreateApiToken,
@@ -196,7 +207,10 @@ fn bodies_with_a_definition_may_be_large_and_those_of_strangers_are_small() {
     let of_strangers = ids(|id| id.spec().security == Security::Public && takes_one(id));
     assert!(of_strangers.is_subset(&small), "{of_strangers:?}");
     assert!(small.contains(&OperationId::ChangePassword));
-    let limits = [CREDENTIALS_LIMIT, JSON_LIMIT, COMPLETION_LIMIT, DEFINITION_LIMIT];
+    // Questions with images, and texts to embed.
+    let of_models = ids(|id| id.spec().body_limit == INFERENCE_LIMIT);
+    assert!(of_models.iter().all(|id| id.infers()) && of_models.len() == 4, "{of_models:?}");
+    let limits = [CREDENTIALS_LIMIT, JSON_LIMIT, COMPLETION_LIMIT, DEFINITION_LIMIT, INFERENCE_LIMIT];
     assert!(OperationId::ALL.iter().all(|id| limits.contains(&id.spec().body_limit)));
 }
 

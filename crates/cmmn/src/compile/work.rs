@@ -7,7 +7,7 @@ use super::{At, Builder, Node, local};
 use crate::finding::Severity;
 use crate::model::{Callable, PlanItemDefinition};
 use crate::plan::{Extra, Work};
-use heddle_settings::service::service_kind;
+use heddle_settings::service::{Place, service_kind};
 use heddle_settings::{
     DecisionTask, JobTask, Mappings, ReadCall, Script, ScriptTask, Setting, Target, TimerDefinition,
     TimerKind, UserTask, Wrong, expression, juel,
@@ -172,7 +172,7 @@ impl<'m> Builder<'m> {
             "task" => &[OF_JOBS, OF_SCRIPTS, OF_TASKS],
             _ => &[],
         };
-        let service = service_kind(&own.settings).filter(|_| kind == "task");
+        let service = service_kind(&own.settings).filter(|own| kind == "task" && own.place == Place::Task);
         let members: Vec<&str> =
             service.iter().flat_map(|kind| kind.members.iter().map(|member| member.name)).collect();
         let known: Vec<&[&str]> =
@@ -522,12 +522,15 @@ impl<'m> Builder<'m> {
     /// The job of a task whose kind is one of the service's; none where it has no kind.
     fn service(&mut self, own: &Own<'_, 'm>) -> Result<Option<JobTask>, Reported> {
         match (service_kind(&own.settings), own.settings.get("kind").and_then(Value::as_str)) {
-            (Some(kind), _) => kind.read(&own.settings).map(Some).map_err(|wrong| {
-                self.wrong(own.item, vec![wrong]);
-                Reported
-            }),
+            (Some(kind), _) if kind.place == Place::Task => {
+                kind.read(own.item.id, &own.settings).map(Some).map_err(|wrong| {
+                    self.wrong(own.item, wrong);
+                    Reported
+                })
+            }
             (None, None | Some("feel")) => Ok(None),
-            (None, Some(kind)) => {
+            (_, None) => Ok(None),
+            (_, Some(kind)) => {
                 let message = format!("configuration.kind: there is no executor for the kind `{kind}` yet");
                 self.error(own.item, ("unsupportedImplementation", CLAUSE), message);
                 Err(Reported)

@@ -70,6 +70,7 @@ impl CaseMachine<'_> {
             }
             Command::RaiseEvent { target, payload } => self.raise_event(&target, payload),
             Command::Continue { node_instance_id, .. } => Err(Rejection::NotWaiting(node_instance_id)),
+            Command::Guarded { job_id, hits, then } => self.guarded(job_id, hits, *then),
             Command::Move { .. } => Err(Rejection::OtherKind("a case")),
         }
     }

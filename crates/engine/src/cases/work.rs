@@ -6,9 +6,9 @@ use crate::core::StepFault;
 use crate::core::compute::{Computed, Scopes, json_of};
 use crate::core::jobs::Failure;
 use crate::core::tasks::Named;
-use crate::event::{EventKind, IncidentCode, ItemState, JobKind, Phase, Resolution};
+use crate::event::{EventKind, IncidentCode, ItemState, JobKind, Phase, ProtectionViolated, Resolution};
 use crate::state::{IncidentState, JobState};
-use crate::{LocalId, Rejection};
+use crate::{Command, LocalId, Rejection};
 use heddle_cmmn::plan::{Item, ItemEvent, Work};
 use heddle_feel::{Context, size_of_json};
 use heddle_kernel::{DefinitionKind, JobId, RunId, TaskId, shortened};
@@ -365,6 +365,21 @@ impl CaseMachine<'_> {
         let spot = self.spot(own.owner);
         self.emit(spot, EventKind::JobCompleted { job_id: job, variables });
         self.ended(own.owner)
+    }
+
+    /// Notes what protection found at a job, and does what becomes of the job.
+    pub(super) fn guarded(
+        &mut self,
+        job: JobId,
+        hits: Vec<ProtectionViolated>,
+        then: Command,
+    ) -> Result<(), Rejection> {
+        let owner = self.state.job(job).map(|own| own.owner).ok_or(Rejection::UnknownJob(job))?;
+        for hit in hits {
+            let spot = self.spot(owner);
+            self.emit(spot, EventKind::ProtectionViolated(Box::new(hit)));
+        }
+        self.execute(then)
     }
 
     pub(super) fn fail_job(&mut self, job: JobId, failure: Failure) -> Result<(), Rejection> {

@@ -81,6 +81,8 @@ pub(crate) struct Machine<'g> {
     failure: Option<Value>,
     /// Comment and values of the human task that the step completed.
     feedback: Option<Value>,
+    /// Findings of protection at the job that the step settled, in words.
+    violations: Vec<Value>,
     /// Node instance whose flows that lead back are counted anew.
     anew: Option<LocalId>,
     /// Index of a large state.
@@ -118,6 +120,7 @@ impl<'g> Machine<'g> {
             failures: VecDeque::new(),
             failure: None,
             feedback: None,
+            violations: Vec::new(),
             anew: None,
             index: None,
             unsettled: false,
@@ -169,6 +172,7 @@ impl<'g> Machine<'g> {
             | Command::FailJob { .. }
             | Command::ThrowJobError { .. }
             | Command::SetJobRetries { .. }
+            | Command::Guarded { .. }
             | Command::CompleteCall { .. }
             | Command::FailCall { .. }
             | Command::EscalateCall { .. }
@@ -294,6 +298,7 @@ impl<'g> Machine<'g> {
                 self.throw_job_error(job_id, error::Thrown { code: code.into(), message, values: variables })
             }
             Command::SetJobRetries { job_id, retries } => self.set_job_retries(job_id, retries),
+            Command::Guarded { job_id, hits, then } => self.guarded(job_id, hits, *then),
             Command::CompleteCall { run_id, output } => self.complete_call(run_id, output),
             Command::FailCall { run_id, code, message, output } => {
                 self.fail_call(run_id, calls::Failure { code, message, output })

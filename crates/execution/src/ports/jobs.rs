@@ -7,6 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use heddle_kernel::{DefinitionKind, JobId, Page, PageRequest, RunId, TenantId, Timestamp, WorkflowId};
 use heddle_policy::{AccessFilter, RuleId, resource};
+use heddle_settings::service::is_own_type;
 use heddle_usecase::StoreError;
 use parking_lot::Mutex;
 use uuid::Uuid;
@@ -280,7 +281,8 @@ impl JobReach {
     #[must_use]
     pub fn wanted(&self, name: &str) -> Option<WantedType> {
         let id = type_id(name);
-        if self.denied_types.contains(&id) {
+        // The service's own are for no worker.
+        if is_own_type(name) || self.denied_types.contains(&id) {
             return None;
         }
         let within = match self.all || self.types.contains(&id) {

@@ -4,9 +4,10 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use heddle_engine::ProtectionViolated;
 use heddle_kernel::{DefinitionKind, JobId, RunId, TenantId, Timestamp, UserId, WorkflowId};
 use heddle_policy::RequestContext;
-use heddle_settings::service::database_of;
+use heddle_settings::service::{database_of, deployment_of};
 use heddle_usecase::UseCaseError;
 use serde_json::{Map, Value};
 
@@ -23,10 +24,13 @@ pub struct ServiceJob {
     pub epoch: i64,
     /// Kind of the node.
     pub kind: String,
-    /// Values of its settings: the headers of the job.
+    /// Headers of the job: values of its settings, or the one header of a kind whose settings are evaluated when the work
+    /// is done.
     pub arguments: Map<String, Value>,
     /// Variables that its node sees.
     pub variables: Map<String, Value>,
+    /// Output and outcome of each node of the instance, by its id.
+    pub outputs: Value,
     /// Reason for which the attempt before failed.
     pub message: Option<String>,
     /// Kind of the instance.
@@ -58,8 +62,51 @@ pub struct ServiceCall {
     /// The job.
     pub job: ServiceJob,
     /// Person in whose name it is done, with the rights that they have now: who started the instance, else who published
-    /// the version that it follows.
-    pub context: RequestContext,
+    /// the version that it follows. None when they have no account any more, or are no member of the organisation: work
+    /// that reaches nothing outside its instance is done even so.
+    pub context: Option<RequestContext>,
+}
+
+impl ServiceCall {
+    /// The person in whose name the work is done.
+    ///
+    /// # Errors
+    /// `Refused` when there is nobody.
+    pub fn person(&self) -> Result<&RequestContext, ServiceFault> {
+        self.context.as_ref().ok_or_else(|| {
+            let message = "Nobody has the rights for it: neither who started it nor who published its version is a member \
+                           any more.";
+            ServiceFault::Refused { message: message.to_owned() }
+        })
+    }
+}
+
+/// End of a call.
+#[derive(Clone, PartialEq)]
+pub struct ServiceEnd {
+    /// Variables of the node, or the reason for which the work was not done.
+    pub outcome: Result<Map<String, Value>, ServiceFault>,
+    /// What protection found, in order; the history has it before the outcome.
+    pub findings: Vec<ProtectionViolated>,
+}
+
+impl std::fmt::Debug for ServiceEnd {
+    /// Whether the work was done, without what it gave.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ServiceEnd").field("is_done", &self.outcome.is_ok()).finish_non_exhaustive()
+    }
+}
+
+impl From<Result<Map<String, Value>, ServiceFault>> for ServiceEnd {
+    fn from(outcome: Result<Map<String, Value>, ServiceFault>) -> Self {
+        Self { outcome, findings: Vec::new() }
+    }
+}
+
+impl From<ServiceFault> for ServiceEnd {
+    fn from(fault: ServiceFault) -> Self {
+        Err(fault).into()
+    }
 }
 
 /// Reason for which the work of a node was not done.
@@ -125,11 +172,9 @@ pub trait ServiceWork: Send + Sync {
     /// Names of the kinds.
     fn kinds(&self) -> &'static [&'static str];
 
-    /// Does the work; gives the variables of the node. Dropped when it takes longer than jobs of the service may.
-    ///
-    /// # Errors
-    /// [`ServiceFault`].
-    async fn call(&self, call: &ServiceCall) -> Result<Map<String, Value>, ServiceFault>;
+    /// Does the work; gives the variables of the node, or a [`ServiceFault`]. Dropped when it takes longer than jobs of the
+    /// service may.
+    async fn call(&self, call: &ServiceCall) -> ServiceEnd;
 }
 
 /// Knows in whose name the work of a node is done.
@@ -150,10 +195,17 @@ pub fn database_name(database: &str) -> String {
     format!("\u{1f}vector-database:{database}")
 }
 
-/// Names of the vector databases that the nodes of a stored definition name, each as [`database_name`] says, and each
-/// once. What only an expression tells is not among them.
+/// Name by which the published definitions are found that name a deployment of models, by its alias or its id. No process
+/// and no case is called so.
 #[must_use]
-pub fn used_databases(definition: &Value) -> Vec<String> {
+pub fn deployment_name(deployment: &str) -> String {
+    format!("\u{1f}deployment:{deployment}")
+}
+
+/// Names of the vector databases and the deployments of models that the nodes of a stored definition name, each as
+/// [`database_name`] and [`deployment_name`] say, and each once. What only an expression tells is not among them.
+#[must_use]
+pub fn used_names(definition: &Value) -> Vec<String> {
     let (mut found, mut ahead) = (Vec::new(), vec![definition]);
     while let Some(value) = ahead.pop() {
         match value {
@@ -161,6 +213,7 @@ pub fn used_databases(definition: &Value) -> Vec<String> {
             Value::Object(members) => {
                 let settings = members.get("configuration").and_then(Value::as_object);
                 found.extend(settings.and_then(database_of).map(database_name));
+                found.extend(settings.and_then(deployment_of).map(deployment_name));
                 ahead.extend(members.values());
             }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
@@ -177,13 +230,15 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn databases_are_found_wherever_their_node_stands() {
+    fn databases_and_deployments_are_found_wherever_their_node_stands() {
         let node = |kind: &str, name: &str| json!({ "configuration": { "kind": kind, "database": name } });
         let definition = json!({
             "nodes": [node("vector.query", "manuals"), node("vector.query", "= chosen")],
             "bpmn": { "processes": [{ "nodes": [{ "nodes": [node("vector.delete", "old"), node("feel", "no")] }] }] },
-            "cases": [{ "definitions": [node("vector.upsert", "manuals")] }]
+            "cases": [{ "definitions": [node("vector.upsert", "manuals")] }],
+            "asks": { "configuration": { "kind": "agent", "model": "fast" } }
         });
-        assert_eq!(used_databases(&definition), [database_name("manuals"), database_name("old")]);
+        let names = [deployment_name("fast"), database_name("manuals"), database_name("old")];
+        assert_eq!(used_names(&definition), names);
     }
 }

@@ -28,6 +28,7 @@ pub use correlation::{CaseEvent, MessageCall, Received, SignalCall};
 pub use decide::{Cancellation, Decision, DecisionKind};
 pub use evaluate::{DecisionCall, DecisionResult};
 pub use feed::{FeedEvent, FeedFilter, FeedLook};
+pub use heddle_engine::ProtectionViolated;
 pub use jobs::{
     ActivateJobs, ActivatedJob, DEFAULT_JOBS, DEFAULT_LAPSES, DEFAULT_LOCK_MS, JobCondition, JobError,
     JobFailure, MAX_JOBS, MAX_LOCK_MS, MAX_TYPES, MAX_WAIT_MS, TakenOwn,

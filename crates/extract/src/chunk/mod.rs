@@ -240,15 +240,14 @@ fn windows(cutter: &Cutter<'_>, range: &Range<usize>, most: usize, window: usize
 
 /// Children of a range's parents.
 fn children(cutter: &Cutter<'_>, range: Range<usize>, options: ParentChild, to: &mut Vec<Cut>) {
-    let mut number = to.last().and_then(|last| last.context.as_ref()).map_or(0, |(number, _)| number + 1);
-    for parent in cutter.split(range, size(options.parent_tokens)) {
+    let next = to.last().and_then(|last| last.context.as_ref()).map_or(0, |(number, _)| number + 1);
+    for (number, parent) in (next..).zip(cutter.split(range, size(options.parent_tokens))) {
         let from = to.len();
         let (most, overlap) = (size(options.child_tokens), size(options.overlap_tokens));
         overlapping(cutter, parent.clone(), most, overlap, to);
         for child in to.iter_mut().skip(from) {
             child.context = Some((number, parent.clone()));
         }
-        number += 1;
     }
 }
 

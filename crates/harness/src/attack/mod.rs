@@ -9,6 +9,7 @@ mod clock;
 mod edge;
 mod engine;
 mod files;
+mod gateway;
 mod held;
 mod honest;
 mod judge;
@@ -107,6 +108,7 @@ fn all() -> impl Iterator<Item = &'static Attack> {
         receivers::ATTACKS,
         clock::ATTACKS,
         vectors::ATTACKS,
+        gateway::ATTACKS,
     ]
     .into_iter()
     .flatten()

@@ -17,9 +17,9 @@ use heddle_harness_kit::prepare;
 use heddle_harness_kit::server::{self, Backend, Build, Mode, Server};
 use serde_json::{Value, json};
 
-use super::figures::{Figure, Latencies};
-use super::http1::{self, Connection};
 use super::{searching, stored};
+use heddle_harness_kit::figures::{Figure, Latencies};
+use heddle_harness_kit::http1::{self, Connection};
 
 /// Runs and cases, and as many tasks, of the small database.
 const FEW: u64 = 20_000;

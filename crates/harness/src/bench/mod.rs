@@ -4,13 +4,10 @@ mod cases;
 mod decisions;
 mod definitions;
 mod egress;
-mod figures;
 mod growth;
 mod http;
-mod http1;
 mod jobs;
 mod policy;
-mod process;
 mod questions;
 mod retrieval;
 mod searching;
@@ -32,6 +29,8 @@ pub(crate) enum Subject {
     Http(http::Options),
     /// Reads, starts and completions with few runs and tasks stored, and with many.
     Growth(growth::Options),
+    /// Calls of a model through the gateway beside direct ones: what it adds in time, processor time and memory.
+    Gateway(heddle_harness_models::gateway::Options),
     /// Events that are correlated to one of many open cases, over HTTP and in memory.
     Cases(cases::Options),
     /// Reading, writing, validating and compiling BPMN on one core, beside bpmn-moddle.
@@ -53,6 +52,7 @@ pub(crate) async fn run(subject: Subject) -> Result<bool> {
     match subject {
         Subject::Http(options) => http::run(options).await,
         Subject::Growth(options) => growth::run(options).await,
+        Subject::Gateway(options) => heddle_harness_models::gateway::run(options).await,
         Subject::Cases(options) => cases::run(options).await,
         Subject::Bpmn(options) => definitions::run(options),
         Subject::Dmn(options) => decisions::run(options),

@@ -15,10 +15,10 @@ use heddle_harness_kit::out;
 use heddle_harness_kit::server::{self, Backend, Build, Mode, Server};
 use serde_json::json;
 
-use super::figures::Latencies;
 use super::{retrieval, searching};
 use crate::vectors::retrieval::{Judged, Suite};
 use crate::vectors::{self, Text};
+use heddle_harness_kit::figures::Latencies;
 
 /// Longest wait for a suite's files: a model takes a tenth of a second for each of some thousands.
 const PATIENCE: Duration = Duration::from_secs(3_600);

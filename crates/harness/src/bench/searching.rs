@@ -13,9 +13,9 @@ use heddle_harness_kit::out;
 use heddle_harness_kit::server::{self, Backend, Build, Mode, Server};
 use serde_json::{Value, json};
 
-use super::figures::{Figure, Latencies};
-use super::http1::{self, Connection};
 use crate::vectors::{self, Text};
+use heddle_harness_kit::figures::{Figure, Latencies};
+use heddle_harness_kit::http1::{self, Connection};
 
 /// Most milliseconds that a query over HTTP takes in the middle beyond the search within it.
 const ADDED: f64 = 1.0;

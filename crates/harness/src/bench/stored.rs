@@ -12,17 +12,17 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use heddle_harness_kit::client::Client;
+use heddle_harness_kit::figures::Latencies;
+use heddle_harness_kit::http1::{self, Connection};
 use heddle_harness_kit::out;
 use heddle_harness_kit::postgres::Postgres;
+use heddle_harness_kit::random::Random;
 use heddle_harness_kit::server::{Mode, Server};
 use serde_json::{Value, json};
 
-use super::figures::Latencies;
 use super::growth::{CALLS, Read, WARM, list, measure_reads};
-use super::http1::{self, Connection};
 use super::searching::{files_at_once, sign_in, upload_patiently};
 use crate::vectors::{self, Text};
-use heddle_harness_kit::random::Random;
 
 /// The database that grows.
 const GROWING: &str = "growth";

@@ -4,6 +4,7 @@ mod check;
 mod events;
 mod files;
 mod load;
+mod models;
 mod whole;
 
 use std::sync::Arc;
@@ -38,6 +39,9 @@ pub(crate) struct Options {
     /// Uploads, deletes and asks for files of a vector database in place of runs: each must end whole, or with a reason.
     #[arg(long, conflicts_with = "cases")]
     vectors: bool,
+    /// Calls models in place of runs: each acknowledged call must count once, and budgets that were set aside come back.
+    #[arg(long, conflicts_with_all = ["cases", "vectors"])]
+    models: bool,
     /// Callers at the same time that start runs with jobs, instances, calls and compensation.
     #[arg(long, default_value_t = 4)]
     starters: usize,
@@ -75,6 +79,9 @@ pub(crate) async fn run(options: Options) -> Result<bool> {
     }
     if options.vectors {
         return files::run(&options, seed, server, client).await;
+    }
+    if options.models {
+        return models::run(&options, seed, server, client).await;
     }
     let workflow = prepare::publish(&client, "crash", prepare::TASK_AND_TIMER).await?;
     let whole = whole::Workflows::publish(&client).await?;

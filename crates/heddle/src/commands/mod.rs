@@ -18,6 +18,7 @@ mod key;
 mod licence;
 pub(crate) mod man;
 mod migrate;
+mod model;
 mod models;
 mod run;
 mod serve;
@@ -37,10 +38,10 @@ use serde_json::{Map, Value, json};
 use tracing_subscriber::EnvFilter;
 
 use crate::cli::{
-    AccessCommand, AuditCommand, CaseCommand, CaseTypeCommand, Cli, Command, ConnectionCommand, CreateUser,
-    DeadLetterCommand, EventCommand, FileCommand, GroupCommand, IngestionJobCommand, JobCommand, KeyCommand,
-    LicenceCommand, Place, QueryPassages, RunCommand, TaskCommand, TokenCommand, UserCommand,
-    VectorDatabaseCommand, VerifyAudit, WorkflowCommand,
+    AccessCommand, AskModel, AuditCommand, CaseCommand, CaseTypeCommand, Cli, Command, ConnectionCommand,
+    CreateUser, DeadLetterCommand, EmbedTexts, EventCommand, FileCommand, GroupCommand, IngestionJobCommand,
+    JobCommand, KeyCommand, LicenceCommand, ModelCommand, Place, QueryPassages, RunCommand, ShowUsage,
+    TaskCommand, TokenCommand, UserCommand, VectorDatabaseCommand, VerifyAudit, WorkflowCommand,
 };
 use crate::client::{Client, Need};
 use crate::config::{Effective, Row};
@@ -103,6 +104,10 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
         Command::File { command } => block_on(files(config, command, json)),
         Command::Query(options) => block_on(query(config, options, json)),
         Command::IngestionJob { command } => block_on(ingestion_jobs(config, command, json)),
+        Command::Model { command } => block_on(provided_models(config, command, json)),
+        Command::Chat(options) => block_on(chat(config, options, json)),
+        Command::Embed(options) => block_on(embed(config, options, json)),
+        Command::Usage(options) => block_on(usage(config, options, json)),
         Command::Key { command } => block_on(keys(config, command, json)),
         Command::Audit { command: AuditCommand::Verify(options) } => {
             block_on(audit_verify(config, options, json))
@@ -347,6 +352,52 @@ async fn files(config: Config, command: FileCommand, json: bool) -> Result<()> {
             with(config, &options.place, own, async |client| file::delete(client, options, json).await).await
         }
     }
+}
+
+async fn provided_models(config: Config, command: ModelCommand, json: bool) -> Result<()> {
+    let own = Need::Account;
+    match &command {
+        ModelCommand::Types(options) => {
+            with(config, &options.place, own, async |client| model::types(client, json).await).await
+        }
+        ModelCommand::Connections(options) => {
+            let work = async |client: &Client| model::connections(client, options, json).await;
+            with(config, &options.place, own, work).await
+        }
+        ModelCommand::Connect(options) => {
+            with(config, &options.place, own, async |client| model::connect(client, options, json).await)
+                .await
+        }
+        ModelCommand::Discover(options) => {
+            with(config, &options.place, own, async |client| model::discover(client, options, json).await)
+                .await
+        }
+        ModelCommand::Import(options) => {
+            with(config, &options.place, own, async |client| model::import(client, options, json).await).await
+        }
+        ModelCommand::Deployments(options) => {
+            let work = async |client: &Client| model::deployments(client, options, json).await;
+            with(config, &options.place, own, work).await
+        }
+        ModelCommand::List(options) => {
+            with(config, &options.place, own, async |client| model::list(client, options, json).await).await
+        }
+    }
+}
+
+async fn chat(config: Config, options: AskModel, json: bool) -> Result<()> {
+    let work = async |client: &Client| model::chat(client, &options, json).await;
+    with(config, &options.place, Need::Account, work).await
+}
+
+async fn embed(config: Config, options: EmbedTexts, json: bool) -> Result<()> {
+    let work = async |client: &Client| model::embed(client, &options, json).await;
+    with(config, &options.place, Need::Account, work).await
+}
+
+async fn usage(config: Config, options: ShowUsage, json: bool) -> Result<()> {
+    let work = async |client: &Client| model::usage(client, &options, json).await;
+    with(config, &options.place, Need::Account, work).await
 }
 
 async fn query(config: Config, options: QueryPassages, json: bool) -> Result<()> {

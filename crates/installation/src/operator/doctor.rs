@@ -12,6 +12,7 @@ use heddle_identity::InstallationKey;
 use heddle_identity::ports::InstallationStore as _;
 use heddle_identity::records::InstallationState;
 use heddle_kernel::{Clock as _, TenantId, Timestamp, UserId};
+use heddle_models::ports::ModelStore as _;
 use heddle_outbound::KeyringSealer;
 use heddle_policy::OwnReason;
 use heddle_policy::capability::LicenceRead;
@@ -19,6 +20,7 @@ use heddle_policy::licence::{CLOCK_TOLERANCE_SECONDS, Licence, LicenceState};
 use heddle_runtime::ServerClock;
 use heddle_seal::Keyring;
 use heddle_store::Db;
+use heddle_store_models::SqlModelStore;
 use heddle_usecase::StoreError;
 use serde::Serialize;
 
@@ -73,7 +75,7 @@ impl Finding {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {
     /// Subject of the check: `database`, `key`, `keyring`, `files`, `licence`, `rules`, `disk`, `clock`,
-    /// `models`.
+    /// `models`, `providers`.
     pub name: &'static str,
     /// Result of the check.
     pub status: Finding,
@@ -85,7 +87,7 @@ fn check(name: &'static str, status: Finding, message: impl Into<String>) -> Che
     Check { name, status, message: message.into() }
 }
 
-/// Looks at database, key, keyring, files, licence, rules, disk, clock and embedding models.
+/// Looks at database, key, keyring, files, licence, rules, disk, clock, embedding models and deployments of models.
 pub async fn checks(config: &Config) -> Vec<Check> {
     let key = data_dir::read_key(&config.data_dir.join(KEY_FILE));
     let files = check_files(&config.data_dir);
@@ -98,6 +100,11 @@ pub async fn checks(config: &Config) -> Vec<Check> {
     };
     let held = database.status != Finding::Failed;
     let why = if held { "the running server has the database" } else { "the database could not be read" };
+    let providers = match &installation {
+        Some((db, Some(_))) => check_providers(db).await,
+        Some((_, None)) => check("providers", Finding::Skipped, "not checked before the first start"),
+        None => check("providers", Finding::Skipped, format!("not checked: {why}")),
+    };
     let (rules, installation) = match installation {
         Some((db, Some(state))) => (check_rules(&db).await, Some((db, Some(state)))),
         Some((db, None)) => {
@@ -129,7 +136,22 @@ pub async fn checks(config: &Config) -> Vec<Check> {
         ),
     };
     let models = check_models(config);
-    vec![database, key_check, keyring, files, licence, rules, check_disk(&config.data_dir), clock, models]
+    let disk = check_disk(&config.data_dir);
+    vec![database, key_check, keyring, files, licence, rules, disk, clock, models, providers]
+}
+
+/// Number of the models that are deployed. That there is none is no fault.
+async fn check_providers(db: &Db) -> Check {
+    match SqlModelStore::new(db.clone()).deployments_in_all().await {
+        Ok(0) => check(
+            "providers",
+            Finding::Ok,
+            "no model is deployed; `heddle model connect` and `heddle model import` deploy some",
+        ),
+        Ok(1) => check("providers", Finding::Ok, "one model is deployed"),
+        Ok(count) => check("providers", Finding::Ok, format!("{count} models are deployed")),
+        Err(error) => check("providers", Finding::Failed, format!("the deployments of models: {error}")),
+    }
 }
 
 /// Holds the files of the embedding models against what they must be. That there is none is no fault: passages are found by

@@ -129,7 +129,9 @@ async fn rotate(app: &App, wanted: &Rotate) -> HandlerResult {
         );
     }
     let factors = app.identity.rewrap_factors().await?;
-    let (wrapped, unreadable) = (done.rewrapped + factors.rewrapped, done.unreadable + factors.unreadable);
+    let (providers, closed) = app.models.rewrap_keys(&app.keyring).await?;
+    let wrapped = done.rewrapped + factors.rewrapped + providers;
+    let unreadable = done.unreadable + factors.unreadable + closed;
     let key = app.keyring.current_key();
     tracing::info!(key, wrapped, unreadable, "the keys of secrets were wrapped anew");
     Response::data(200, json!({ "key": key, "wrapped": wrapped, "unreadable": unreadable }))

@@ -89,7 +89,7 @@ async fn asvs_8_2_1_a_member_without_the_right_is_refused_and_an_outsider_too() 
                     let answer = call(&owner.within(other), id, &path).await;
                     match spec.area.face() {
                         Face::Own => drop(answer.refused(403, "notAMember")),
-                        Face::Camunda7 | Face::Camunda8 => drop(answer.expect(403)),
+                        Face::Camunda7 | Face::Camunda8 | Face::OpenAi => drop(answer.expect(403)),
                     }
                 }
             }
@@ -118,6 +118,7 @@ pub(crate) async fn things(app: &TestApp, owner: &Client) -> BTreeMap<&'static s
     let (_, case) = crate::cases::one(owner).await;
     let hook = json!({ "name": "theirs", "eventType": "e", "correlationKey": "body.key" });
     let hook = owner.post("/api/incoming-hooks", hook).await.expect(201).id();
+    let (provider, deployment) = crate::models_of_providers::two(owner, "theirs").await;
     BTreeMap::from([
         ("caseId", case),
         ("planItemId", "collect".to_owned()),
@@ -139,6 +140,8 @@ pub(crate) async fn things(app: &TestApp, owner: &Client) -> BTreeMap<&'static s
         // Of jobs by the names that other products have for them, the tests of their faces tell.
         ("id", connection),
         ("webhookId", webhook),
+        ("connectionId", provider),
+        ("deploymentId", deployment),
         // A number that stands in no list by chance.
         ("jobKey", i64::MAX.to_string()),
         ("taskId", text(&run["humanTasks"][0]["id"])),
@@ -366,10 +369,12 @@ pub(crate) fn refused_at(spec: &OperationSpec, answer: Answer, reason: &str, fie
         // They have no words for the reasons: a text tells the member, and what is wrong with it.
         Face::Camunda7 => ("/type", "/message"),
         Face::Camunda8 => ("/title", "/detail"),
+        Face::OpenAi => ("/error/type", "/error/message"),
     };
     let error = answer.expect(400).json();
     let at = |pointer: &str| error.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
-    assert!(["InvalidRequestException", "INVALID_ARGUMENT"].contains(&at(word).as_str()), "{error}");
+    let words = ["InvalidRequestException", "INVALID_ARGUMENT", "invalid_request_error"];
+    assert!(words.contains(&at(word).as_str()), "{error}");
     let told = at(text);
     assert!(!told.is_empty() && field.is_none_or(|field| told.contains(field)), "{reason}: {error}");
 }

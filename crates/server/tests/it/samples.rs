@@ -109,6 +109,19 @@ pub(crate) fn body(id: OperationId) -> Value {
         Id::UploadVectorFiles => json!({ "files": [{ "name": "sample.txt", "text": "A sample." }] }),
         Id::UpdateVectorFile => json!({ "title": "Other" }),
         Id::QueryVectorDatabase => json!({ "query": "sample" }),
+        Id::CreateModelConnection => json!({ "name": "sample", "type": "ollama" }),
+        Id::UpdateModelConnection => json!({ "name": "other" }),
+        Id::CreateDeployment => json!({ "model": "m", "alias": "sample" }),
+        Id::UpdateDeployment => json!({ "alias": "other" }),
+        Id::ImportModels => json!({ "models": [{ "model": "m" }] }),
+        Id::SetDeploymentMemory => json!({ "policy": "onDemand" }),
+        Id::SetDeploymentPreload => json!({ "enabled": false }),
+        Id::Chat | Id::CreateChatCompletion => {
+            json!({ "model": "no-such-model", "messages": [{ "role": "user", "content": "q" }] })
+        }
+        Id::CreateEmbeddings | Id::CreateOpenAiEmbeddings => {
+            json!({ "model": "no-such-model", "input": "a" })
+        }
         Id::CreateWebhook => {
             json!({ "name": "sample", "connectionId": NOBODY, "eventTypes": ["*"] })
         }

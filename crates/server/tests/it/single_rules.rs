@@ -20,8 +20,8 @@ async fn things(app: &TestApp) -> Things {
     let role = app.admin.post("/api/roles", json!({ "name": "single" })).await.expect(201).id();
     let group = app.admin.post("/api/groups", json!({ "name": "single-group" })).await.expect(201).id();
     // About a kind of which no operation here is.
-    let rule = json!({ "principal": { "kind": "everyone" }, "resourceType": "deployment",
-        "action": "chat", "resourceId": "*", "effect": "allow" });
+    let rule = json!({ "principal": { "kind": "everyone" }, "resourceType": "model",
+        "action": "list", "resourceId": "*", "effect": "allow" });
     let grant = app.admin.post("/api/grants", rule).await.expect(201).id();
     let _ = app.role("powerless", &[]).await;
     let (user, _) = app.user("subject", &["powerless"]).await;
@@ -30,11 +30,14 @@ async fn things(app: &TestApp) -> Things {
     let (connection, webhook) = crate::connections::two(&app.admin).await;
     let (case_type, case) = crate::cases::one(&app.admin).await;
     let vectors = crate::vectors::one(&app.admin, "single").await;
+    let (provider, deployment) = crate::models_of_providers::two(&app.admin, "single").await;
     let hook = json!({ "name": "single", "eventType": "e", "correlationKey": "body.key" });
     let hook = app.admin.post("/api/incoming-hooks", hook).await.expect(201).id();
     BTreeMap::from([
         ("id", connection),
         ("webhookId", webhook),
+        ("connectionId", provider),
+        ("deploymentId", deployment),
         ("name", "single".to_owned()),
         ("fileId", vectors.file),
         ("ingestionJobId", vectors.job),
@@ -102,6 +105,8 @@ fn subject<'a>(spec: &OperationSpec, things: &'a Things) -> Option<(Option<Thing
             Some((one("deadLetterId"), Some(("workflow", named("deadLetterWorkflowId")))))
         }
         (_, Selector::Loaded("caseId")) => Some((one("caseId"), above("caseCaseTypeId"))),
+        // A body names it; tried in the tests of models.
+        (_, Selector::Loaded("deployment")) => None,
         // A job is named by its type, and stands within a run.
         (_, Selector::Loaded("jobType")) => Some((one("jobType"), above("jobRunId"))),
         (_, Selector::Loaded(member)) => Some((one(member), above("workflowId"))),

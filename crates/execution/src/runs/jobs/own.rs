@@ -2,7 +2,7 @@
 
 use heddle_kernel::{JobId, TenantId, Timestamp, UserId};
 use heddle_settings::service::kind_of_type;
-use serde_json::{Map, Value};
+use heddle_usecase::StoreError;
 
 use super::super::Runs;
 use super::settle::Settling;
@@ -10,9 +10,10 @@ use super::{JobError, JobFailure};
 use crate::UseCaseError;
 use crate::plan::Initiator;
 use crate::ports::{
-    Activation, Narrowed, ServiceFault, ServiceJob, TakenJob, TakenJobs, Transaction, WantedType,
+    Activation, LockChange, Narrowed, ServiceEnd, ServiceFault, ServiceJob, TakenJob, TakenJobs, Transaction,
+    WantedType,
 };
-use crate::records::{Job, JobState, KnownJob};
+use crate::records::{Job, JobState, KnownJob, Run};
 
 /// Name of the worker that does the service's own jobs.
 const WORKER: &str = "heddle";
@@ -29,7 +30,8 @@ pub enum TakenOwn {
 }
 
 impl Runs {
-    /// Takes one of the service's own jobs, until an instant.
+    /// Takes one of the service's own jobs, until an instant. One that is held is left alone, unless whoever took it before is
+    /// known to be gone: what that one says later is without effect.
     ///
     /// # Errors
     /// `Unavailable`; `Internal` when the job's run does not read.
@@ -38,6 +40,7 @@ impl Runs {
         tenant: TenantId,
         id: JobId,
         until: Timestamp,
+        is_left_behind: bool,
     ) -> Result<TakenOwn, UseCaseError> {
         let now = self.ports.clock.now();
         let job = match self.job(tenant, id).await {
@@ -50,12 +53,15 @@ impl Runs {
         }
         match (job.state_at(now), job.due_at) {
             (JobState::Ready, _) => {}
+            (JobState::Locked, _) if is_left_behind && job.worker.as_deref() == Some(WORKER) => {
+                self.free(&job, now).await?;
+            }
             (JobState::Locked | JobState::Delayed, due) => {
                 return Ok(TakenOwn::NotBefore(due.unwrap_or(until)));
             }
             (JobState::Failed | JobState::Suspended, _) => return Ok(TakenOwn::Over),
         }
-        if job.state != JobState::Ready {
+        if job.state != JobState::Ready && job.state_at(now) == JobState::Ready {
             // That its lock or delay ran out is noted first.
             self.take_one(&job, Vec::new(), until).await?;
         }
@@ -66,8 +72,17 @@ impl Runs {
         let Some(run) = self.run_of_job(&taken.job, taken.run_revision).await? else {
             return Ok(TakenOwn::Over);
         };
-        let variables = run.snapshot.job_variables(id).unwrap_or_default();
-        Ok(TakenOwn::Taken(Box::new(of_taken(taken.job, variables, run.created_by))))
+        Ok(TakenOwn::Taken(Box::new(of_taken(taken.job, &run))))
+    }
+
+    /// Ends the hold of whoever is gone. Somebody else may have been faster.
+    async fn free(&self, job: &Job, now: Timestamp) -> Result<(), UseCaseError> {
+        let change = LockChange { job: job.id, epoch: job.epoch, now, until: None };
+        let unit = Transaction { tenant: Some(job.tenant), locks: vec![change], ..Transaction::default() };
+        match self.commit(unit).await {
+            Ok(()) | Err(StoreError::Stale) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     async fn take_one(
@@ -96,7 +111,7 @@ impl Runs {
     }
 
     /// Ends an attempt at one of the service's own jobs: the job is completed, ends with a BPMN error, or fails. `by` is the
-    /// person in whose name it was done. One that was withdrawn meanwhile, or that another one holds by now, stays as it is.
+    /// person in whose name it was done; what protection found is told before. One that was withdrawn meanwhile, or that another one holds by now, stays as it is.
     ///
     /// # Errors
     /// `Unavailable`; `Invalid` when the answer is too large for the run: the job is held until its lock runs out.
@@ -104,9 +119,10 @@ impl Runs {
         &self,
         job: &ServiceJob,
         by: Option<UserId>,
-        outcome: Result<Map<String, Value>, ServiceFault>,
+        end: ServiceEnd,
     ) -> Result<(), UseCaseError> {
         let (id, epoch) = (job.job, job.epoch);
+        let ServiceEnd { outcome, findings } = end;
         let key = self.job_key(job.tenant, id).await;
         let key = match key {
             Ok(key) => key,
@@ -128,7 +144,7 @@ impl Runs {
             }
         };
         let by = Initiator::new(self.ports.clock.now(), by);
-        match self.settle(&key, by, id, settling).await {
+        match self.settle(&key, by, id, settling.with_findings(id, findings)).await {
             Ok(_) | Err(UseCaseError::Conflict(_) | UseCaseError::NotFound) => Ok(()),
             Err(error) => Err(error),
         }
@@ -145,9 +161,9 @@ impl Runs {
         message: String,
     ) -> Result<(), UseCaseError> {
         let until = self.ports.clock.now().plus_seconds(1);
-        match self.take_own_job(tenant, id, until).await? {
+        match self.take_own_job(tenant, id, until, true).await? {
             TakenOwn::Taken(job) => {
-                self.end_own_job(&job, None, Err(ServiceFault::Refused { message })).await
+                self.end_own_job(&job, None, ServiceFault::Refused { message }.into()).await
             }
             TakenOwn::Over => Ok(()),
             TakenOwn::NotBefore(_) => {
@@ -157,7 +173,8 @@ impl Runs {
     }
 }
 
-fn of_taken(job: Job, variables: Map<String, Value>, starter: Option<UserId>) -> ServiceJob {
+fn of_taken(job: Job, run: &Run) -> ServiceJob {
+    let variables = run.snapshot.job_variables(job.id).unwrap_or_default();
     ServiceJob {
         tenant: job.tenant,
         job: job.id,
@@ -166,12 +183,13 @@ fn of_taken(job: Job, variables: Map<String, Value>, starter: Option<UserId>) ->
         kind: kind_of_type(&job.job_type).unwrap_or_default().to_owned(),
         arguments: job.headers,
         variables,
+        outputs: run.snapshot.node_outputs().clone(),
         message: job.message,
         instance_kind: job.instance_kind,
         run: job.run,
         definition: job.workflow,
         version: job.version,
         node_id: job.node_id,
-        starter,
+        starter: run.created_by,
     }
 }

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use heddle_engine::Command;
+use heddle_engine::{Command, ProtectionViolated};
 use heddle_kernel::JobId;
 use heddle_policy::capability::JobComplete;
 use heddle_policy::{Authorized, Key, RequestContext, resource};
@@ -80,6 +80,15 @@ impl Settling {
         let kept = format!("The error `{code}` is not caught.");
         let command = Command::ThrowJobError { job_id: job, code, message, variables };
         Self { epoch, command, outcome: JobOutcome::Error, digest, message: Some(kept) }
+    }
+
+    /// The same behind what protection found at the job.
+    pub(super) fn with_findings(self, job: JobId, hits: Vec<ProtectionViolated>) -> Self {
+        if hits.is_empty() {
+            return self;
+        }
+        let command = Command::Guarded { job_id: job, hits, then: Box::new(self.command) };
+        Self { command, ..self }
     }
 }
 

@@ -32,7 +32,7 @@ fn errands(world: &World) -> Vec<(JobId, Timestamp)> {
 }
 
 async fn taken(world: &World, run: &Run, id: JobId) -> TakenOwn {
-    world.runs.take_own_job(run.tenant, id, NOW.plus_seconds(600)).await.unwrap()
+    world.runs.take_own_job(run.tenant, id, NOW.plus_seconds(600), false).await.unwrap()
 }
 
 async fn held(world: &World, run: &Run, id: JobId) -> ServiceJob {
@@ -58,12 +58,12 @@ async fn an_answer_goes_into_the_run() {
     assert_eq!(job.variables["question"], "why");
     assert_eq!(taken(&world, &run, id).await, TakenOwn::NotBefore(NOW.plus_seconds(600)));
     let answer = input(json!({ "passages": [1] }));
-    world.runs.end_own_job(&job, None, Ok(answer)).await.unwrap();
+    world.runs.end_own_job(&job, None, Ok(answer).into()).await.unwrap();
     assert_eq!(state(&world, &run), RunState::Completed);
     assert_eq!(taken(&world, &run, id).await, TakenOwn::Over);
     assert_eq!(errands(&world).len(), 1);
     // A late word of the same attempt has no effect.
-    world.runs.end_own_job(&job, None, Ok(Map::new())).await.unwrap();
+    world.runs.end_own_job(&job, None, Ok(Map::new()).into()).await.unwrap();
 }
 
 #[tokio::test]
@@ -73,7 +73,7 @@ async fn what_passes_is_tried_again_when_it_is_due_and_then_is_an_incident() {
     let job = held(&world, &run, id).await;
     let again = || {
         let after = Some(Duration::from_secs(60));
-        Err(ServiceFault::Again { message: "The model does not answer.".to_owned(), after })
+        ServiceFault::Again { message: "The model does not answer.".to_owned(), after }.into()
     };
     world.runs.end_own_job(&job, None, again()).await.unwrap();
     let due = NOW.plus_seconds(60);
@@ -91,11 +91,26 @@ async fn what_passes_is_tried_again_when_it_is_due_and_then_is_an_incident() {
 }
 
 #[tokio::test]
+async fn what_a_process_left_behind_is_taken_at_once_and_its_late_word_has_no_effect() {
+    let (world, run) = running().await;
+    let (id, _) = errands(&world)[0];
+    let gone = held(&world, &run, id).await;
+    let until = NOW.plus_seconds(600);
+    let taken = world.runs.take_own_job(run.tenant, id, until, true).await.unwrap();
+    let TakenOwn::Taken(job) = taken else { panic!("{taken:?}") };
+    assert!(job.epoch > gone.epoch);
+    world.runs.end_own_job(&gone, None, Ok(Map::new()).into()).await.unwrap();
+    assert_ne!(state(&world, &run), RunState::Completed);
+    world.runs.end_own_job(&job, None, Ok(Map::new()).into()).await.unwrap();
+    assert_eq!(state(&world, &run), RunState::Completed);
+}
+
+#[tokio::test]
 async fn what_another_attempt_meets_as_well_is_an_incident_at_once() {
     let (world, run) = running().await;
     let (id, _) = errands(&world)[0];
     let job = held(&world, &run, id).await;
-    let refused = Err(ServiceFault::Refused { message: "Not permitted.".to_owned() });
+    let refused = ServiceFault::Refused { message: "Not permitted.".to_owned() }.into();
     world.runs.end_own_job(&job, None, refused).await.unwrap();
     assert_eq!(world.memory.0.lock().jobs[0].state, JobState::Failed);
     assert_eq!(errands(&world).len(), 1);

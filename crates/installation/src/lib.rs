@@ -12,6 +12,7 @@ mod factors;
 pub mod identity;
 pub mod keyring;
 pub mod licensed;
+mod model_keys;
 mod modes;
 pub mod node;
 pub mod operator;

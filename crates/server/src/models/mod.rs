@@ -5,7 +5,6 @@ mod built_in;
 mod dependents;
 mod failure;
 mod known;
-mod sealer;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

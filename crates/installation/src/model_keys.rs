@@ -1,6 +1,6 @@
 //! Keys of connections to providers under the installation's keyring.
 
-use heddle_installation::keyring::InstallationKeyring;
+use crate::keyring::InstallationKeyring;
 use heddle_models::ports::{KeyPlace, KeySealer, SealError};
 use heddle_seal::{Keyring, Place, SealError as RingError, Sealed, SystemRandom};
 use heddle_usecase::secret::{SealedSecret, Secret};

@@ -1,9 +1,10 @@
 //! Keys of connections to providers under the installation's keyring.
 
-use crate::keyring::InstallationKeyring;
 use heddle_models::ports::{KeyPlace, KeySealer, SealError};
 use heddle_seal::{Keyring, Place, SealError as RingError, Sealed, SystemRandom};
 use heddle_usecase::secret::{SealedSecret, Secret};
+
+use crate::keyring::InstallationKeyring;
 
 /// The kind of record that keys of providers are sealed into.
 const KIND: &str = "model-connection";

@@ -125,6 +125,7 @@ const LAYERS: &[Layer] = &[
             "heddle-engine",
             "heddle-definitions",
             "heddle-execution",
+            "heddle-settings",
             "heddle-guardrails",
         ],
     },

@@ -528,8 +528,7 @@ impl<'m> Builder<'m> {
                     Reported
                 })
             }
-            (None, None | Some("feel")) => Ok(None),
-            (_, None) => Ok(None),
+            (None, Some("feel")) | (_, None) => Ok(None),
             (_, Some(kind)) => {
                 let message = format!("configuration.kind: there is no executor for the kind `{kind}` yet");
                 self.error(own.item, ("unsupportedImplementation", CLAUSE), message);

@@ -105,7 +105,7 @@ impl From<Result<Map<String, Value>, ServiceFault>> for ServiceEnd {
 
 impl From<ServiceFault> for ServiceEnd {
     fn from(fault: ServiceFault) -> Self {
-        Err(fault).into()
+        Self { outcome: Err(fault), findings: Vec::new() }
     }
 }
 

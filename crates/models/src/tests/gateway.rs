@@ -319,6 +319,24 @@ async fn a_stream_flows_to_its_end_and_one_without_an_end_is_an_error() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_a_provider_s_filter_withholds_is_an_answer_that_says_so_and_no_failure() {
+    let withheld = || {
+        let body = json!({ "error": { "code": "content_filter", "message": "withheld" } });
+        Does::Answers(400, &[], body.to_string())
+    };
+    let bench = bench(vec![deployment(1, "a")], vec![withheld(), withheld()], Bounds::default(), None);
+    let whole = bench.gateway.chat_as(&caller(), id(1), question(false), untold()).await.unwrap();
+    let choices = whole.response.read().unwrap().choices;
+    assert_eq!(choices[0].finish_reason, Some(heddle_models_wire::FinishReason::ContentFilter));
+    let stream = bench.gateway.chat_stream_as(&caller(), id(1), question(true), untold()).await.unwrap();
+    let events: Vec<_> = stream.collect().await;
+    assert!(matches!(events.last(), Some(Ok(StreamEvent::Done))), "{events:?}");
+    let rows = bench.rows().await;
+    assert!(rows.iter().all(|end| end.usage.outcome == CallOutcome::Completed && end.usage.attempts == 1));
+    assert_eq!(rows.len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
 async fn who_hangs_up_leaves_a_row_and_a_place() {
     let bench = bench(
         vec![deployment(1, "a")],

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use heddle_bpmn::diagnostic;
 use heddle_bpmn::model::{WorkflowDefinition, nodes};
 use heddle_kernel::{Diagnostic, TenantId};
+use heddle_settings::service::deployment_of;
 use heddle_usecase::StoreError;
 
 use crate::UseCaseError;
@@ -35,13 +36,8 @@ pub(super) async fn findings(
     let mut looked: BTreeMap<String, bool> = BTreeMap::new();
     for at in nodes(definition) {
         let Some(settings) = &at.node.configuration else { continue };
-        let text = |member: &str| settings.get(member).and_then(serde_json::Value::as_str);
-        let asks = text("kind").is_some_and(|kind| {
-            kind.starts_with("llm.") || matches!(kind, "embedding.create" | "guardrail.check" | "agent")
-        });
         // What is computed is known when it is asked.
-        let name = text("model").filter(|name| !name.trim_start().starts_with('=') && !name.contains("{{"));
-        let Some(name) = name.filter(|_| asks) else { continue };
+        let Some(name) = deployment_of(settings) else { continue };
         let is_known = match looked.get(name) {
             Some(is_known) => *is_known,
             None if looked.len() >= MOST_NAMES => continue,

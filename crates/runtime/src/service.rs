@@ -45,7 +45,7 @@ impl std::fmt::Debug for ServiceExecutor {
     }
 }
 
-/// What an attempt came to, and in whose name.
+/// Outcome of an attempt, and the person in whose name it was made.
 struct Attempt {
     by: Option<UserId>,
     outcome: Result<Map<String, Value>, ServiceFault>,

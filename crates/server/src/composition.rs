@@ -289,7 +289,7 @@ fn previews(config: &Config) -> SourceQuota {
     SourceQuota { files: config.preview_files as usize, bytes: u64::from(config.preview_megabytes) << 20 }
 }
 
-/// What does errands on this node: those of files and of nodes where it has the service role `vector`.
+/// Executors of errands on this node: of files and of nodes where it has the service role `vector`.
 fn executors(
     config: &Config,
     vectors: &Composed,

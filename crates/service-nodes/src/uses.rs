@@ -1,4 +1,4 @@
-//! What names vector databases: the nodes of published definitions.
+//! Uses of vector databases: the nodes of published definitions that name them.
 
 use std::sync::Arc;
 

@@ -10,7 +10,7 @@ use crate::schema::{
 };
 use crate::stored;
 
-/// What an organisation has more, or less.
+/// Change of what an organisation has: more where positive, less where negative.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Used {
     pub(crate) databases: i64,

@@ -223,7 +223,7 @@ async fn within_quotas<C: AsConn>(
     Ok(())
 }
 
-/// What can be found of a file, in every generation.
+/// Rows of a file's passages that can be found, in every generation.
 async fn live_of<C: AsConn>(conn: &mut C, of: Of, file: Id) -> Result<Vec<LiveRow>, Error> {
     let all = vector_live::table
         .filter(vector_live::organization_id.eq(of.0))

@@ -18,13 +18,13 @@ const READING: Duration = Duration::from_secs(30);
 
 /// A model of the catalogue on this node.
 enum Held {
-    /// It is being read.
+    /// Model whose files are being read.
     Loading,
-    /// It embeds.
+    /// Model that embeds.
     Ready(Service),
-    /// Its files are not there.
+    /// Model whose files are not there.
     Missing,
-    /// It can't be used, in words.
+    /// Model that can't be used, with the reason in words.
     Broken(String),
 }
 
@@ -148,7 +148,7 @@ impl Inner {
         format!("`heddle models fetch {id} --model-dir {directory}` fetches it; then start the server again.")
     }
 
-    /// Why a model does not embed.
+    /// Error that tells why a model does not embed.
     fn absent(&self, id: &str) -> EmbedError {
         let held = self.held.read();
         match held.iter().find(|(known, _)| known.id == id) {

@@ -100,13 +100,12 @@ impl ServiceExecutor {
     /// Records what an attempt came to. An answer that the run has no room for is an incident.
     async fn end(&self, job: &ServiceJob, attempt: Attempt) -> Result<(), UseCaseError> {
         let Attempt { by, outcome } = attempt;
-        match self.runs.end_own_job(job, by, outcome).await {
-            Err(error @ UseCaseError::Invalid(_)) => {
-                let message = format!("The answer is not taken: {}", error.in_words());
-                self.runs.end_own_job(job, by, Err(ServiceFault::Refused { message })).await
-            }
-            other => other,
+        let ended = self.runs.end_own_job(job, by, outcome).await;
+        if let Err(error @ UseCaseError::Invalid(_)) = &ended {
+            let message = format!("The answer is not taken: {}", error.in_words());
+            return self.runs.end_own_job(job, by, Err(ServiceFault::Refused { message })).await;
         }
+        ended
     }
 
     async fn work(&self, tenant: TenantId, id: JobId) -> Outcome {

@@ -10,6 +10,7 @@ mod databases;
 mod ending;
 mod files;
 mod jobs;
+mod key;
 mod passages;
 mod pgvector;
 mod purge;

@@ -18,6 +18,7 @@ use heddle_vectors::records::{
 };
 use uuid::Uuid;
 
+use crate::key::DatabaseKey;
 use crate::{builds, databases, ending, files, jobs, passages, purge};
 
 /// Keeps vector databases, their files, passages and jobs.
@@ -223,8 +224,7 @@ impl PassageStore for SqlVectorStore {
         database: VectorDatabaseId,
         condition: &FieldCondition,
     ) -> Result<Vec<FileId>, StoreError> {
-        let of = (tenant.into(), database.into());
-        let files = passages::files_where_of(&self.db, of, condition).await?;
+        let files = passages::files_where_of(&self.db, DatabaseKey::of(tenant, database), condition).await?;
         Ok(files.into_iter().map(Into::into).collect())
     }
 
@@ -236,7 +236,7 @@ impl PassageStore for SqlVectorStore {
         ids: &[PassageId],
         with_vectors: bool,
     ) -> Result<Vec<FoundPassage>, StoreError> {
-        passages::found(&self.db, (tenant, database, generation), ids, with_vectors).await
+        passages::found(&self.db, tenant, database, generation, ids, with_vectors).await
     }
 
     async fn neighbours(

@@ -1,7 +1,7 @@
 //! Builds on their way: taken, cut, written, tried again; and those of a database that is indexed anew.
 
 use diesel::dsl::{exists, not};
-use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper, delete, insert_into, update};
+use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper, insert_into, update};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{BuildId, IngestionJobId, TenantId, Timestamp};
 use heddle_store::{AsConn, At, Db, Error, Id, StoreError, document, lock, on_conn, write_tx};
@@ -414,36 +414,4 @@ pub(crate) async fn spread(
         }
         Ok(!is_last)
     })
-}
-
-/// Removes a server's mark of what it works on, and counts how a build ended there.
-pub(crate) async fn left_by<C: AsConn>(
-    conn: &mut C,
-    row: &BuildRow,
-    node: Id,
-    is_ready: bool,
-    now: Timestamp,
-) -> Result<(), Error> {
-    let (ready, failed) = (i64::from(is_ready), i64::from(!is_ready));
-    on_conn!(conn, |conn| {
-        update(vector_job_servers::table.find((row.organization_id, row.job_id, node)))
-            .set((
-                vector_job_servers::completed.eq(vector_job_servers::completed + ready),
-                vector_job_servers::failed.eq(vector_job_servers::failed + failed),
-                vector_job_servers::heartbeat_at.eq(At(now)),
-                vector_job_servers::current_file.eq(None::<Id>),
-            ))
-            .execute(conn)
-            .await?;
-    });
-    Ok(())
-}
-
-/// Removes the rows of a live file of a generation.
-pub(crate) async fn unlive<C: AsConn>(conn: &mut C, row: &LiveRow) -> Result<(), Error> {
-    let key = (row.organization_id, row.database_id, row.generation, row.file_id);
-    on_conn!(conn, |conn| {
-        delete(vector_live::table.find(key)).execute(conn).await?;
-    });
-    Ok(())
 }

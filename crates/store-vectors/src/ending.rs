@@ -11,15 +11,15 @@ use heddle_vectors::records::{
     Stage,
 };
 
-use crate::builds::{left_by, unlive};
 use crate::counts::{self, Leftover, Used};
 use crate::key::DatabaseKey;
 use crate::lock_name;
 use crate::schema::{
-    BuildRow, DatabaseRow, LiveRow, vector_builds, vector_databases, vector_files, vector_jobs, vector_live,
+    BuildRow, DatabaseRow, LiveRow, vector_builds, vector_databases, vector_files, vector_job_servers,
+    vector_jobs, vector_live,
 };
 use crate::words::{BuildWord, JobWord, StageWord, StateWord};
-use crate::writing::{self, close_build, open_build, set_file};
+use crate::writing::{self, close_build, open_build, set_file, unlive};
 
 pub(crate) async fn end(
     db: &Db,
@@ -40,6 +40,29 @@ pub(crate) async fn end(
         left_by(conn, &row, node.into(), matches!(end, BuildEnd::Ready), now).await?;
         settle_job(conn, of, row.job_id, now).await
     })
+}
+
+/// Removes a server's mark of what it works on, and counts how a build ended there.
+async fn left_by<C: AsConn>(
+    conn: &mut C,
+    row: &BuildRow,
+    node: Id,
+    is_ready: bool,
+    now: Timestamp,
+) -> Result<(), Error> {
+    let (ready, failed) = (i64::from(is_ready), i64::from(!is_ready));
+    on_conn!(conn, |conn| {
+        update(vector_job_servers::table.find((row.organization_id, row.job_id, node)))
+            .set((
+                vector_job_servers::completed.eq(vector_job_servers::completed + ready),
+                vector_job_servers::failed.eq(vector_job_servers::failed + failed),
+                vector_job_servers::heartbeat_at.eq(At(now)),
+                vector_job_servers::current_file.eq(None::<Id>),
+            ))
+            .execute(conn)
+            .await?;
+    });
+    Ok(())
 }
 
 /// Makes the passages of a build findable, in place of those of the build before.

@@ -19,7 +19,6 @@ use heddle_vectors::ports::{
 };
 use heddle_vectors::records::{BuildState, File, FileState, Stage, VectorDatabase};
 
-use crate::builds::unlive;
 use crate::counts::{Leftover, Used, changed, leave, moved, used};
 use crate::databases::{OPEN_BUILDS, named};
 use crate::ending::{job_moved, of_live, settle_job};
@@ -30,7 +29,7 @@ use crate::schema::{
 };
 use crate::values::{Span, span_of};
 use crate::words::{FileWord, StageWord};
-use crate::writing::{self, add_builds, close_build, drop_blob, keep_blob, set_fields};
+use crate::writing::{self, add_builds, close_build, drop_blob, keep_blob, set_fields, unlive};
 use crate::{lock_name, stored, tomb};
 
 impl Names<resource::Document> for vector_files::id {}

@@ -9,7 +9,7 @@ mod counts;
 mod databases;
 mod ending;
 mod files;
-mod jobs;
+mod ingestion_jobs;
 mod key;
 mod passages;
 mod pgvector;

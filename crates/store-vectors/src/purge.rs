@@ -9,7 +9,6 @@ use heddle_store::{AsConn, Db, Error, Id, StoreError, on_conn, read, write_tx};
 use heddle_vectors::ports::Purge;
 use heddle_vectors::records::PassageRange;
 
-use crate::builds::unlive;
 use crate::ending::of_live;
 use crate::key::DatabaseKey;
 use crate::rows::range;
@@ -18,7 +17,7 @@ use crate::schema::{
     vector_files, vector_job_servers, vector_jobs, vector_live, vector_passages, vector_purges,
 };
 use crate::stored;
-use crate::writing::drop_blob;
+use crate::writing::{drop_blob, unlive};
 
 pub(crate) async fn all(db: &Db, most: u32) -> Result<Vec<Purge>, StoreError> {
     let rows: Vec<PurgeRow> = read!(db, |conn| {

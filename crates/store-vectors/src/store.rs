@@ -19,7 +19,7 @@ use heddle_vectors::records::{
 use uuid::Uuid;
 
 use crate::key::DatabaseKey;
-use crate::{builds, databases, ending, files, jobs, passages, purge};
+use crate::{builds, databases, ending, files, ingestion_jobs, passages, purge};
 
 /// Keeps vector databases, their files, passages and jobs.
 #[derive(Clone)]
@@ -156,11 +156,11 @@ impl VectorStore for SqlVectorStore {
         access: &AccessFilter<resource::IngestionJob>,
         page: &PageRequest,
     ) -> Result<Page<Job>, StoreError> {
-        jobs::list(&self.db, tenant, filter, access, page).await
+        ingestion_jobs::list(&self.db, tenant, filter, access, page).await
     }
 
     async fn job(&self, tenant: TenantId, job: IngestionJobId) -> Result<Job, StoreError> {
-        jobs::one(&self.db, tenant, job).await
+        ingestion_jobs::one(&self.db, tenant, job).await
     }
 
     async fn job_servers(
@@ -169,7 +169,7 @@ impl VectorStore for SqlVectorStore {
         job: IngestionJobId,
         now: Timestamp,
     ) -> Result<Vec<JobServer>, StoreError> {
-        jobs::servers(&self.db, tenant, job, now).await
+        ingestion_jobs::servers(&self.db, tenant, job, now).await
     }
 
     async fn cancel_job(
@@ -178,7 +178,7 @@ impl VectorStore for SqlVectorStore {
         job: IngestionJobId,
         journal: &Journal,
     ) -> Result<Job, StoreError> {
-        jobs::cancel(&self.db, tenant, job, journal).await
+        ingestion_jobs::cancel(&self.db, tenant, job, journal).await
     }
 }
 

@@ -12,8 +12,8 @@ use heddle_vectors::records::{Build, BuildState, FileError, FileState, Stage};
 use crate::counts::{self, moved};
 use crate::key::DatabaseKey;
 use crate::schema::{
-    BlobRow, BuildRow, DatabaseRow, FieldRow, FileRow, JobRow, vector_blobs, vector_builds, vector_databases,
-    vector_fields, vector_files, vector_jobs,
+    BlobRow, BuildRow, DatabaseRow, FieldRow, FileRow, JobRow, LiveRow, vector_blobs, vector_builds,
+    vector_databases, vector_fields, vector_files, vector_jobs, vector_live,
 };
 use crate::values::text_of;
 use crate::words::{BuildWord, FileWord, StageWord};
@@ -190,4 +190,13 @@ pub(crate) async fn close_build<C: AsConn>(
     }
     let more = counts::Used { waiting: -1, ..counts::Used::default() };
     counts::used(conn, row.organization_id, more).await
+}
+
+/// Removes the rows of a live file of a generation.
+pub(crate) async fn unlive<C: AsConn>(conn: &mut C, row: &LiveRow) -> Result<(), Error> {
+    let key = (row.organization_id, row.database_id, row.generation, row.file_id);
+    on_conn!(conn, |conn| {
+        delete(vector_live::table.find(key)).execute(conn).await?;
+    });
+    Ok(())
 }

@@ -61,7 +61,8 @@ impl std::fmt::Debug for BlobStore {
 }
 
 impl BlobStore {
-    /// In a directory of this machine, which is made where it is not there. What is acknowledged survives a loss of power.
+    /// Store in a directory of this machine, which is made where it is not there. What is acknowledged survives a loss of
+    /// power.
     ///
     /// # Errors
     /// `Directory`.
@@ -77,7 +78,7 @@ impl BlobStore {
         Ok(Self { store: Arc::new(local), directory: Some(path.to_owned()), clock, ids })
     }
 
-    /// In a bucket.
+    /// Store in a bucket of an S3 service.
     ///
     /// # Errors
     /// `Bucket`.

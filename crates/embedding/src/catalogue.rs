@@ -1,6 +1,11 @@
 //! The models that are known by name: what their files are, to the byte, and in which packages they are had.
 
-use crate::manifest::{CONFIG, FileSum, Manifest, TOKENIZER, WEIGHTS};
+/// Name of the weights.
+pub const WEIGHTS: &str = "model.safetensors";
+/// Name of the tokenizer.
+pub const TOKENIZER: &str = "tokenizer.json";
+/// Name of the configuration.
+pub const CONFIG: &str = "config.json";
 
 /// A model that is known.
 #[derive(Debug)]
@@ -107,23 +112,4 @@ pub const CATALOGUE: &[Known] = &[Known {
 #[must_use]
 pub fn find(id: &str) -> Option<&'static Known> {
     CATALOGUE.iter().find(|known| known.id == id)
-}
-
-impl Known {
-    /// The manifest of its directory.
-    #[must_use]
-    pub fn manifest(&self) -> Manifest {
-        let sum = |file: &KnownFile| FileSum {
-            name: file.name.to_owned(),
-            bytes: file.bytes,
-            sha256: file.sha256.to_owned(),
-        };
-        Manifest {
-            id: self.id.to_owned(),
-            display_name: self.display_name.to_owned(),
-            licence: self.licence.to_owned(),
-            max_tokens: self.max_tokens,
-            files: self.files.iter().map(sum).collect(),
-        }
-    }
 }

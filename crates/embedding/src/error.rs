@@ -16,7 +16,7 @@ pub enum ModelError {
     Damaged {
         /// The file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// Fault of the file, in words.
         reason: String,
     },
     /// The model is whole, and of a kind that is not run here.

@@ -23,9 +23,9 @@ mod tokens;
 pub mod toy;
 mod weights;
 
-pub use catalogue::{CATALOGUE, DEFAULT, Known, KnownFile, Package, find};
+pub use catalogue::{CATALOGUE, CONFIG, DEFAULT, Known, KnownFile, Package, TOKENIZER, WEIGHTS, find};
 pub use error::{EmbedError, ModelError, PlaceError};
-pub use manifest::{CONFIG, FileSum, MANIFEST, Manifest, TOKENIZER, WEIGHTS};
+pub use manifest::{FileSum, MANIFEST, Manifest};
 pub use model::{Embedding, Model};
 pub use place::{place, verify};
 pub use service::{Priority, Service, Settings};

@@ -7,16 +7,11 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::{ModelError, catalogue};
+use crate::ModelError;
+use crate::catalogue::{self, CONFIG, Known, KnownFile, TOKENIZER, WEIGHTS};
 
 /// Name of the manifest.
 pub const MANIFEST: &str = "manifest.json";
-/// Name of the weights.
-pub const WEIGHTS: &str = "model.safetensors";
-/// Name of the tokenizer.
-pub const TOKENIZER: &str = "tokenizer.json";
-/// Name of the configuration.
-pub const CONFIG: &str = "config.json";
 
 /// Size up to which a file of a model is read, in bytes.
 const LARGEST: u64 = 4 << 30;
@@ -95,6 +90,25 @@ impl Manifest {
             return Err(damaged(format!("its SHA-256 is {found} and should be {}", sum.sha256)));
         }
         Ok(bytes)
+    }
+}
+
+impl Known {
+    /// The manifest of its directory.
+    #[must_use]
+    pub fn manifest(&self) -> Manifest {
+        let sum = |file: &KnownFile| FileSum {
+            name: file.name.to_owned(),
+            bytes: file.bytes,
+            sha256: file.sha256.to_owned(),
+        };
+        Manifest {
+            id: self.id.to_owned(),
+            display_name: self.display_name.to_owned(),
+            licence: self.licence.to_owned(),
+            max_tokens: self.max_tokens,
+            files: self.files.iter().map(sum).collect(),
+        }
     }
 }
 

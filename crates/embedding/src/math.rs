@@ -1,5 +1,5 @@
-//! What stands between the products: activations, norms and weights of attention. Each runs over whole slices within
-//! one dispatch, so that the compiler makes vectors of the processor at hand of it.
+//! Arithmetic between the products: activations, norms and weights of attention. Each function runs over whole slices
+//! within one dispatch, so that the compiler uses the vector instructions of the processor at hand.
 
 use pulp::Arch;
 

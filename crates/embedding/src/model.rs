@@ -4,8 +4,9 @@ use std::ops::Range;
 use std::path::Path;
 
 use crate::bert::Encoder;
+use crate::catalogue::{CONFIG, TOKENIZER, WEIGHTS};
 use crate::config::Config;
-use crate::manifest::{CONFIG, Manifest, TOKENIZER, WEIGHTS};
+use crate::manifest::Manifest;
 use crate::tokens::{Cut, Tokens};
 use crate::weights::Weights;
 use crate::{EmbedError, ModelError};

@@ -10,7 +10,8 @@ use safetensors::tensor::TensorView;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::manifest::{CONFIG, FileSum, MANIFEST, Manifest, TOKENIZER, WEIGHTS, hex};
+use crate::catalogue::{CONFIG, TOKENIZER, WEIGHTS};
+use crate::manifest::{FileSum, MANIFEST, Manifest, hex};
 
 /// Id of the model.
 pub const TOY: &str = "toy";

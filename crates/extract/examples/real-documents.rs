@@ -23,7 +23,7 @@ struct Way {
     has: Has,
 }
 
-/// What a type keeps beside words and cells.
+/// Structure that a type keeps beside words and cells.
 #[derive(Clone, Copy, PartialEq)]
 enum Has {
     Headings,

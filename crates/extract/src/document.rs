@@ -29,12 +29,12 @@ pub struct Document {
     pub parts: Vec<Part>,
     /// Headings, in their order.
     pub headings: Vec<Heading>,
-    /// What the file says of itself: `author`, `subject`, `created`, `from`, `to` and such.
+    /// Statements of the file about itself: `author`, `subject`, `created`, `from`, `to` and such.
     pub metadata: BTreeMap<String, String>,
     /// Files inside the file, of an e-mail.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
-    /// What was left out and why, one sentence each: a page that could not be read, an attachment of unknown type.
+    /// Omissions and their reasons, one sentence each: a page that could not be read, an attachment of unknown type.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
@@ -53,7 +53,7 @@ pub enum Markup {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Part {
-    /// What it is.
+    /// Kind of the part.
     pub kind: PartKind,
     /// Number among the parts of its kind, from 1; of a page its number in the file.
     pub number: u32,

@@ -63,7 +63,7 @@ pub enum ExtractError {
     /// The file was read and holds no text; the hint says what may help.
     #[error("the file holds no text{}", hint.as_ref().map(|hint| format!(": {hint}")).unwrap_or_default())]
     NoText {
-        /// What may help: OCR for a scan.
+        /// Advice that may help: OCR for a scan.
         hint: Option<String>,
     },
     /// The file is encrypted.
@@ -72,13 +72,13 @@ pub enum ExtractError {
     /// The type is not read, or name, declaration and content disagree.
     #[error("{reason}")]
     UnsupportedType {
-        /// What disagrees, or what is not read.
+        /// Contradiction between type and bytes, or the type that is not read, in words.
         reason: String,
     },
     /// The file is damaged, or not what its type asks for.
     #[error("the file can't be read: {reason}")]
     ParseFailed {
-        /// What is wrong with it.
+        /// Fault of the file, in words.
         reason: String,
     },
     /// A limit is exceeded.
@@ -89,9 +89,9 @@ pub enum ExtractError {
     LimitExceeded {
         /// The limit.
         limit: Limit,
-        /// What it allows.
+        /// Greatest value that the limit allows, in its own unit.
         allowed: u64,
-        /// What the file has, where it is known.
+        /// Value of the file in the same unit, where it is known.
         value: Option<u64>,
     },
     /// The clock ran out.
@@ -112,7 +112,7 @@ pub enum ExtractError {
     /// The child can't be started, or the file's bytes not be had. Nothing is known of the file.
     #[error("the process that reads files can't be used: {reason}")]
     Unavailable {
-        /// What the operating system says.
+        /// Message of the operating system.
         reason: String,
     },
 }

@@ -150,7 +150,7 @@ impl FileKind {
         KINDS.iter().find(|row| row.media_types.contains(&bare.as_str())).map(|row| row.kind)
     }
 
-    /// What the first bytes of such a file look like.
+    /// Family that the first bytes of such a file tell.
     const fn looks(self) -> Looks {
         match self {
             Self::Text

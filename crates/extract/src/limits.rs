@@ -12,14 +12,14 @@ pub struct Limits {
     pub pages: u64,
     /// Characters of the text.
     pub characters: u64,
-    /// How many times an archive may grow when it is unpacked; asked of archives that grow beyond
+    /// Growth of an archive when it is unpacked, as a multiple of its bytes; asked of archives that grow beyond
     /// [`UNPACKED_FLOOR`] bytes.
     pub archive_ratio: u64,
     /// Entries of an archive.
     pub archive_entries: u64,
     /// Bytes of an archive, unpacked.
     pub archive_bytes: u64,
-    /// How deep elements, values or messages may stand in each other.
+    /// Depth to which elements, values or messages may stand in each other.
     pub nesting: u64,
     /// Attachments of an e-mail whose text is taken.
     pub attachments: u64,

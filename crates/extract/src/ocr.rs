@@ -23,9 +23,9 @@ pub struct Ocr {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum OcrMode {
-    /// Never: images are refused, scans give `noText`.
+    /// No OCR: images are refused, scans give `noText`.
     Off,
-    /// Where the program is found.
+    /// OCR where its program is found.
     #[default]
     Auto,
 }

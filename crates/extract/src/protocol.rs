@@ -1,4 +1,4 @@
-//! What parent and child say to each other, over the child's standard input and output.
+//! Protocol of parent and child, over the child's standard input and output.
 //!
 //! To the child: the length of the request (u32, little-endian), the [`Request`](crate::Request) as JSON, the length of
 //! the file (u64, little-endian), and the file. From the child: the length of the answer (u32, little-endian) and the

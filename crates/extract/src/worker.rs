@@ -65,7 +65,7 @@ impl Reader {
         Ok(Self { sender, thread })
     }
 
-    /// What the file holds; a panic of a parser is the file's error.
+    /// Content of the file; a panic of a parser is the file's error.
     fn read(self, request: Request, content: Vec<u8>) -> Result<Document, ExtractError> {
         let sent = self.sender.send((request, content));
         drop(self.sender);

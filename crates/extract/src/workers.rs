@@ -19,10 +19,10 @@ use crate::limits::Limits;
 use crate::parse::Request;
 use crate::protocol::{answer, write_frame};
 
-/// How often a waiting parent looks whether it is cancelled.
+/// Time between two looks of a waiting parent whether it is cancelled.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// How long a child whose output has ended may take to end itself.
+/// Time in which a child whose output has ended must end itself.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Bytes of the child's messages that are kept.
@@ -186,7 +186,7 @@ impl Running {
         }
     }
 
-    /// What the child answered, or why it did not.
+    /// Answer of the child, or the reason for which there is none.
     fn result(&mut self, output: &[u8], limits: &Limits) -> Result<Document, ExtractError> {
         if let Some(content) = answer(output) {
             let result: Result<Document, ExtractError> =
@@ -225,7 +225,7 @@ impl Running {
         self.child.wait()
     }
 
-    /// What the child wrote to its standard error, its beginning.
+    /// Beginning of what the child wrote to its standard error.
     fn messages(&mut self) -> String {
         if let Some(listening) = self.listening.take() {
             let _panic = listening.join();
@@ -241,7 +241,8 @@ impl Drop for Running {
     }
 }
 
-/// Why a file was not sent as a whole. An input that does not answer is not waited for: its thread ends when it does.
+/// Reason for which a file was not sent as a whole, if it is known within [`GRACE`]. An input that does not answer is not
+/// waited for: its thread ends when it does.
 fn settled(feeding: JoinHandle<Result<(), Feed>>) -> Option<Feed> {
     let end = Instant::now() + GRACE;
     while !feeding.is_finished() {
@@ -290,7 +291,7 @@ const SIGXFSZ: i32 = 25;
 /// Signals by which a process ends that did something wrong: ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS.
 const CRASHES: &[i32] = &[4, 5, 6, 7, 8, 11, 31];
 
-/// Why a child without an answer ended.
+/// Reason for which a child ended without an answer.
 fn ended(status: ExitStatus, limits: &Limits) -> ExtractError {
     match status.signal() {
         Some(SIGXCPU) => {

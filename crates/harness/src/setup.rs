@@ -1,4 +1,4 @@
-//! What tests and measurements need and the sources do not hold: the built-in embedding model.
+//! Setup: what tests and measurements need and the sources do not hold, the built-in embedding model.
 
 use std::path::PathBuf;
 use std::process::Command;

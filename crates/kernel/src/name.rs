@@ -16,10 +16,10 @@ const RESERVED: [&str; 5] =
 /// Reason for which a text is no name of a vector database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NameFault {
-    /// It is not spelled as names are.
+    /// Spelling that names do not have.
     #[error("1 to 63 small letters and digits, in words joined by single hyphens")]
     Invalid,
-    /// It is a word of the service's own paths, or reads as an id.
+    /// Word of the service's own paths, or one that reads as an id.
     #[error("a word that the service keeps for itself")]
     Reserved,
 }

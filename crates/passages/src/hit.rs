@@ -1,4 +1,4 @@
-//! What the legs of a query find.
+//! Hits: what the legs of a query find.
 
 /// A place in the ranking of one leg.
 #[derive(Debug, Clone, Copy, PartialEq)]

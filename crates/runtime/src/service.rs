@@ -48,7 +48,7 @@ impl std::fmt::Debug for ServiceExecutor {
     }
 }
 
-/// What an attempt came to, and in whose name.
+/// Outcome of an attempt, and the person in whose name it was made.
 struct Attempt {
     by: Option<UserId>,
     end: ServiceEnd,
@@ -98,14 +98,13 @@ impl ServiceExecutor {
     async fn end(&self, job: &ServiceJob, attempt: Attempt) -> Result<(), UseCaseError> {
         let Attempt { by, end } = attempt;
         let findings = end.findings.clone();
-        match self.runs.end_own_job(job, by, end).await {
-            Err(error @ UseCaseError::Invalid(_)) => {
-                let message = format!("The answer is not taken: {}", error.in_words());
-                let outcome = Err(ServiceFault::Refused { message });
-                self.runs.end_own_job(job, by, ServiceEnd { outcome, findings }).await
-            }
-            other => other,
+        let ended = self.runs.end_own_job(job, by, end).await;
+        if let Err(error @ UseCaseError::Invalid(_)) = &ended {
+            let message = format!("The answer is not taken: {}", error.in_words());
+            let outcome = Err(ServiceFault::Refused { message });
+            return self.runs.end_own_job(job, by, ServiceEnd { outcome, findings }).await;
         }
+        ended
     }
 
     async fn work(&self, tenant: TenantId, id: JobId, is_left_behind: bool) -> Outcome {

@@ -1,5 +1,5 @@
-//! What does the work of the service's own node kinds. Each kind is called with the rights of the person in whose name it
-//! is done, as they are at the moment of the call, and goes through the use cases that a request goes through: a deny on a
+//! Work of the service's own node kinds. Each kind is called with the rights of the person in whose name it is done, as
+//! they are at the moment of the call, and goes through the use cases that a request goes through: a deny on a
 //! database or a document holds in a workflow as it does over HTTP.
 
 mod arguments;

@@ -1,5 +1,5 @@
-//! In whose name the work of a node is done: with the present rights of who started the instance, else of who published
-//! the version that it follows.
+//! Rights of the work of a node: the present ones of who started the instance, else of who published the version that
+//! it follows.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What names vector databases and deployments of models: the nodes of published definitions.
+//! Uses of vector databases and deployments of models: the nodes of published definitions that name them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -102,7 +102,7 @@ struct DeleteSettings {
     names: Option<Texts>,
 }
 
-/// What became of an item.
+/// Outcome of an item that is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Added,

@@ -1,7 +1,7 @@
 //! Builds on their way: taken, cut, written, tried again; and those of a database that is indexed anew.
 
 use diesel::dsl::{exists, not};
-use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper, delete, insert_into, update};
+use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper, insert_into, update};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{BuildId, IngestionJobId, TenantId, Timestamp};
 use heddle_store::{AsConn, At, Db, Error, Id, StoreError, document, lock, on_conn, write_tx};
@@ -11,6 +11,7 @@ use heddle_vectors::records::{
 };
 
 use crate::counts::{self, Leftover};
+use crate::key::DatabaseKey;
 use crate::schema::{
     BuildRow, LiveRow, PassageRow, ServerRow, vector_builds, vector_databases, vector_files,
     vector_job_servers, vector_jobs, vector_live, vector_passages, vector_usage,
@@ -22,11 +23,13 @@ use crate::{ending, lock_name, stored};
 /// Tells that a server works on a job, and what it did more.
 async fn seen<C: AsConn>(
     conn: &mut C,
-    (row, node, now): (&BuildRow, &Id, Timestamp),
+    row: &BuildRow,
+    node: Id,
+    now: Timestamp,
     stage: Option<Stage>,
     passages: i64,
 ) -> Result<(), Error> {
-    let key = vector_job_servers::table.find((row.organization_id, row.job_id, *node));
+    let key = vector_job_servers::table.find((row.organization_id, row.job_id, node));
     let found: Option<ServerRow> =
         on_conn!(conn, |conn| key.select(ServerRow::as_select()).first(conn).await.optional()?);
     let Some(server) = found else { return Ok(()) };
@@ -98,12 +101,12 @@ pub(crate) async fn claim(
         lock::serialise(conn, &lock_name(tenant)).await?;
         let row = writing::found_build(conn, tenant.into(), build.into()).await?;
         let Some(mut row) = row.filter(|row| !row.state.0.is_over()) else { return Ok(None) };
-        let of = (row.organization_id, row.database_id);
+        let of = DatabaseKey::of(row.organization_id, row.database_id);
         let Some(mut file) = writing::file(conn, of, row.file_id).await? else { return Ok(None) };
         let database = writing::database(conn, of).await?;
         taken_by(conn, &row, node, now).await?;
         if row.state.0 == BuildState::Queued {
-            update(vector_jobs::table.find((of.0, row.job_id)))
+            update(vector_jobs::table.find((of.tenant, row.job_id)))
                 .set((
                     vector_jobs::queued.eq(vector_jobs::queued - 1_i64),
                     vector_jobs::running.eq(vector_jobs::running + 1_i64),
@@ -111,15 +114,17 @@ pub(crate) async fn claim(
                 ))
                 .execute(conn)
                 .await?;
-            update(vector_jobs::table.find((of.0, row.job_id)).filter(vector_jobs::started_at.is_null()))
-                .set(vector_jobs::started_at.eq(Some(At(now))))
-                .execute(conn)
-                .await?;
+            update(
+                vector_jobs::table.find((of.tenant, row.job_id)).filter(vector_jobs::started_at.is_null()),
+            )
+            .set(vector_jobs::started_at.eq(Some(At(now))))
+            .execute(conn)
+            .await?;
         }
         row.state = BuildWord(BuildState::Running);
         row.node = Some(node.id.into());
         row.started_at = row.started_at.or(Some(At(now)));
-        update(vector_builds::table.find((of.0, row.id)))
+        update(vector_builds::table.find((of.tenant, row.id)))
             .set((
                 vector_builds::state.eq(row.state),
                 vector_builds::node.eq(row.node),
@@ -127,12 +132,12 @@ pub(crate) async fn claim(
             ))
             .execute(conn)
             .await?;
-        update(vector_jobs::table.find((of.0, row.job_id)))
+        update(vector_jobs::table.find((of.tenant, row.job_id)))
             .set(vector_jobs::heartbeat_at.eq(Some(At(now))))
             .execute(conn)
             .await?;
         if file.build_id == row.id && file.state.0 == FileState::Queued {
-            set_file(conn, &file, (FileState::Running, Stage::Fetching), None).await?;
+            set_file(conn, &file, FileState::Running, Stage::Fetching, None).await?;
             file.state.0 = FileState::Running;
             file.stage.0 = Stage::Fetching;
         }
@@ -150,21 +155,21 @@ pub(crate) async fn reached(
 ) -> Result<(), StoreError> {
     write_tx!(db, |conn| {
         let row = open_build(conn, build).await?;
-        let of = (row.organization_id, row.database_id);
-        update(vector_builds::table.find((of.0, row.id)))
+        let of = DatabaseKey::of(row.organization_id, row.database_id);
+        update(vector_builds::table.find((of.tenant, row.id)))
             .set(vector_builds::stage.eq(StageWord(stage)))
             .execute(conn)
             .await?;
-        update(vector_jobs::table.find((of.0, row.job_id)))
+        update(vector_jobs::table.find((of.tenant, row.job_id)))
             .set((vector_jobs::stage.eq(StageWord(stage)), vector_jobs::heartbeat_at.eq(Some(At(now)))))
             .execute(conn)
             .await?;
-        let current = vector_files::table.find((of.0, of.1, row.file_id));
+        let current = vector_files::table.find((of.tenant, of.database, row.file_id));
         update(current.filter(vector_files::build_id.eq(row.id)))
             .set(vector_files::stage.eq(StageWord(stage)))
             .execute(conn)
             .await?;
-        seen(conn, (&row, &node.into(), now), Some(stage), 0).await
+        seen(conn, &row, node.into(), now, Some(stage), 0).await
     })
 }
 
@@ -173,7 +178,7 @@ pub(crate) async fn cut(db: &Db, build: &Build, cut: &Cut, now: Timestamp) -> Re
     write_tx!(db, |conn| {
         lock::serialise(conn, &lock_name(build.tenant)).await?;
         let mut row = open_build(conn, build).await?;
-        let of = (row.organization_id, row.database_id);
+        let of = DatabaseKey::of(row.organization_id, row.database_id);
         if row.cut.as_deref() == Some(cut.digest.as_str()) && row.total == Some(total) {
             return Build::try_from(row);
         }
@@ -183,13 +188,16 @@ pub(crate) async fn cut(db: &Db, build: &Build, cut: &Cut, now: Timestamp) -> Re
         if let Some(written) = row.written() {
             counts::leave(conn, of, Leftover::Passages(written)).await?;
         }
-        let first: i64 =
-            vector_databases::table.find(of).select(vector_databases::next_passage).first(conn).await?;
-        update(vector_databases::table.find(of))
+        let first: i64 = vector_databases::table
+            .find(of.pair())
+            .select(vector_databases::next_passage)
+            .first(conn)
+            .await?;
+        update(vector_databases::table.find(of.pair()))
             .set(vector_databases::next_passage.eq(first + total))
             .execute(conn)
             .await?;
-        update(vector_jobs::table.find((of.0, row.job_id)))
+        update(vector_jobs::table.find((of.tenant, row.job_id)))
             .set((
                 vector_jobs::passages_total
                     .eq(vector_jobs::passages_total + (total - row.total.unwrap_or_default())),
@@ -204,7 +212,7 @@ pub(crate) async fn cut(db: &Db, build: &Build, cut: &Cut, now: Timestamp) -> Re
         row.done = 0;
         row.bytes = 0;
         row.cut = Some(cut.digest.clone());
-        update(vector_builds::table.find((of.0, row.id)))
+        update(vector_builds::table.find((of.tenant, row.id)))
             .set((
                 vector_builds::first_passage.eq(row.first_passage),
                 vector_builds::total.eq(row.total),
@@ -248,7 +256,7 @@ async fn told<C: AsConn>(conn: &mut C, row: &BuildRow, cut: &Cut) -> Result<(), 
 async fn within_quota<C: AsConn>(conn: &mut C, row: &BuildRow, total: i64, most: u64) -> Result<(), Error> {
     let all = vector_usage::table.find(row.organization_id).select(vector_usage::passages);
     let used: Option<i64> = on_conn!(conn, |conn| all.first(conn).await.optional()?);
-    let of = (row.organization_id, row.database_id);
+    let of = DatabaseKey::of(row.organization_id, row.database_id);
     let before = writing::file(conn, of, row.file_id).await?.map_or(0, |file| file.passages);
     let used = used.unwrap_or_default();
     if stored(most) < used - before + total {
@@ -270,7 +278,7 @@ pub(crate) async fn write_passages(
     write_tx!(db, |conn| {
         lock::serialise(conn, &lock_name(build.tenant)).await?;
         let row = open_build(conn, build).await?;
-        let of = (row.organization_id, row.database_id);
+        let of = DatabaseKey::of(row.organization_id, row.database_id);
         let next = row.passages().map(|range| range.first + row.done.unsigned_abs());
         let is_room = row.total.is_some_and(|total| row.done + count <= total);
         if next != Some(first.id.0) || !is_room {
@@ -278,27 +286,27 @@ pub(crate) async fn write_passages(
         }
         let mut bytes = 0;
         for passage in passages {
-            let one = PassageRow::of(of.0, of.1, passage)?;
+            let one = PassageRow::of(of.tenant, of.database, passage)?;
             bytes += one.size();
             insert_into(vector_passages::table).values(&one).execute(conn).await?;
         }
-        update(vector_builds::table.find((of.0, row.id)))
+        update(vector_builds::table.find((of.tenant, row.id)))
             .set((vector_builds::done.eq(row.done + count), vector_builds::bytes.eq(row.bytes + bytes)))
             .execute(conn)
             .await?;
-        update(vector_jobs::table.find((of.0, row.job_id)))
+        update(vector_jobs::table.find((of.tenant, row.job_id)))
             .set((
                 vector_jobs::passages_done.eq(vector_jobs::passages_done + count),
                 vector_jobs::heartbeat_at.eq(Some(At(now))),
             ))
             .execute(conn)
             .await?;
-        let current = vector_files::table.find((of.0, of.1, row.file_id));
+        let current = vector_files::table.find((of.tenant, of.database, row.file_id));
         update(current.filter(vector_files::build_id.eq(row.id)))
             .set(vector_files::passages_done.eq(row.done + count))
             .execute(conn)
             .await?;
-        seen(conn, (&row, &node.into(), now), None, count).await
+        seen(conn, &row, node.into(), now, None, count).await
     })
 }
 
@@ -311,12 +319,12 @@ pub(crate) async fn failed_try(
     let told = Some(document::encode(error).map_err(StoreError::from)?);
     write_tx!(db, |conn| {
         let row = open_build(conn, build).await?;
-        let of = (row.organization_id, row.database_id);
-        update(vector_builds::table.find((of.0, row.id)))
+        let of = DatabaseKey::of(row.organization_id, row.database_id);
+        update(vector_builds::table.find((of.tenant, row.id)))
             .set((vector_builds::attempts.eq(row.attempts + 1), vector_builds::error.eq(&told)))
             .execute(conn)
             .await?;
-        update(vector_jobs::table.find((of.0, row.job_id)))
+        update(vector_jobs::table.find((of.tenant, row.job_id)))
             .set((
                 vector_jobs::attempts.eq(vector_jobs::attempts + 1_i64),
                 vector_jobs::error.eq(&told),
@@ -324,7 +332,7 @@ pub(crate) async fn failed_try(
             ))
             .execute(conn)
             .await?;
-        let current = vector_files::table.find((of.0, of.1, row.file_id));
+        let current = vector_files::table.find((of.tenant, of.database, row.file_id));
         update(current.filter(vector_files::build_id.eq(row.id)))
             .set(vector_files::error.eq(&told))
             .execute(conn)
@@ -343,7 +351,7 @@ pub(crate) async fn spread(
     write_tx!(db, |conn| {
         lock::serialise(conn, &lock_name(tenant)).await?;
         let row = writing::job(conn, tenant.into(), job.into()).await?;
-        let of = (row.organization_id, row.database_id);
+        let of = DatabaseKey::of(row.organization_id, row.database_id);
         let database = writing::database(conn, of).await?;
         let next: Option<NextGeneration> =
             database.next_recipe.as_deref().map(document::decode).transpose()?;
@@ -351,12 +359,12 @@ pub(crate) async fn spread(
             return Err(StoreError::NotFound.into());
         };
         let made = vector_builds::table
-            .filter(vector_builds::organization_id.eq(of.0))
+            .filter(vector_builds::organization_id.eq(of.tenant))
             .filter(vector_builds::job_id.eq(row.id))
             .filter(vector_builds::file_id.eq(vector_live::file_id));
         let files: Vec<LiveRow> = vector_live::table
-            .filter(vector_live::organization_id.eq(of.0))
-            .filter(vector_live::database_id.eq(of.1))
+            .filter(vector_live::organization_id.eq(of.tenant))
+            .filter(vector_live::database_id.eq(of.database))
             .filter(vector_live::generation.eq(database.generation))
             .filter(not(exists(made)))
             .order(vector_live::file_id)
@@ -369,9 +377,9 @@ pub(crate) async fn spread(
             .iter()
             .zip(builds)
             .map(|(file, id)| BuildRow {
-                organization_id: of.0,
+                organization_id: of.tenant,
                 id: (*id).into(),
-                database_id: of.1,
+                database_id: of.database,
                 database_name: row.database_name.clone(),
                 file_id: file.file_id,
                 job_id: row.id,
@@ -393,7 +401,7 @@ pub(crate) async fn spread(
             .collect();
         writing::add_builds(conn, tenant, &rows, now).await?;
         let is_last = files.len() < builds.len();
-        update(vector_jobs::table.find((of.0, row.id)))
+        update(vector_jobs::table.find((of.tenant, row.id)))
             .set((
                 vector_jobs::total.eq(vector_jobs::total + count),
                 vector_jobs::queued.eq(vector_jobs::queued + count),
@@ -406,36 +414,4 @@ pub(crate) async fn spread(
         }
         Ok(!is_last)
     })
-}
-
-/// Removes a server's mark of what it works on, and counts how a build ended there.
-pub(crate) async fn left_by<C: AsConn>(
-    conn: &mut C,
-    row: &BuildRow,
-    node: Id,
-    is_ready: bool,
-    now: Timestamp,
-) -> Result<(), Error> {
-    let (ready, failed) = (i64::from(is_ready), i64::from(!is_ready));
-    on_conn!(conn, |conn| {
-        update(vector_job_servers::table.find((row.organization_id, row.job_id, node)))
-            .set((
-                vector_job_servers::completed.eq(vector_job_servers::completed + ready),
-                vector_job_servers::failed.eq(vector_job_servers::failed + failed),
-                vector_job_servers::heartbeat_at.eq(At(now)),
-                vector_job_servers::current_file.eq(None::<Id>),
-            ))
-            .execute(conn)
-            .await?;
-    });
-    Ok(())
-}
-
-/// Removes the rows of a live file of a generation.
-pub(crate) async fn unlive<C: AsConn>(conn: &mut C, row: &LiveRow) -> Result<(), Error> {
-    let key = (row.organization_id, row.database_id, row.generation, row.file_id);
-    on_conn!(conn, |conn| {
-        delete(vector_live::table.find(key)).execute(conn).await?;
-    });
-    Ok(())
 }

@@ -5,12 +5,13 @@ use diesel_async::RunQueryDsl;
 use heddle_store::{AsConn, Error, Id, on_conn};
 use heddle_vectors::records::{FileState, PassageRange};
 
+use crate::key::DatabaseKey;
 use crate::schema::{
     ChangeRow, PurgeRow, UsageRow, vector_changes, vector_databases, vector_purges, vector_usage,
 };
 use crate::stored;
 
-/// What an organisation has more, or less.
+/// Change of what an organisation has: more where positive, less where negative.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Used {
     pub(crate) databases: i64,
@@ -43,7 +44,7 @@ pub(crate) async fn used<C: AsConn>(conn: &mut C, tenant: Id, more: Used) -> Res
 /// Counts a file of a database that changed its state; none is before it was there, or after it went.
 pub(crate) async fn moved<C: AsConn>(
     conn: &mut C,
-    (tenant, database): (Id, Id),
+    of: DatabaseKey,
     from: Option<FileState>,
     to: Option<FileState>,
 ) -> Result<(), Error> {
@@ -55,7 +56,7 @@ pub(crate) async fn moved<C: AsConn>(
         return Ok(());
     }
     on_conn!(conn, |conn| {
-        update(vector_databases::table.find((tenant, database)))
+        update(vector_databases::table.find(of.pair()))
             .set((
                 vector_databases::ready_files.eq(vector_databases::ready_files + ready),
                 vector_databases::failed_files.eq(vector_databases::failed_files + failed),
@@ -70,7 +71,7 @@ pub(crate) async fn moved<C: AsConn>(
 /// Writes a commit that changes what can be found in a generation, with the next number.
 pub(crate) async fn changed<C: AsConn>(
     conn: &mut C,
-    (tenant, database): (Id, Id),
+    of: DatabaseKey,
     generation: i64,
     removed: Option<PassageRange>,
     added: Option<PassageRange>,
@@ -78,11 +79,11 @@ pub(crate) async fn changed<C: AsConn>(
     let first = |range: Option<PassageRange>| range.map(|range| stored(range.first));
     let end = |range: Option<PassageRange>| range.map(|range| stored(range.end));
     on_conn!(conn, |conn| {
-        let key = vector_databases::table.find((tenant, database));
+        let key = vector_databases::table.find(of.pair());
         let before: i64 = key.select(vector_databases::sequence).first(conn).await?;
         let row = ChangeRow {
-            organization_id: tenant,
-            database_id: database,
+            organization_id: of.tenant,
+            database_id: of.database,
             sequence: before + 1,
             generation,
             removed_first: first(removed),
@@ -105,15 +106,11 @@ pub(crate) enum Leftover {
 }
 
 /// Leaves a part of a database to the background.
-pub(crate) async fn leave<C: AsConn>(
-    conn: &mut C,
-    (tenant, database): (Id, Id),
-    leftover: Leftover,
-) -> Result<(), Error> {
+pub(crate) async fn leave<C: AsConn>(conn: &mut C, of: DatabaseKey, leftover: Leftover) -> Result<(), Error> {
     let mut row = PurgeRow {
-        organization_id: tenant,
+        organization_id: of.tenant,
         id: Id(random_id()),
-        database_id: database,
+        database_id: of.database,
         first_passage: None,
         end_passage: None,
         blob: None,

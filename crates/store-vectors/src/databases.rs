@@ -18,11 +18,12 @@ use heddle_vectors::ports::{DatabaseFilter, DatabaseUpdate, Deleted, Quotas, Sor
 use heddle_vectors::records::{BuildState, DatabaseState, JobState, Stage, VectorDatabase};
 
 use crate::counts::{Leftover, Used, leave, used};
+use crate::key::DatabaseKey;
 use crate::schema::{
     DatabaseChange, DatabaseRow, JobRow, UsageRow, vector_builds, vector_databases, vector_jobs, vector_usage,
 };
 use crate::words::{BuildWord, JobWord, StageWord, StateWord};
-use crate::writing::{self, Of};
+use crate::writing;
 use crate::{id_of_name, lock_name, stored, tomb};
 
 /// The states of what is left to do.
@@ -171,19 +172,21 @@ pub(crate) async fn change(
     unit: &Journal,
 ) -> Result<(), StoreError> {
     let DatabaseUpdate { database, reindex } = write;
-    let of = (Id::from(database.tenant), Id::from(database.id));
+    let of = DatabaseKey::of(database.tenant, database.id);
     write_tx!(db, |conn| {
         lock::serialise(conn, &lock_name(database.tenant)).await?;
         let row = DatabaseRow::try_from(database)?;
-        let present = vector_databases::table.find(of).filter(vector_databases::revision.eq(expected.0));
+        let present =
+            vector_databases::table.find(of.pair()).filter(vector_databases::revision.eq(expected.0));
         let met = update(present).set(DatabaseChange::from(&row).set()).execute(conn).await?;
         if met == 0 {
-            let there: i64 = vector_databases::table.find(of).count().get_result(conn).await?;
+            let there: i64 = vector_databases::table.find(of.pair()).count().get_result(conn).await?;
             return Err(revision::unmet(there > 0).into());
         }
         if let Some((next, job)) = reindex {
             let recipe = document::encode(next)?;
-            let free = vector_databases::table.find(of).filter(vector_databases::next_generation.is_null());
+            let free =
+                vector_databases::table.find(of.pair()).filter(vector_databases::next_generation.is_null());
             let met = update(free)
                 .set((
                     vector_databases::state.eq(StateWord(DatabaseState::Building)),
@@ -222,9 +225,9 @@ pub(crate) async fn remove(
         if let Some(expected) = expected {
             revision::check(row.revision, expected)?;
         }
-        let of = (row.organization_id, row.id);
+        let of = DatabaseKey::of(row.organization_id, row.id);
         let waiting = cancel_all(conn, of, at.into()).await?;
-        delete(vector_databases::table.find(of)).execute(conn).await?;
+        delete(vector_databases::table.find(of.pair())).execute(conn).await?;
         let less = Used {
             databases: -1,
             files: -row.files,
@@ -232,7 +235,7 @@ pub(crate) async fn remove(
             bytes: -row.raw_bytes,
             waiting: -waiting,
         };
-        used(conn, of.0, less).await?;
+        used(conn, of.tenant, less).await?;
         for generation in std::iter::once(row.generation).chain(row.next_generation) {
             leave(conn, of, Leftover::Generation(generation)).await?;
         }
@@ -244,13 +247,13 @@ pub(crate) async fn remove(
 }
 
 /// Cancels all that is open of a database that goes; gives the number of its builds.
-async fn cancel_all<C: AsConn>(conn: &mut C, of: Of, at: heddle_store::At) -> Result<i64, Error> {
+async fn cancel_all<C: AsConn>(conn: &mut C, of: DatabaseKey, at: heddle_store::At) -> Result<i64, Error> {
     let builds = vector_builds::table
-        .filter(vector_builds::organization_id.eq(of.0))
-        .filter(vector_builds::database_id.eq(of.1))
+        .filter(vector_builds::organization_id.eq(of.tenant))
+        .filter(vector_builds::database_id.eq(of.database))
         .filter(vector_builds::state.eq_any(OPEN_BUILDS));
     let jobs = vector_jobs::table
-        .filter(vector_jobs::organization_id.eq(of.0).and(vector_jobs::database_id.eq(of.1)))
+        .filter(vector_jobs::organization_id.eq(of.tenant).and(vector_jobs::database_id.eq(of.database)))
         .filter(vector_jobs::state.eq_any(OPEN_JOBS));
     let count = on_conn!(conn, |conn| {
         update(jobs)

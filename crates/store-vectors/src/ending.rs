@@ -11,14 +11,15 @@ use heddle_vectors::records::{
     Stage,
 };
 
-use crate::builds::{left_by, unlive};
 use crate::counts::{self, Leftover, Used};
+use crate::key::DatabaseKey;
 use crate::lock_name;
 use crate::schema::{
-    BuildRow, DatabaseRow, LiveRow, vector_builds, vector_databases, vector_files, vector_jobs, vector_live,
+    BuildRow, DatabaseRow, LiveRow, vector_builds, vector_databases, vector_files, vector_job_servers,
+    vector_jobs, vector_live,
 };
 use crate::words::{BuildWord, JobWord, StageWord, StateWord};
-use crate::writing::{self, Of, close_build, open_build, set_file};
+use crate::writing::{self, close_build, open_build, set_file, unlive};
 
 pub(crate) async fn end(
     db: &Db,
@@ -30,7 +31,7 @@ pub(crate) async fn end(
     write_tx!(db, |conn| {
         lock::serialise(conn, &lock_name(build.tenant)).await?;
         let row = open_build(conn, build).await?;
-        let of = (row.organization_id, row.database_id);
+        let of = DatabaseKey::of(row.organization_id, row.database_id);
         let database = writing::database(conn, of).await?;
         match end {
             BuildEnd::Ready => ready(conn, &row, &database, now).await?,
@@ -41,6 +42,29 @@ pub(crate) async fn end(
     })
 }
 
+/// Removes a server's mark of what it works on, and counts how a build ended there.
+async fn left_by<C: AsConn>(
+    conn: &mut C,
+    row: &BuildRow,
+    node: Id,
+    is_ready: bool,
+    now: Timestamp,
+) -> Result<(), Error> {
+    let (ready, failed) = (i64::from(is_ready), i64::from(!is_ready));
+    on_conn!(conn, |conn| {
+        update(vector_job_servers::table.find((row.organization_id, row.job_id, node)))
+            .set((
+                vector_job_servers::completed.eq(vector_job_servers::completed + ready),
+                vector_job_servers::failed.eq(vector_job_servers::failed + failed),
+                vector_job_servers::heartbeat_at.eq(At(now)),
+                vector_job_servers::current_file.eq(None::<Id>),
+            ))
+            .execute(conn)
+            .await?;
+    });
+    Ok(())
+}
+
 /// Makes the passages of a build findable, in place of those of the build before.
 async fn ready<C: AsConn>(
     conn: &mut C,
@@ -48,7 +72,7 @@ async fn ready<C: AsConn>(
     database: &DatabaseRow,
     now: Timestamp,
 ) -> Result<(), Error> {
-    let of = (row.organization_id, row.database_id);
+    let of = DatabaseKey::of(row.organization_id, row.database_id);
     let Some(range) = row.passages().filter(|range| range.len() == row.done.unsigned_abs()) else {
         return Err(StoreError::Stale.into());
     };
@@ -57,8 +81,8 @@ async fn ready<C: AsConn>(
     };
     let before = replaced(conn, row).await?;
     let live = LiveRow {
-        organization_id: of.0,
-        database_id: of.1,
+        organization_id: of.tenant,
+        database_id: of.database,
         generation: row.generation,
         file_id: row.file_id,
         build_id: row.id,
@@ -73,22 +97,22 @@ async fn ready<C: AsConn>(
     let removed = before.as_ref().filter(|live| live.enabled).map(of_live);
     let added = file.enabled.then_some(range);
     counts::changed(conn, of, row.generation, removed, added).await?;
-    close_build(conn, row, (BuildState::Ready, Stage::Ready), None, now).await?;
+    close_build(conn, row, BuildState::Ready, Stage::Ready, None, now).await?;
     job_moved(conn, row, BuildState::Ready, None).await?;
     if row.generation == database.generation {
-        let more = (row.done - before.as_ref().map_or(0, |live| live.end_passage - live.first_passage), {
-            row.bytes - before.as_ref().map_or(0, |live| live.bytes)
-        });
+        let (passages, bytes) =
+            before.as_ref().map_or((0, 0), |live| (live.end_passage - live.first_passage, live.bytes));
+        let more = Findable { passages: row.done - passages, bytes: row.bytes - bytes };
         serves(conn, of, more, now).await?;
         on_conn!(conn, |conn| {
-            update(vector_files::table.find((of.0, of.1, row.file_id)))
+            update(vector_files::table.find((of.tenant, of.database, row.file_id)))
                 .set((vector_files::passages.eq(row.done), vector_files::indexed_at.eq(Some(At(now)))))
                 .execute(conn)
                 .await?;
         });
     }
     if file.build_id == row.id {
-        set_file(conn, &file, (FileState::Ready, Stage::Ready), None).await?;
+        set_file(conn, &file, FileState::Ready, Stage::Ready, None).await?;
     }
     Ok(())
 }
@@ -100,26 +124,35 @@ pub(crate) fn of_live(row: &LiveRow) -> PassageRange {
 
 /// Takes what can be found of a file in a build's generation, and leaves its rows to the background.
 async fn replaced<C: AsConn>(conn: &mut C, row: &BuildRow) -> Result<Option<LiveRow>, Error> {
-    let key = (row.organization_id, row.database_id, row.generation, row.file_id);
-    let found = vector_live::table.find(key);
+    let of = DatabaseKey::of(row.organization_id, row.database_id);
+    let found = vector_live::table.find((of.tenant, of.database, row.generation, row.file_id));
     let found: Option<LiveRow> =
         on_conn!(conn, |conn| found.select(LiveRow::as_select()).first(conn).await.optional()?);
     if let Some(live) = &found {
         unlive(conn, live).await?;
-        counts::leave(conn, (key.0, key.1), Leftover::Passages(of_live(live))).await?;
+        counts::leave(conn, of, Leftover::Passages(of_live(live))).await?;
     }
     Ok(found)
+}
+
+/// Change of what can be found in a database: more where positive, less where negative.
+#[derive(Debug, Clone, Copy)]
+struct Findable {
+    passages: i64,
+    /// Bytes of texts and vectors of the passages.
+    bytes: i64,
 }
 
 /// Counts passages and bytes of a database's generation that serves.
 async fn serves<C: AsConn>(
     conn: &mut C,
-    of: Of,
-    (passages, bytes): (i64, i64),
+    of: DatabaseKey,
+    more: Findable,
     now: Timestamp,
 ) -> Result<(), Error> {
+    let Findable { passages, bytes } = more;
     on_conn!(conn, |conn| {
-        update(vector_databases::table.find(of))
+        update(vector_databases::table.find(of.pair()))
             .set((
                 vector_databases::passages.eq(vector_databases::passages + passages),
                 vector_databases::index_bytes.eq(vector_databases::index_bytes + bytes),
@@ -128,7 +161,7 @@ async fn serves<C: AsConn>(
             .execute(conn)
             .await?;
     });
-    counts::used(conn, of.0, Used { passages, ..Used::default() }).await
+    counts::used(conn, of.tenant, Used { passages, ..Used::default() }).await
 }
 
 async fn failed<C: AsConn>(
@@ -137,12 +170,12 @@ async fn failed<C: AsConn>(
     error: &FileError,
     now: Timestamp,
 ) -> Result<(), Error> {
-    let of = (row.organization_id, row.database_id);
-    close_build(conn, row, (BuildState::Failed, Stage::Failed), Some(error), now).await?;
+    let of = DatabaseKey::of(row.organization_id, row.database_id);
+    close_build(conn, row, BuildState::Failed, Stage::Failed, Some(error), now).await?;
     job_moved(conn, row, BuildState::Failed, Some(error)).await?;
     match writing::file(conn, of, row.file_id).await? {
         Some(file) if file.build_id == row.id => {
-            set_file(conn, &file, (FileState::Failed, Stage::Failed), Some(error)).await
+            set_file(conn, &file, FileState::Failed, Stage::Failed, Some(error)).await
         }
         Some(_) | None => Ok(()),
     }
@@ -180,11 +213,11 @@ pub(crate) async fn job_moved<C: AsConn>(
 /// Ends a job of which nothing is left to do, and the generation that is built with it.
 pub(crate) async fn settle_job<C: AsConn>(
     conn: &mut C,
-    of: Of,
+    of: DatabaseKey,
     job: Id,
     now: Timestamp,
 ) -> Result<(), Error> {
-    let row = writing::job(conn, of.0, job).await?;
+    let row = writing::job(conn, of.tenant, job).await?;
     if row.spread && row.queued == 0 && row.running == 0 && !row.state.0.is_over() {
         let (state, stage) = match (row.ready, row.failed, row.cancelled) {
             (_, 0, 0) => (JobState::Completed, Stage::Ready),
@@ -193,7 +226,7 @@ pub(crate) async fn settle_job<C: AsConn>(
             (_, _, _) => (JobState::CompletedWithErrors, Stage::Ready),
         };
         on_conn!(conn, |conn| {
-            update(vector_jobs::table.find((of.0, job)))
+            update(vector_jobs::table.find((of.tenant, job)))
                 .set((
                     vector_jobs::state.eq(JobWord(state)),
                     vector_jobs::stage.eq(StageWord(stage)),
@@ -207,14 +240,14 @@ pub(crate) async fn settle_job<C: AsConn>(
 }
 
 /// Lets the generation that is built serve once it is complete, or gives it up when its job did not succeed.
-pub(crate) async fn change_generation<C: AsConn>(conn: &mut C, of: Of) -> Result<(), Error> {
-    let found = vector_databases::table.find(of);
+pub(crate) async fn change_generation<C: AsConn>(conn: &mut C, of: DatabaseKey) -> Result<(), Error> {
+    let found = vector_databases::table.find(of.pair());
     let found: Option<DatabaseRow> =
         on_conn!(conn, |conn| found.select(DatabaseRow::as_select()).first(conn).await.optional()?);
     let Some(database) = found else { return Ok(()) };
     let next: Option<NextGeneration> = database.next_recipe.as_deref().map(document::decode).transpose()?;
     let Some(next) = next else { return Ok(()) };
-    let job = writing::job(conn, of.0, next.job.into()).await?;
+    let job = writing::job(conn, of.tenant, next.job.into()).await?;
     if job.kind.0 != JobKind::Reindex || !job.state.0.is_over() || is_open(conn, of, next.generation).await? {
         return Ok(());
     }
@@ -230,7 +263,7 @@ pub(crate) async fn change_generation<C: AsConn>(conn: &mut C, of: Of) -> Result
     let (_, passages, bytes) = live;
     let recipe = document::encode(&next.recipe)?;
     on_conn!(conn, |conn| {
-        update(vector_databases::table.find(of))
+        update(vector_databases::table.find(of.pair()))
             .set((
                 vector_databases::state.eq(StateWord(DatabaseState::Ready)),
                 vector_databases::generation.eq(next.generation),
@@ -244,16 +277,20 @@ pub(crate) async fn change_generation<C: AsConn>(conn: &mut C, of: Of) -> Result
             .await?;
     });
     let more = Used { passages: passages - database.passages, ..Used::default() };
-    counts::used(conn, of.0, more).await?;
+    counts::used(conn, of.tenant, more).await?;
     counts::changed(conn, of, next.generation, None, None).await?;
     point_files(conn, of, next.generation).await?;
     counts::leave(conn, of, Leftover::Generation(database.generation)).await
 }
 
 /// Gives up the generation that is built.
-pub(crate) async fn give_up<C: AsConn>(conn: &mut C, of: Of, state: DatabaseState) -> Result<(), Error> {
+pub(crate) async fn give_up<C: AsConn>(
+    conn: &mut C,
+    of: DatabaseKey,
+    state: DatabaseState,
+) -> Result<(), Error> {
     on_conn!(conn, |conn| {
-        update(vector_databases::table.find(of))
+        update(vector_databases::table.find(of.pair()))
             .set((
                 vector_databases::state.eq(StateWord(state)),
                 vector_databases::next_recipe.eq(None::<Vec<u8>>),
@@ -266,11 +303,11 @@ pub(crate) async fn give_up<C: AsConn>(conn: &mut C, of: Of, state: DatabaseStat
 }
 
 /// Whether builds of a generation are open.
-async fn is_open<C: AsConn>(conn: &mut C, of: Of, generation: i64) -> Result<bool, Error> {
+async fn is_open<C: AsConn>(conn: &mut C, of: DatabaseKey, generation: i64) -> Result<bool, Error> {
     for state in [BuildState::Queued, BuildState::Running] {
         let open = vector_builds::table
-            .filter(vector_builds::organization_id.eq(of.0))
-            .filter(vector_builds::database_id.eq(of.1))
+            .filter(vector_builds::organization_id.eq(of.tenant))
+            .filter(vector_builds::database_id.eq(of.database))
             .filter(vector_builds::state.eq(BuildWord(state)))
             .filter(vector_builds::generation.eq(generation))
             .limit(1)
@@ -283,20 +320,24 @@ async fn is_open<C: AsConn>(conn: &mut C, of: Of, generation: i64) -> Result<boo
     Ok(false)
 }
 
-async fn count_live<C: AsConn>(conn: &mut C, of: Of, generation: i64) -> Result<i64, Error> {
+async fn count_live<C: AsConn>(conn: &mut C, of: DatabaseKey, generation: i64) -> Result<i64, Error> {
     let all = vector_live::table
-        .filter(vector_live::organization_id.eq(of.0))
-        .filter(vector_live::database_id.eq(of.1))
+        .filter(vector_live::organization_id.eq(of.tenant))
+        .filter(vector_live::database_id.eq(of.database))
         .filter(vector_live::generation.eq(generation))
         .count();
     Ok(on_conn!(conn, |conn| all.get_result(conn).await?))
 }
 
 /// Files, passages and bytes that can be found in a generation.
-async fn in_generation<C: AsConn>(conn: &mut C, of: Of, generation: i64) -> Result<(i64, i64, i64), Error> {
+async fn in_generation<C: AsConn>(
+    conn: &mut C,
+    of: DatabaseKey,
+    generation: i64,
+) -> Result<(i64, i64, i64), Error> {
     let all = vector_live::table
-        .filter(vector_live::organization_id.eq(of.0))
-        .filter(vector_live::database_id.eq(of.1))
+        .filter(vector_live::organization_id.eq(of.tenant))
+        .filter(vector_live::database_id.eq(of.database))
         .filter(vector_live::generation.eq(generation))
         .select((vector_live::first_passage, vector_live::end_passage, vector_live::bytes));
     let rows: Vec<(i64, i64, i64)> = on_conn!(conn, |conn| all.load(conn).await?);
@@ -305,7 +346,7 @@ async fn in_generation<C: AsConn>(conn: &mut C, of: Of, generation: i64) -> Resu
 }
 
 /// Points the files of a database to what can be found of them in a generation.
-async fn point_files<C: AsConn>(conn: &mut C, of: Of, generation: i64) -> Result<(), Error> {
+async fn point_files<C: AsConn>(conn: &mut C, of: DatabaseKey, generation: i64) -> Result<(), Error> {
     let text = |organization: &str, database: &str, generation: &str| {
         format!(
             "UPDATE vector_files SET \
@@ -327,8 +368,8 @@ async fn point_files<C: AsConn>(conn: &mut C, of: Of, generation: i64) -> Result
         Conn::Sqlite(conn) => {
             let query = diesel::sql_query(text("?1", "?2", "?3"));
             query
-                .bind::<DbUuid, _>(of.0)
-                .bind::<DbUuid, _>(of.1)
+                .bind::<DbUuid, _>(of.tenant)
+                .bind::<DbUuid, _>(of.database)
                 .bind::<BigInt, _>(generation)
                 .execute(conn)
                 .await?;
@@ -336,8 +377,8 @@ async fn point_files<C: AsConn>(conn: &mut C, of: Of, generation: i64) -> Result
         Conn::Postgres(conn) => {
             let query = diesel::sql_query(text("$1", "$2", "$3"));
             query
-                .bind::<DbUuid, _>(of.0)
-                .bind::<DbUuid, _>(of.1)
+                .bind::<DbUuid, _>(of.tenant)
+                .bind::<DbUuid, _>(of.database)
                 .bind::<BigInt, _>(generation)
                 .execute(conn)
                 .await?;

@@ -19,17 +19,17 @@ use heddle_vectors::ports::{
 };
 use heddle_vectors::records::{BuildState, File, FileState, Stage, VectorDatabase};
 
-use crate::builds::unlive;
 use crate::counts::{Leftover, Used, changed, leave, moved, used};
 use crate::databases::{OPEN_BUILDS, named};
 use crate::ending::{job_moved, of_live, settle_job};
+use crate::key::DatabaseKey;
 use crate::schema::{
     BuildRow, FileChange, FileRow, JobRow, LiveRow, vector_builds, vector_databases, vector_fields,
     vector_files, vector_jobs, vector_live,
 };
 use crate::values::{Span, span_of};
 use crate::words::{FileWord, StageWord};
-use crate::writing::{self, Of, add_builds, close_build, drop_blob, keep_blob, set_fields};
+use crate::writing::{self, add_builds, close_build, drop_blob, keep_blob, set_fields, unlive};
 use crate::{lock_name, stored, tomb};
 
 impl Names<resource::Document> for vector_files::id {}
@@ -48,11 +48,13 @@ pub(crate) async fn list(
     if access.is_empty() || is_denied(access, &database.name) {
         return Ok(page::empty());
     }
-    let of = (Id::from(database.tenant), Id::from(database.id));
+    let of = DatabaseKey::of(database.tenant, database.id);
     let containing = containing(db, of, filter).await?;
     let items = read!(db, |conn| {
         let mut query = vector_files::table
-            .filter(vector_files::organization_id.eq(of.0).and(vector_files::database_id.eq(of.1)))
+            .filter(
+                vector_files::organization_id.eq(of.tenant).and(vector_files::database_id.eq(of.database)),
+            )
             .limit(page::surplus(page))
             .select(FileRow::as_select())
             .into_boxed();
@@ -67,8 +69,8 @@ pub(crate) async fn list(
         }
         for condition in filter.metadata.iter().filter(|one| !matches!(one.test, FieldTest::Contains(_))) {
             let files = vector_fields::table
-                .filter(vector_fields::organization_id.eq(of.0))
-                .filter(vector_fields::database_id.eq(of.1))
+                .filter(vector_fields::organization_id.eq(of.tenant))
+                .filter(vector_fields::database_id.eq(of.database))
                 .filter(vector_fields::field.eq(condition.field.clone()))
                 .select(vector_fields::file_id);
             query = match span_of(&condition.test) {
@@ -105,7 +107,7 @@ pub(crate) async fn list(
 }
 
 /// Files that hold all texts of a filter; none when it names none.
-async fn containing(db: &Db, of: Of, filter: &FileFilter) -> Result<Option<Vec<Id>>, StoreError> {
+async fn containing(db: &Db, of: DatabaseKey, filter: &FileFilter) -> Result<Option<Vec<Id>>, StoreError> {
     let mut kept: Option<Vec<Id>> = None;
     for condition in filter.metadata.iter().filter(|one| matches!(one.test, FieldTest::Contains(_))) {
         let files = crate::passages::files_where_of(db, of, condition).await?;
@@ -131,7 +133,7 @@ pub(crate) async fn one(
 ) -> Result<File, StoreError> {
     read!(db, |conn| {
         let of = named(conn, tenant, database).await?.ok_or(StoreError::NotFound)?;
-        let row = writing::file(conn, (of.organization_id, of.id), file.into()).await?;
+        let row = writing::file(conn, DatabaseKey::of(of.organization_id, of.id), file.into()).await?;
         row.ok_or(StoreError::NotFound)?.try_into()
     })
 }
@@ -161,9 +163,10 @@ pub(crate) async fn insert(
     unit: &Journal,
 ) -> Result<Vec<String>, StoreError> {
     let tenant = upload.job.tenant;
-    let of = (Id::from(tenant), Id::from(upload.database));
+    let of = DatabaseKey::of(tenant, upload.database);
     let count = stored(upload.files.len() as u64);
     let bytes: i64 = upload.files.iter().map(|file| stored(file.bytes)).sum();
+    let more = Used { files: count, bytes, ..Used::default() };
     write_tx!(db, |conn| {
         lock::serialise(conn, &lock_name(tenant)).await?;
         let database = writing::database(conn, of).await?;
@@ -171,7 +174,7 @@ pub(crate) async fn insert(
         if !upload.builds.iter().all(|build| is_served(&build.generation)) {
             return Err(StoreError::Stale.into());
         }
-        within_quotas(conn, of.0, &upload.quotas, (count, bytes)).await?;
+        within_quotas(conn, of.tenant, &upload.quotas, more).await?;
         let job = JobRow::try_from(upload.job)?;
         insert_into(vector_jobs::table).values(&job).execute(conn).await?;
         let mut surplus = Vec::new();
@@ -181,40 +184,41 @@ pub(crate) async fn insert(
             };
             let Some(build) = upload.builds.iter().find(own) else { return Err(StoreError::Stale.into()) };
             let mut row = FileRow::of(file, build.id.into())?;
-            row.blob = keep_blob(conn, of.0, &file.sha256, &file.blob).await?;
+            row.blob = keep_blob(conn, of.tenant, &file.sha256, &file.blob).await?;
             if row.blob != file.blob {
                 surplus.push(file.blob.clone());
             }
             insert_into(vector_files::table).values(&row).execute(conn).await?;
-            set_fields(conn, (of, row.id), fields).await?;
+            set_fields(conn, of, row.id, fields).await?;
         }
         let builds: Vec<BuildRow> = upload.builds.iter().map(BuildRow::from).collect();
         add_builds(conn, tenant, &builds, upload.job.created_at).await?;
-        update(vector_databases::table.find(of))
+        update(vector_databases::table.find(of.pair()))
             .set((
                 vector_databases::files.eq(vector_databases::files + count),
                 vector_databases::raw_bytes.eq(vector_databases::raw_bytes + bytes),
             ))
             .execute(conn)
             .await?;
-        used(conn, of.0, Used { files: count, bytes, ..Used::default() }).await?;
+        used(conn, of.tenant, more).await?;
         journal::write(conn, unit).await?;
         Ok(surplus)
     })
 }
 
-/// Checks the quotas of files and bytes.
+/// Checks the quotas of files and bytes, for what is to come to what the organisation has.
 async fn within_quotas<C: AsConn>(
     conn: &mut C,
     tenant: Id,
     quotas: &Quotas,
-    (files, bytes): (i64, i64),
+    more: Used,
 ) -> Result<(), Error> {
     used(conn, tenant, Used::default()).await?;
     let row = crate::schema::vector_usage::table.find(tenant);
     let row = row.select((crate::schema::vector_usage::files, crate::schema::vector_usage::bytes));
     let there: (i64, i64) = on_conn!(conn, |conn| row.first(conn).await?);
-    let asked = [("files", quotas.files, there.0, files), ("storedBytes", quotas.bytes, there.1, bytes)];
+    let asked =
+        [("files", quotas.files, there.0, more.files), ("storedBytes", quotas.bytes, there.1, more.bytes)];
     for (limit, most, used, more) in asked {
         if let Some(most) = most.filter(|most| stored(*most) < used.saturating_add(more)) {
             return Err(StoreError::QuotaExceeded { limit, most, used: used.unsigned_abs() }.into());
@@ -223,11 +227,11 @@ async fn within_quotas<C: AsConn>(
     Ok(())
 }
 
-/// What can be found of a file, in every generation.
-async fn live_of<C: AsConn>(conn: &mut C, of: Of, file: Id) -> Result<Vec<LiveRow>, Error> {
+/// Rows of a file's passages that can be found, in every generation.
+async fn live_of<C: AsConn>(conn: &mut C, of: DatabaseKey, file: Id) -> Result<Vec<LiveRow>, Error> {
     let all = vector_live::table
-        .filter(vector_live::organization_id.eq(of.0))
-        .filter(vector_live::database_id.eq(of.1))
+        .filter(vector_live::organization_id.eq(of.tenant))
+        .filter(vector_live::database_id.eq(of.database))
         .filter(vector_live::file_id.eq(file))
         .order(vector_live::generation);
     Ok(on_conn!(conn, |conn| all.select(LiveRow::as_select()).load(conn).await?))
@@ -240,21 +244,21 @@ pub(crate) async fn change(
     unit: &Journal,
 ) -> Result<(), StoreError> {
     let FilePatchWrite { file, fields, reprocess } = write;
-    let of = (Id::from(file.tenant), Id::from(file.database));
+    let of = DatabaseKey::of(file.tenant, file.database);
     write_tx!(db, |conn| {
         lock::serialise(conn, &lock_name(file.tenant)).await?;
         let before = writing::file(conn, of, file.id.into()).await?.ok_or(StoreError::NotFound)?;
         revision::check(before.revision, expected)?;
         let row = FileRow::of(file, before.build_id)?;
-        let key = vector_files::table.find((of.0, of.1, row.id));
+        let key = vector_files::table.find((of.tenant, of.database, row.id));
         update(key).set(FileChange::from(&row).set()).execute(conn).await?;
-        set_fields(conn, (of, row.id), fields).await?;
+        set_fields(conn, of, row.id, fields).await?;
         if before.enabled != file.enabled {
             for live in live_of(conn, of, row.id).await? {
                 let range = Some(of_live(&live));
                 let (removed, added) = if file.enabled { (None, range) } else { (range, None) };
                 changed(conn, of, live.generation, removed, added).await?;
-                update(vector_live::table.find((of.0, of.1, live.generation, row.id)))
+                update(vector_live::table.find((of.tenant, of.database, live.generation, row.id)))
                     .set(vector_live::enabled.eq(file.enabled))
                     .execute(conn)
                     .await?;
@@ -301,14 +305,15 @@ pub(crate) async fn remove(
         let Some(of) = named(conn, tenant, database).await? else {
             return Err(StoreError::NotFound.into());
         };
-        let (of, generation, next) = ((of.organization_id, of.id), of.generation, of.next_generation);
+        let (generation, next) = (of.generation, of.next_generation);
+        let of = DatabaseKey::of(of.organization_id, of.id);
         let Some(row) = writing::file(conn, of, file.into()).await? else {
             return match tombstone::exists(conn, grave).await? {
                 true => Ok(Deleted::Before),
                 false => Err(StoreError::NotFound.into()),
             };
         };
-        cancel_builds(conn, (of, row.id), next, at).await?;
+        cancel_builds(conn, of, row.id, next, at).await?;
         let (mut passages, mut index_bytes) = (0, 0);
         for live in live_of(conn, of, row.id).await? {
             if live.enabled {
@@ -321,11 +326,11 @@ pub(crate) async fn remove(
             unlive(conn, &live).await?;
             leave(conn, of, Leftover::Passages(of_live(&live))).await?;
         }
-        set_fields(conn, (of, row.id), &[]).await?;
+        set_fields(conn, of, row.id, &[]).await?;
         drop_blob(conn, of, &row.sha256).await?;
-        delete(vector_files::table.find((of.0, of.1, row.id))).execute(conn).await?;
+        delete(vector_files::table.find((of.tenant, of.database, row.id))).execute(conn).await?;
         moved(conn, of, Some(row.state.0), None).await?;
-        update(vector_databases::table.find(of))
+        update(vector_databases::table.find(of.pair()))
             .set((
                 vector_databases::passages.eq(vector_databases::passages - passages),
                 vector_databases::index_bytes.eq(vector_databases::index_bytes - index_bytes),
@@ -334,7 +339,7 @@ pub(crate) async fn remove(
             .execute(conn)
             .await?;
         let less = Used { files: -1, passages: -passages, bytes: -row.bytes, ..Used::default() };
-        used(conn, of.0, less).await?;
+        used(conn, of.tenant, less).await?;
         tombstone::write(conn, grave, at).await?;
         journal::write(conn, unit).await?;
         Ok(Deleted::Now)
@@ -344,13 +349,14 @@ pub(crate) async fn remove(
 /// Cancels what works on a file that goes, and ends the jobs of which nothing else is left.
 async fn cancel_builds<C: AsConn>(
     conn: &mut C,
-    (of, file): (Of, Id),
+    of: DatabaseKey,
+    file: Id,
     next: Option<i64>,
     at: heddle_kernel::Timestamp,
 ) -> Result<(), Error> {
     let open = vector_builds::table
-        .filter(vector_builds::organization_id.eq(of.0))
-        .filter(vector_builds::database_id.eq(of.1))
+        .filter(vector_builds::organization_id.eq(of.tenant))
+        .filter(vector_builds::database_id.eq(of.database))
         .filter(vector_builds::file_id.eq(file))
         .filter(vector_builds::state.eq_any(OPEN_BUILDS));
     let open: Vec<BuildRow> = on_conn!(conn, |conn| open.select(BuildRow::as_select()).load(conn).await?);
@@ -358,7 +364,7 @@ async fn cancel_builds<C: AsConn>(
         // A file that is gone is no reason to give up the generation that is built: there its build counts as done.
         let is_next = Some(build.generation) == next;
         let to = if is_next { BuildState::Ready } else { BuildState::Cancelled };
-        close_build(conn, &build, (BuildState::Cancelled, Stage::Cancelled), None, at).await?;
+        close_build(conn, &build, BuildState::Cancelled, Stage::Cancelled, None, at).await?;
         job_moved(conn, &build, to, None).await?;
         settle_job(conn, of, build.job_id, at).await?;
     }

@@ -10,13 +10,13 @@ use heddle_vectors::ports::{ChangesSince, FieldCondition, FieldTest, FoundPassag
 use heddle_vectors::records::{File, Passage, PassageId, PassageRange};
 
 use crate::ending::of_live;
+use crate::key::DatabaseKey;
 use crate::schema::{
     ChangeRow, FileRow, LiveRow, PassageRow, vector_changes, vector_databases, vector_fields, vector_files,
     vector_live, vector_passages,
 };
 use crate::stored;
 use crate::values::{Span, span_of, stored_text};
-use crate::writing::Of;
 
 /// Ids that are asked for at once.
 const AT_ONCE: usize = 500;
@@ -108,14 +108,14 @@ pub(crate) async fn live(
 /// Ids of the files for which a condition holds.
 pub(crate) async fn files_where_of(
     db: &Db,
-    of: Of,
+    of: DatabaseKey,
     condition: &FieldCondition,
 ) -> Result<Vec<Id>, StoreError> {
     if let FieldTest::Contains(part) = &condition.test {
         let rows: Vec<(Id, String)> = read!(db, |conn| {
             Ok(vector_fields::table
-                .filter(vector_fields::organization_id.eq(of.0))
-                .filter(vector_fields::database_id.eq(of.1))
+                .filter(vector_fields::organization_id.eq(of.tenant))
+                .filter(vector_fields::database_id.eq(of.database))
                 .filter(vector_fields::field.eq(condition.field.as_str()))
                 .filter(vector_fields::value.ge("s:").and(vector_fields::value.lt("s;")))
                 .select((vector_fields::file_id, vector_fields::value))
@@ -127,8 +127,8 @@ pub(crate) async fn files_where_of(
     }
     read!(db, |conn| {
         let files = vector_fields::table
-            .filter(vector_fields::organization_id.eq(of.0))
-            .filter(vector_fields::database_id.eq(of.1))
+            .filter(vector_fields::organization_id.eq(of.tenant))
+            .filter(vector_fields::database_id.eq(of.database))
             .filter(vector_fields::field.eq(condition.field.as_str()))
             .select(vector_fields::file_id);
         Ok(match span_of(&condition.test) {
@@ -143,18 +143,20 @@ pub(crate) async fn files_where_of(
 
 pub(crate) async fn found(
     db: &Db,
-    (tenant, database, generation): (TenantId, VectorDatabaseId, i64),
+    tenant: TenantId,
+    database: VectorDatabaseId,
+    generation: i64,
     ids: &[PassageId],
     with_vectors: bool,
 ) -> Result<Vec<FoundPassage>, StoreError> {
-    let of = (Id::from(tenant), Id::from(database));
+    let of = DatabaseKey::of(tenant, database);
     let mut all = Vec::with_capacity(ids.len());
     for part in ids.chunks(AT_ONCE) {
         let numbers: Vec<i64> = part.iter().map(|id| stored(id.0)).collect();
         let rows: Vec<(PassageRow, LiveRow)> = read!(db, |conn| {
             let rows: Vec<PassageRow> = vector_passages::table
-                .filter(vector_passages::organization_id.eq(of.0))
-                .filter(vector_passages::database_id.eq(of.1))
+                .filter(vector_passages::organization_id.eq(of.tenant))
+                .filter(vector_passages::database_id.eq(of.database))
                 .filter(vector_passages::id.eq_any(&numbers))
                 .select(PassageRow::as_select())
                 .load(conn)
@@ -164,8 +166,8 @@ pub(crate) async fn found(
             files.dedup();
             // Read after the passages: what went between the two is not answered.
             let live: Vec<LiveRow> = vector_live::table
-                .filter(vector_live::organization_id.eq(of.0))
-                .filter(vector_live::database_id.eq(of.1))
+                .filter(vector_live::organization_id.eq(of.tenant))
+                .filter(vector_live::database_id.eq(of.database))
                 .filter(vector_live::generation.eq(generation))
                 .filter(vector_live::file_id.eq_any(files))
                 .filter(vector_live::enabled.eq(true))
@@ -201,7 +203,7 @@ fn copy(row: &LiveRow) -> LiveRow {
 /// Passages with what their citations need of their files.
 async fn with_files(
     db: &Db,
-    of: Of,
+    of: DatabaseKey,
     rows: Vec<(PassageRow, LiveRow)>,
     with_vectors: bool,
 ) -> Result<Vec<FoundPassage>, StoreError> {
@@ -210,7 +212,9 @@ async fn with_files(
     files.dedup();
     let files: HashMap<Id, File> = read!(db, |conn| {
         let rows: Vec<FileRow> = vector_files::table
-            .filter(vector_files::organization_id.eq(of.0).and(vector_files::database_id.eq(of.1)))
+            .filter(
+                vector_files::organization_id.eq(of.tenant).and(vector_files::database_id.eq(of.database)),
+            )
             .filter(vector_files::id.eq_any(files))
             .select(FileRow::as_select())
             .load(conn)

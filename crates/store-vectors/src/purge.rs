@@ -9,15 +9,15 @@ use heddle_store::{AsConn, Db, Error, Id, StoreError, on_conn, read, write_tx};
 use heddle_vectors::ports::Purge;
 use heddle_vectors::records::PassageRange;
 
-use crate::builds::unlive;
 use crate::ending::of_live;
+use crate::key::DatabaseKey;
 use crate::rows::range;
 use crate::schema::{
     FileRow, LiveRow, PurgeRow, vector_blobs, vector_builds, vector_changes, vector_databases, vector_fields,
     vector_files, vector_job_servers, vector_jobs, vector_live, vector_passages, vector_purges,
 };
 use crate::stored;
-use crate::writing::{Of, drop_blob};
+use crate::writing::{drop_blob, unlive};
 
 pub(crate) async fn all(db: &Db, most: u32) -> Result<Vec<Purge>, StoreError> {
     let rows: Vec<PurgeRow> = read!(db, |conn| {
@@ -40,7 +40,7 @@ pub(crate) async fn all(db: &Db, most: u32) -> Result<Vec<Purge>, StoreError> {
 }
 
 pub(crate) async fn step(db: &Db, purge: &Purge, most: u32) -> Result<bool, StoreError> {
-    let of = (Id::from(purge.tenant), Id::from(purge.database));
+    let of = DatabaseKey::of(purge.tenant, purge.database);
     write_tx!(db, |conn| {
         heddle_store::lock::serialise(conn, &crate::lock_name(purge.tenant)).await?;
         let is_gone = match (purge.passages, &purge.blob, purge.generation) {
@@ -50,16 +50,23 @@ pub(crate) async fn step(db: &Db, purge: &Purge, most: u32) -> Result<bool, Stor
             (None, None, None) => whole(conn, of, most).await?,
         };
         if is_gone {
-            delete(vector_purges::table.find((of.0, Id::from(purge.id)))).execute(conn).await?;
+            delete(vector_purges::table.find((of.tenant, Id::from(purge.id)))).execute(conn).await?;
         }
         Ok(is_gone)
     })
 }
 
 /// Removes passages of a range, the first so many; gives whether none is left.
-async fn passages<C: AsConn>(conn: &mut C, of: Of, range: PassageRange, most: u32) -> Result<bool, Error> {
+async fn passages<C: AsConn>(
+    conn: &mut C,
+    of: DatabaseKey,
+    range: PassageRange,
+    most: u32,
+) -> Result<bool, Error> {
     let within = vector_passages::table
-        .filter(vector_passages::organization_id.eq(of.0).and(vector_passages::database_id.eq(of.1)))
+        .filter(
+            vector_passages::organization_id.eq(of.tenant).and(vector_passages::database_id.eq(of.database)),
+        )
         .filter(vector_passages::id.ge(stored(range.first)).and(vector_passages::id.lt(stored(range.end))));
     let ids = within.order(vector_passages::id).limit(i64::from(most)).select(vector_passages::id);
     let ids: Vec<i64> = on_conn!(conn, |conn| ids.load(conn).await?);
@@ -72,12 +79,17 @@ async fn passages<C: AsConn>(conn: &mut C, of: Of, range: PassageRange, most: u3
 }
 
 /// Removes what could be found in a generation that is gone, file by file.
-async fn in_generation<C: AsConn>(conn: &mut C, of: Of, generation: i64, most: u32) -> Result<bool, Error> {
+async fn in_generation<C: AsConn>(
+    conn: &mut C,
+    of: DatabaseKey,
+    generation: i64,
+    most: u32,
+) -> Result<bool, Error> {
     let mut left = u64::from(most);
     while left > 0 {
         let next = vector_live::table
-            .filter(vector_live::organization_id.eq(of.0))
-            .filter(vector_live::database_id.eq(of.1))
+            .filter(vector_live::organization_id.eq(of.tenant))
+            .filter(vector_live::database_id.eq(of.database))
             .filter(vector_live::generation.eq(generation))
             .order(vector_live::file_id);
         let next: Option<LiveRow> =
@@ -93,21 +105,21 @@ async fn in_generation<C: AsConn>(conn: &mut C, of: Of, generation: i64, most: u
 }
 
 /// Removes rows of a database that is gone: a table behind the other, so many rows of each.
-async fn whole<C: AsConn>(conn: &mut C, of: Of, most: u32) -> Result<bool, Error> {
+async fn whole<C: AsConn>(conn: &mut C, of: DatabaseKey, most: u32) -> Result<bool, Error> {
     let everything = PassageRange { first: 0, end: i64::MAX.unsigned_abs() };
     if !passages(conn, of, everything, most).await? {
         return Ok(false);
     }
     let files = vector_files::table
-        .filter(vector_files::organization_id.eq(of.0).and(vector_files::database_id.eq(of.1)))
+        .filter(vector_files::organization_id.eq(of.tenant).and(vector_files::database_id.eq(of.database)))
         .order(vector_files::id)
         .limit(i64::from(most / 10 + 1));
     let files: Vec<FileRow> = on_conn!(conn, |conn| files.select(FileRow::as_select()).load(conn).await?);
     for file in &files {
-        crate::writing::set_fields(conn, (of, file.id), &[]).await?;
+        crate::writing::set_fields(conn, of, file.id, &[]).await?;
         drop_blob(conn, of, &file.sha256).await?;
         on_conn!(conn, |conn| {
-            delete(vector_files::table.find((of.0, of.1, file.id))).execute(conn).await?;
+            delete(vector_files::table.find((of.tenant, of.database, file.id))).execute(conn).await?;
         });
     }
     if !files.is_empty() {
@@ -118,25 +130,26 @@ async fn whole<C: AsConn>(conn: &mut C, of: Of, most: u32) -> Result<bool, Error
 }
 
 /// Removes the rows that are left of a database that is gone.
-async fn rest<C: AsConn>(conn: &mut C, of: Of) -> Result<(), Error> {
+async fn rest<C: AsConn>(conn: &mut C, of: DatabaseKey) -> Result<(), Error> {
     let jobs = vector_jobs::table
-        .filter(vector_jobs::organization_id.eq(of.0).and(vector_jobs::database_id.eq(of.1)));
+        .filter(vector_jobs::organization_id.eq(of.tenant).and(vector_jobs::database_id.eq(of.database)));
     let ids: Vec<Id> = on_conn!(conn, |conn| jobs.select(vector_jobs::id).load(conn).await?);
     for id in ids {
         let servers = vector_job_servers::table
-            .filter(vector_job_servers::organization_id.eq(of.0).and(vector_job_servers::job_id.eq(id)));
+            .filter(vector_job_servers::organization_id.eq(of.tenant).and(vector_job_servers::job_id.eq(id)));
         on_conn!(conn, |conn| {
             delete(servers).execute(conn).await?;
         });
     }
     let live = vector_live::table
-        .filter(vector_live::organization_id.eq(of.0).and(vector_live::database_id.eq(of.1)));
+        .filter(vector_live::organization_id.eq(of.tenant).and(vector_live::database_id.eq(of.database)));
     let builds = vector_builds::table
-        .filter(vector_builds::organization_id.eq(of.0).and(vector_builds::database_id.eq(of.1)));
-    let changes = vector_changes::table
-        .filter(vector_changes::organization_id.eq(of.0).and(vector_changes::database_id.eq(of.1)));
+        .filter(vector_builds::organization_id.eq(of.tenant).and(vector_builds::database_id.eq(of.database)));
+    let changes = vector_changes::table.filter(
+        vector_changes::organization_id.eq(of.tenant).and(vector_changes::database_id.eq(of.database)),
+    );
     let fields = vector_fields::table
-        .filter(vector_fields::organization_id.eq(of.0).and(vector_fields::database_id.eq(of.1)));
+        .filter(vector_fields::organization_id.eq(of.tenant).and(vector_fields::database_id.eq(of.database)));
     on_conn!(conn, |conn| {
         delete(live).execute(conn).await?;
         delete(builds).execute(conn).await?;

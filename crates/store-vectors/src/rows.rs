@@ -275,12 +275,12 @@ impl From<&Build> for BuildRow {
 }
 
 impl BuildRow {
-    /// Its passages, once the file is cut.
+    /// Passages of the build, once the file is cut.
     pub(crate) fn passages(&self) -> Option<PassageRange> {
         Some(PassageRange::of(self.first_passage?.unsigned_abs(), self.total?.unsigned_abs()))
     }
 
-    /// Its passages that are written.
+    /// Passages of the build that are written; none where it has written nothing.
     pub(crate) fn written(&self) -> Option<PassageRange> {
         let range = PassageRange::of(self.first_passage?.unsigned_abs(), self.done.unsigned_abs());
         (!range.is_empty()).then_some(range)

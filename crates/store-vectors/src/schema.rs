@@ -238,7 +238,7 @@ row! {
 }
 
 row! {
-    /// What an organisation has in its databases.
+    /// Usage of an organisation: what it has in its databases.
     pub(crate) vector_usage (organization_id) => UsageRow {
         key organization_id: [DbUuid] Id,
         alone databases: [BigInt] i64,

@@ -18,7 +18,8 @@ use heddle_vectors::records::{
 };
 use uuid::Uuid;
 
-use crate::{builds, databases, ending, files, jobs, passages, purge};
+use crate::key::DatabaseKey;
+use crate::{builds, databases, ending, files, ingestion_jobs, passages, purge};
 
 /// Keeps vector databases, their files, passages and jobs.
 #[derive(Clone)]
@@ -155,11 +156,11 @@ impl VectorStore for SqlVectorStore {
         access: &AccessFilter<resource::IngestionJob>,
         page: &PageRequest,
     ) -> Result<Page<Job>, StoreError> {
-        jobs::list(&self.db, tenant, filter, access, page).await
+        ingestion_jobs::list(&self.db, tenant, filter, access, page).await
     }
 
     async fn job(&self, tenant: TenantId, job: IngestionJobId) -> Result<Job, StoreError> {
-        jobs::one(&self.db, tenant, job).await
+        ingestion_jobs::one(&self.db, tenant, job).await
     }
 
     async fn job_servers(
@@ -168,7 +169,7 @@ impl VectorStore for SqlVectorStore {
         job: IngestionJobId,
         now: Timestamp,
     ) -> Result<Vec<JobServer>, StoreError> {
-        jobs::servers(&self.db, tenant, job, now).await
+        ingestion_jobs::servers(&self.db, tenant, job, now).await
     }
 
     async fn cancel_job(
@@ -177,7 +178,7 @@ impl VectorStore for SqlVectorStore {
         job: IngestionJobId,
         journal: &Journal,
     ) -> Result<Job, StoreError> {
-        jobs::cancel(&self.db, tenant, job, journal).await
+        ingestion_jobs::cancel(&self.db, tenant, job, journal).await
     }
 }
 
@@ -223,8 +224,7 @@ impl PassageStore for SqlVectorStore {
         database: VectorDatabaseId,
         condition: &FieldCondition,
     ) -> Result<Vec<FileId>, StoreError> {
-        let of = (tenant.into(), database.into());
-        let files = passages::files_where_of(&self.db, of, condition).await?;
+        let files = passages::files_where_of(&self.db, DatabaseKey::of(tenant, database), condition).await?;
         Ok(files.into_iter().map(Into::into).collect())
     }
 
@@ -236,7 +236,7 @@ impl PassageStore for SqlVectorStore {
         ids: &[PassageId],
         with_vectors: bool,
     ) -> Result<Vec<FoundPassage>, StoreError> {
-        passages::found(&self.db, (tenant, database, generation), ids, with_vectors).await
+        passages::found(&self.db, tenant, database, generation, ids, with_vectors).await
     }
 
     async fn neighbours(

@@ -10,18 +10,16 @@ use heddle_vectors::ports::FieldValue;
 use heddle_vectors::records::{Build, BuildState, FileError, FileState, Stage};
 
 use crate::counts::{self, moved};
+use crate::key::DatabaseKey;
 use crate::schema::{
-    BlobRow, BuildRow, DatabaseRow, FieldRow, FileRow, JobRow, vector_blobs, vector_builds, vector_databases,
-    vector_fields, vector_files, vector_jobs,
+    BlobRow, BuildRow, DatabaseRow, FieldRow, FileRow, JobRow, LiveRow, vector_blobs, vector_builds,
+    vector_databases, vector_fields, vector_files, vector_jobs, vector_live,
 };
 use crate::values::text_of;
 use crate::words::{BuildWord, FileWord, StageWord};
 
-/// Key of a database.
-pub(crate) type Of = (Id, Id);
-
-pub(crate) async fn database<C: AsConn>(conn: &mut C, of: Of) -> Result<DatabaseRow, Error> {
-    let row = vector_databases::table.find(of);
+pub(crate) async fn database<C: AsConn>(conn: &mut C, of: DatabaseKey) -> Result<DatabaseRow, Error> {
+    let row = vector_databases::table.find(of.pair());
     Ok(on_conn!(conn, |conn| row.select(DatabaseRow::as_select()).first(conn).await?))
 }
 
@@ -30,8 +28,8 @@ pub(crate) async fn job<C: AsConn>(conn: &mut C, tenant: Id, id: Id) -> Result<J
     Ok(on_conn!(conn, |conn| row.select(JobRow::as_select()).first(conn).await?))
 }
 
-pub(crate) async fn file<C: AsConn>(conn: &mut C, of: Of, id: Id) -> Result<Option<FileRow>, Error> {
-    let row = vector_files::table.find((of.0, of.1, id));
+pub(crate) async fn file<C: AsConn>(conn: &mut C, of: DatabaseKey, id: Id) -> Result<Option<FileRow>, Error> {
+    let row = vector_files::table.find((of.tenant, of.database, id));
     Ok(on_conn!(conn, |conn| row.select(FileRow::as_select()).first(conn).await.optional()?))
 }
 
@@ -82,13 +80,14 @@ pub(crate) async fn add_errand<C: AsConn>(
 pub(crate) async fn set_file<C: AsConn>(
     conn: &mut C,
     row: &FileRow,
-    (state, stage): (FileState, Stage),
+    state: FileState,
+    stage: Stage,
     error: Option<&FileError>,
 ) -> Result<(), Error> {
-    let of = (row.organization_id, row.database_id);
+    let of = DatabaseKey::of(row.organization_id, row.database_id);
     let error = error.map(document::encode).transpose()?;
     on_conn!(conn, |conn| {
-        update(vector_files::table.find((of.0, of.1, row.id)))
+        update(vector_files::table.find((of.tenant, of.database, row.id)))
             .set((
                 vector_files::state.eq(FileWord(state)),
                 vector_files::stage.eq(StageWord(stage)),
@@ -103,20 +102,21 @@ pub(crate) async fn set_file<C: AsConn>(
 /// Writes the values by which filters find a file, in place of those of before.
 pub(crate) async fn set_fields<C: AsConn>(
     conn: &mut C,
-    (of, id): (Of, Id),
+    of: DatabaseKey,
+    id: Id,
     fields: &[(String, FieldValue)],
 ) -> Result<(), Error> {
     let before = vector_fields::table
-        .filter(vector_fields::organization_id.eq(of.0))
-        .filter(vector_fields::database_id.eq(of.1))
+        .filter(vector_fields::organization_id.eq(of.tenant))
+        .filter(vector_fields::database_id.eq(of.database))
         .filter(vector_fields::file_id.eq(id));
     on_conn!(conn, |conn| {
         delete(before).execute(conn).await?;
     });
     for (field, value) in fields {
         let row = FieldRow {
-            organization_id: of.0,
-            database_id: of.1,
+            organization_id: of.tenant,
+            database_id: of.database,
             field: field.clone(),
             value: text_of(value),
             file_id: id,
@@ -146,8 +146,8 @@ pub(crate) async fn keep_blob<C: AsConn>(
 }
 
 /// Counts a file less that has a content; the last one leaves the bytes to the background.
-pub(crate) async fn drop_blob<C: AsConn>(conn: &mut C, of: Of, sha256: &str) -> Result<(), Error> {
-    let key = vector_blobs::table.find((of.0, sha256));
+pub(crate) async fn drop_blob<C: AsConn>(conn: &mut C, of: DatabaseKey, sha256: &str) -> Result<(), Error> {
+    let key = vector_blobs::table.find((of.tenant, sha256));
     let row: Option<BlobRow> =
         on_conn!(conn, |conn| key.select(BlobRow::as_select()).first(conn).await.optional()?);
     let Some(row) = row else { return Ok(()) };
@@ -167,7 +167,8 @@ pub(crate) async fn drop_blob<C: AsConn>(conn: &mut C, of: Of, sha256: &str) -> 
 pub(crate) async fn close_build<C: AsConn>(
     conn: &mut C,
     row: &BuildRow,
-    (state, stage): (BuildState, Stage),
+    state: BuildState,
+    stage: Stage,
     error: Option<&FileError>,
     now: Timestamp,
 ) -> Result<(), Error> {
@@ -184,9 +185,18 @@ pub(crate) async fn close_build<C: AsConn>(
             .await?;
     });
     if let Some(written) = row.written().filter(|_| state != BuildState::Ready) {
-        let of = (row.organization_id, row.database_id);
+        let of = DatabaseKey::of(row.organization_id, row.database_id);
         counts::leave(conn, of, counts::Leftover::Passages(written)).await?;
     }
     let more = counts::Used { waiting: -1, ..counts::Used::default() };
     counts::used(conn, row.organization_id, more).await
+}
+
+/// Removes the rows of a live file of a generation.
+pub(crate) async fn unlive<C: AsConn>(conn: &mut C, row: &LiveRow) -> Result<(), Error> {
+    let key = (row.organization_id, row.database_id, row.generation, row.file_id);
+    on_conn!(conn, |conn| {
+        delete(vector_live::table.find(key)).execute(conn).await?;
+    });
+    Ok(())
 }

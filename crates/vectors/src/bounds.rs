@@ -51,7 +51,7 @@ pub struct UploadPolicy {
     pub pages: u32,
     /// Quotas of the organisation.
     pub quotas: Quotas,
-    /// What it has.
+    /// Usage of the organisation.
     pub usage: Usage,
 }
 

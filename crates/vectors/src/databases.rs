@@ -82,11 +82,11 @@ pub struct VectorDatabasePatch {
 literals! {
     /// Reason for which a name can't be had.
     pub enum AddressFault {
-        /// Another database has it.
+        /// Name of another database.
         Taken = "taken",
-        /// The service keeps it for itself.
+        /// Word that the service keeps for itself.
         Reserved = "reserved",
-        /// It is not spelled as names are.
+        /// Spelling that names do not have.
         Invalid = "invalid",
     }
 }

@@ -41,7 +41,7 @@ pub struct NewFile {
     pub title: Option<String>,
     /// Metadata.
     pub metadata: Map<String, Value>,
-    /// Its bytes.
+    /// Bytes of the file, which are kept already.
     pub blob: StoredBlob,
 }
 

@@ -29,7 +29,7 @@ pub enum FollowError {
     /// The index does not answer.
     #[error(transparent)]
     Index(#[from] IndexError),
-    /// It takes longer than somebody waits; it goes on in the background.
+    /// Work that takes longer than somebody waits; it goes on in the background.
     #[error("the index is being brought up to date")]
     StillBehind,
     /// The work ended without a result.

@@ -138,15 +138,15 @@ impl std::fmt::Debug for Ingestion {
 
 /// Reason for which a build does not go on.
 enum Stop {
-    /// It is over for good: failed.
+    /// Failure for good.
     Failed(FileError),
-    /// Another try may do.
+    /// Failure that another try may mend, perhaps not before a while.
     Again(FileError, Option<Duration>),
-    /// Nobody wants it any more: cancelled, or its file is gone.
+    /// Build that nobody wants any more: it was cancelled, or its file is gone.
     Dropped,
-    /// The database does not answer, or the queue is full: this is no try.
+    /// Wait that is no try: the database does not answer, or the queue is full.
     Held(Duration),
-    /// Its slice of time is over.
+    /// End of its slice of time.
     Paused,
 }
 
@@ -418,7 +418,7 @@ impl Ingestion {
         }
     }
 
-    /// What becomes of a build that stopped.
+    /// Outcome of an errand whose build stopped.
     async fn stopped(&self, errand: &Errand, id: BuildId, stop: Stop) -> Outcome {
         let tenant = errand.errand.lane.tenant;
         match stop {

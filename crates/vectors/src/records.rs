@@ -54,57 +54,57 @@ literals! {
 
     /// State of a file.
     pub enum FileState {
-        /// It waits for its turn.
+        /// File that waits for its turn.
         Queued = "queued",
-        /// It is worked on.
+        /// File that is worked on.
         Running = "running",
-        /// Its passages can be found.
+        /// File whose passages can be found.
         Ready = "ready",
-        /// Its passages could not be made.
+        /// File whose passages could not be made.
         Failed = "failed",
-        /// Its making was cancelled.
+        /// File whose ingestion was cancelled.
         Cancelled = "cancelled",
     }
 
     /// Stage of a file on its way.
     pub enum Stage {
-        /// It waits for its turn.
+        /// Wait for a turn.
         Queued = "queued",
-        /// Its bytes are fetched.
+        /// Fetching of the file's bytes.
         Fetching = "fetching",
-        /// Its text is taken out.
+        /// Reading of the file's text.
         Parsing = "parsing",
-        /// Its text is cut.
+        /// Cutting of the text into passages.
         Chunking = "chunking",
-        /// Its passages get their vectors.
+        /// Embedding of the passages: each gets its vector.
         Embedding = "embedding",
-        /// Its passages are made findable.
+        /// Indexing of the passages, which makes them findable.
         Indexing = "indexing",
-        /// It has arrived.
+        /// End of the way: the passages can be found.
         Ready = "ready",
-        /// It failed.
+        /// End by a failure.
         Failed = "failed",
-        /// It was cancelled.
+        /// End by a cancellation.
         Cancelled = "cancelled",
     }
 
     /// Reason for which a file has no passages.
     pub enum FileFault {
-        /// Nobody here reads such files, or the type lies.
+        /// Type that is not read here, or that the bytes contradict.
         UnsupportedType = "unsupportedType",
-        /// A password is needed.
+        /// Password that is needed and not known.
         Encrypted = "encrypted",
-        /// There is no text in it.
+        /// Absence of text.
         NoText = "noText",
-        /// It is damaged.
+        /// Damage of the file.
         ParseFailed = "parseFailed",
-        /// It is beyond a limit.
+        /// Limit that the file exceeds.
         LimitExceeded = "limitExceeded",
-        /// The embedding model does not answer.
+        /// Embedding model that does not answer.
         EmbedderUnavailable = "embedderUnavailable",
-        /// Its bytes are not there.
+        /// Bytes that are not there.
         BytesMissing = "bytesMissing",
-        /// Somebody cancelled it.
+        /// Cancellation by somebody.
         Cancelled = "cancelled",
     }
 
@@ -122,43 +122,43 @@ literals! {
 
     /// State of a job. It only goes forward.
     pub enum JobState {
-        /// None of its files has begun.
+        /// Job of which no file has begun.
         Queued = "queued",
-        /// Its files are worked on.
+        /// Job whose files are worked on.
         Running = "running",
-        /// It was cancelled and waits for what runs.
+        /// Job that was cancelled and waits for what runs.
         Cancelling = "cancelling",
-        /// All files are ready.
+        /// Job whose files are all ready.
         Completed = "completed",
-        /// Some files are ready and others failed.
+        /// Job of which some files are ready and others failed.
         CompletedWithErrors = "completedWithErrors",
-        /// No file is ready.
+        /// Job of which no file is ready.
         Failed = "failed",
-        /// It was cancelled.
+        /// Job that was cancelled.
         Cancelled = "cancelled",
     }
 
     /// State of a build.
     pub enum BuildState {
-        /// It waits for its turn.
+        /// Build that waits for its turn.
         Queued = "queued",
-        /// Somebody works on it.
+        /// Build that somebody works on.
         Running = "running",
-        /// Its passages are complete.
+        /// Build whose passages are complete.
         Ready = "ready",
-        /// It failed.
+        /// Build that failed.
         Failed = "failed",
-        /// It was cancelled.
+        /// Build that was cancelled.
         Cancelled = "cancelled",
     }
 
     /// State of a server in a job.
     pub enum ServerState {
-        /// It works on the job.
+        /// Server that works on the job.
         Active = "active",
-        /// It has ended what it took.
+        /// Server that has ended what it took.
         Finished = "finished",
-        /// It was not heard of for long.
+        /// Server that was not heard of for long.
         Lost = "lost",
     }
 }
@@ -359,9 +359,9 @@ pub struct VectorDatabase {
 /// Generation that is built beside the one that serves.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NextGeneration {
-    /// Its number.
+    /// Number of the generation.
     pub generation: i64,
-    /// Its recipe.
+    /// Recipe of the generation.
     pub recipe: Recipe,
     /// The job that builds it.
     pub job: IngestionJobId,

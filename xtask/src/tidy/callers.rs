@@ -92,6 +92,11 @@ const GUARDED: &[Guarded] = &[
             ("crates/workflows/src/ports/workflows.rs", "a workflow that a run, a call or a rule names"),
             ("crates/cases/src/versions.rs", "a case type that a case, a call or a rule names"),
             ("crates/cases/src/definitions/decisions.rs", "a workflow whose decision a case type names"),
+            (
+                "crates/service-nodes/src/rights.rs",
+                "the definition that a job's instance follows, for its publisher",
+            ),
+            ("crates/service-nodes/src/uses.rs", "definitions that name a database, to tell who uses it"),
         ],
     },
     Guarded {

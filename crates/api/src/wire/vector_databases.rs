@@ -13,27 +13,27 @@ use crate::contract::{json_bodies, path_params};
 words! {
     /// Order of a list of vector databases or of their files.
     enum VectorSort {
-        /// By name.
+        /// Order of the names, ascending.
         Name = "name",
-        /// The newest first.
+        /// Order of creation, the newest first.
         Newest = "newest",
     }
 
     /// State of a vector database.
     enum VectorDatabaseState {
-        /// It answers queries.
+        /// Database that answers queries.
         Ready = "ready",
-        /// It is indexed anew beside what serves.
+        /// Database that is indexed anew, beside the generation that serves.
         Building = "building",
-        /// It answers queries; indexing it anew failed, and what served before serves on.
+        /// Database whose last indexing anew failed; the generation before it goes on answering queries.
         Degraded = "degraded",
     }
 
     /// Place of the passages' index.
     enum VectorBackend {
-        /// In the process, beside the service's own database.
+        /// Index in the process, kept beside the service's own database.
         Embedded = "embedded",
-        /// In PostgreSQL, by its extension `vector`.
+        /// Index in PostgreSQL, by its extension `vector`.
         Pgvector = "pgvector",
     }
 
@@ -57,49 +57,49 @@ words! {
 
     /// Manner of finding passages.
     enum QueryMode {
-        /// By meaning and by words.
+        /// Meaning and words together.
         Hybrid = "hybrid",
-        /// By meaning.
+        /// Meaning alone.
         Semantic = "semantic",
-        /// By words.
+        /// Words alone.
         Keyword = "keyword",
     }
 
     /// Kind of a methodology.
     enum MethodologyKind {
-        /// It cuts files into passages.
+        /// Methodology that cuts files into passages.
         Chunking = "chunking",
-        /// It finds passages.
+        /// Methodology that finds passages.
         Retrieval = "retrieval",
     }
 
     /// Source of an embedding model.
     enum EmbeddingSource {
-        /// It runs in the service.
+        /// Model that runs in the service.
         BuiltIn = "builtIn",
-        /// It runs behind a deployment.
+        /// Model that runs behind a deployment.
         Deployment = "deployment",
     }
 
     /// State of an embedding model.
     enum EmbeddingModelState {
-        /// It embeds.
+        /// Model that embeds.
         Ready = "ready",
-        /// Its files are not there.
+        /// Model whose files are not there.
         Missing = "missing",
-        /// It is being read.
+        /// Model whose files are being read.
         Loading = "loading",
-        /// It can't be used.
+        /// Model that can't be used.
         Error = "error",
     }
 
     /// Reason for which a name can't be had.
     enum AddressReason {
-        /// Another database has it.
+        /// Name of another database.
         Taken = "taken",
-        /// It is a word of the service's own paths.
+        /// Word of the service's own paths.
         Reserved = "reserved",
-        /// It is not spelled as names are.
+        /// Spelling that names do not have.
         Invalid = "invalid",
     }
 }
@@ -125,7 +125,7 @@ response! {
     struct MethodologyRef {
         /// The methodology.
         id: String,
-        /// Its options, with their defaults.
+        /// Options of the methodology, with the defaults of those that were left out.
         #[schema(value_type = Object)]
         options: JsonObject,
     }
@@ -350,7 +350,7 @@ request! {
         /// Methodology by which files are cut into passages; the default one when absent.
         #[schema(nullable = false, min_length = 1, max_length = 100)]
         methodology_id: Option<String>,
-        /// Its options, by its `optionsSchema`; the defaults when absent.
+        /// Options of the methodology, by its `optionsSchema`; the defaults when absent.
         #[schema(nullable = false, required = false, value_type = Object)]
         methodology_options: Option<JsonObject>,
         /// Place of the passages' index; `embedded` when absent.
@@ -383,7 +383,7 @@ request! {
         /// Methodology by which files are cut into passages; another one indexes the database anew.
         #[schema(nullable = false, min_length = 1, max_length = 100)]
         methodology_id: Option<String>,
-        /// Its options, by its `optionsSchema`; other ones index the database anew.
+        /// Options of the methodology, by its `optionsSchema`; other ones index the database anew.
         #[schema(nullable = false, required = false, value_type = Object)]
         methodology_options: Option<JsonObject>,
         /// Embedding model, or null for none; another one indexes the database anew.

@@ -15,29 +15,29 @@ use crate::error::Detail;
 words! {
     /// State of a file.
     enum VectorFileState {
-        /// Nobody has begun.
+        /// File that nobody has begun.
         Queued = "queued",
-        /// It is on its way.
+        /// File on its way: it is read, cut, embedded or indexed.
         Running = "running",
-        /// It is found.
+        /// File whose passages can be found.
         Ready = "ready",
-        /// It failed.
+        /// File whose passages could not be made.
         Failed = "failed",
-        /// It was cancelled.
+        /// File whose ingestion was cancelled.
         Cancelled = "cancelled",
     }
 
     /// Treatment of a file whose bytes the database has already.
     enum DuplicateHandling {
-        /// It is refused, with the id of the file that is there.
+        /// Refusal of the file, with the id of the one that is there.
         Reject = "reject",
     }
 
     /// Reading of pictures of text.
     enum OcrPolicy {
-        /// It is not done.
+        /// No reading: text in pictures is not taken.
         Off = "off",
-        /// It is done where a file has no text of its own.
+        /// Reading where a file has no text of its own.
         Auto = "auto",
     }
 }

@@ -22,51 +22,51 @@ words! {
 
     /// State of an ingestion job; it only moves forward.
     enum IngestionJobState {
-        /// Nobody has begun.
+        /// Job that nobody has begun.
         Queued = "queued",
-        /// It is being done.
+        /// Job that is being done.
         Running = "running",
-        /// It ends, as somebody asked.
+        /// Job that was cancelled and waits for what runs.
         Cancelling = "cancelling",
-        /// All files are ready.
+        /// Job whose files are all ready.
         Completed = "completed",
-        /// Some files are ready, and others failed.
+        /// Job of which some files are ready, and others failed.
         CompletedWithErrors = "completedWithErrors",
-        /// All files failed.
+        /// Job whose files all failed.
         Failed = "failed",
-        /// It was cancelled; files that were done stay.
+        /// Job that was cancelled; files that were done stay.
         Cancelled = "cancelled",
     }
 
     /// Stage of a file on its way.
     enum IngestionStage {
-        /// Nobody has begun.
+        /// Wait for a server.
         Queued = "queued",
-        /// Its bytes are fetched.
+        /// Fetching of the file's bytes.
         Fetching = "fetching",
-        /// Its text is read.
+        /// Reading of the file's text.
         Parsing = "parsing",
-        /// Its text is cut into passages.
+        /// Cutting of the text into passages.
         Chunking = "chunking",
-        /// Its passages are embedded.
+        /// Embedding of the passages.
         Embedding = "embedding",
-        /// Its passages are indexed.
+        /// Indexing of the passages.
         Indexing = "indexing",
-        /// It is found.
+        /// End of the way: the passages can be found.
         Ready = "ready",
-        /// It failed.
+        /// End by a failure.
         Failed = "failed",
-        /// It was cancelled.
+        /// End by a cancellation.
         Cancelled = "cancelled",
     }
 
     /// State of a server at an ingestion job.
     enum IngestionServerState {
-        /// It is at work.
+        /// Server that is at work on the job.
         Active = "active",
-        /// It has nothing left of the job.
+        /// Server that has nothing left of the job.
         Finished = "finished",
-        /// It held something and was not seen for long.
+        /// Server that held something of the job and was not seen for long.
         Lost = "lost",
     }
 }

@@ -30,20 +30,20 @@ pub struct Chunk {
     pub ordinal: u32,
     /// Text: the characters of the document that the locator names.
     pub text: String,
-    /// What stands in front of the text when it is embedded: title, headings and the head of the table it begins in, a
-    /// line each. Empty where there are none.
+    /// Lines in front of the text when it is embedded: title, headings and the head of the table it begins in. Empty
+    /// where there are none.
     pub prefix: String,
     /// Tokens of prefix and text.
     pub tokens: u32,
     /// Larger piece that is given instead of the text, where the methodology has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<Context>,
-    /// Where the text stands.
+    /// Place of the text in the document.
     pub locator: Locator,
 }
 
 impl Chunk {
-    /// What is embedded: prefix and text.
+    /// Text that is embedded: prefix and text.
     #[must_use]
     pub fn embedded(&self) -> String {
         if self.prefix.is_empty() { self.text.clone() } else { format!("{}\n{}", self.prefix, self.text) }
@@ -74,7 +74,7 @@ pub struct Locator {
     /// Name of its sheet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sheet: Option<String>,
-    /// Its slide, from 1.
+    /// Number of its slide, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slide: Option<u32>,
     /// Headings it stands under, the outermost first; one it begins with is the last.
@@ -87,9 +87,9 @@ pub struct Locator {
 
 /// Passage while it is cut; in bytes.
 struct Cut {
-    /// What is the passage's.
+    /// Range of the passage's bytes.
     range: Range<usize>,
-    /// Where it begins without what it repeats of the one before: its headings are those of this place.
+    /// Beginning of what it does not repeat of the passage before: its headings are those of this place.
     core: usize,
     /// Larger piece, and its number.
     context: Option<(u32, Range<usize>)>,

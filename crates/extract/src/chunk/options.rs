@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 pub struct Field {
     /// Name.
     pub name: &'static str,
-    /// What it says.
+    /// Meaning of the option, for a reader.
     pub description: &'static str,
     /// Least value.
     pub minimum: u32,
@@ -23,7 +23,7 @@ pub struct Field {
 pub struct OptionError {
     /// Name of the option; empty where it is the methodology or the whole.
     pub path: String,
-    /// What is wrong with it, for a reader.
+    /// Fault of the option, for a reader.
     pub message: String,
 }
 
@@ -147,19 +147,19 @@ options! {
 /// Way of cutting a text into passages, with its options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Methodology {
-    /// At the best places, filling each passage.
+    /// Pieces cut at the best places, each as full as its limit allows.
     Recursive(Recursive),
-    /// By headings.
+    /// Sections between headings.
     Markdown(Sections),
-    /// By sentences, given with their neighbours.
+    /// Sentences, given with their neighbours.
     SentenceWindow(SentenceWindow),
     /// Small pieces to search, larger ones to give.
     ParentChild(ParentChild),
-    /// By tokens alone.
+    /// Windows of tokens, whatever the text is.
     Fixed(Fixed),
-    /// Not at all.
+    /// Document in one piece.
     WholeDocument(WholeDocument),
-    /// By rows of tables.
+    /// Rows of tables.
     TableRows(TableRows),
 }
 
@@ -170,11 +170,11 @@ pub struct MethodologyInfo {
     pub id: &'static str,
     /// Name for a reader.
     pub display_name: &'static str,
-    /// What it does, for a reader.
+    /// Effect of the methodology, for a reader.
     pub description: &'static str,
     /// Whether it is taken where none is named.
     pub is_default: bool,
-    /// Its options.
+    /// Options that it takes.
     pub fields: &'static [Field],
 }
 

@@ -102,7 +102,8 @@ impl Cutter<'_> {
         self.text.get(..at).is_some_and(|before| before.ends_with(char::is_whitespace))
     }
 
-    /// Where a piece begins that repeats at most `overlap` tokens before `at`: at a word, not before `floor`.
+    /// Beginning of a piece that repeats at most `overlap` tokens before `at`: at a word, not before `floor`; `at` itself
+    /// where there is no such place.
     pub(super) fn overlapped(&self, at: usize, floor: usize, overlap: usize) -> usize {
         let here = self.token_at(at);
         let earliest = here.saturating_sub(overlap);

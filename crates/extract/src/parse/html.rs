@@ -59,7 +59,7 @@ pub(super) fn markdown(page: &str, builder: &mut Builder<'_>) -> Result<(), Extr
     builder.push(text.trim())
 }
 
-/// What a pass over the tree finds.
+/// Findings of a pass over the tree.
 #[derive(Default)]
 struct Survey {
     main: Option<Rc<Node>>,

@@ -36,7 +36,7 @@ pub struct Request {
     pub limits: Limits,
 }
 
-/// What a reader is given beside the file.
+/// File that a reader is given, with what was asked for.
 #[derive(Debug, Clone, Copy)]
 struct Source<'a> {
     request: &'a Request,

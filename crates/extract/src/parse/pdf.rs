@@ -147,7 +147,7 @@ fn recognise(
     streamed.map(|_quality| ()).map_err(|error| failed(&error))
 }
 
-/// What OCR reads in the images of a page.
+/// Words that OCR reads in the images of a page.
 fn words(engine: &Engine, page: &unpdf::Page, builder: &mut Builder<'_>) -> String {
     let mut found = Vec::new();
     for (_, image) in &page.images {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use heddle_passages::{AllowList, Builder, Error, Index, Key, Language, Passage, Settings, Shelf};
+use heddle_passages::{AllowList, Builder, Error, Hit, Index, Key, Language, Passage, Settings, Shelf};
 use heddle_usecase::{Admission, Compute, computed};
 use heddle_vectors::ports::{
     IndexError, IndexSpec, IndexedPassage, LegScores, PassageHit, PassageIndex, Search,
@@ -115,10 +115,10 @@ fn number(sequence: i64) -> u64 {
     u64::try_from(sequence).unwrap_or_default()
 }
 
-/// The passages of both legs, each once.
-fn merged(legs: (Vec<heddle_passages::Hit>, Vec<heddle_passages::Hit>)) -> Vec<PassageHit> {
+/// Passages of both legs, each once.
+fn merged(near: Vec<Hit>, words: Vec<Hit>) -> Vec<PassageHit> {
     let mut found: HashMap<u64, LegScores> = HashMap::new();
-    for hit in legs.0.into_iter().chain(legs.1) {
+    for hit in near.into_iter().chain(words) {
         let scores = found.entry(hit.id).or_default();
         scores.semantic = scores.semantic.or(hit.semantic.map(|leg| leg.score));
         scores.keyword = scores.keyword.or(hit.keyword.map(|leg| leg.score));
@@ -190,7 +190,8 @@ impl PassageIndex for EmbeddedIndex {
             let index = shelf.index(&own, settings)?;
             let allow = asked.allow.as_deref().map(allowed);
             let (vector, words) = (asked.vector.as_deref(), asked.words.as_deref());
-            index.legs(vector, words, asked.candidates as usize, allow.as_ref()).map(merged)
+            let legs = index.legs(vector, words, asked.candidates as usize, allow.as_ref());
+            legs.map(|(near, words)| merged(near, words))
         };
         match computed(&*self.compute, key.tenant, Admission::Refuse, work).await {
             Ok(found) => found.map_err(failed),

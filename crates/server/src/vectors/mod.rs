@@ -90,7 +90,7 @@ pub(crate) struct VectorParts<'a> {
 pub(crate) struct Composed {
     pub vectors: Arc<Vectors>,
     pub blobs: Arc<BlobStore>,
-    /// What does the work of nodes that are about them.
+    /// Work of the nodes that are about vector databases and their files.
     pub nodes: Vec<Arc<dyn ServiceWork>>,
 }
 
@@ -225,7 +225,7 @@ impl Vectors {
     }
 }
 
-/// What does the work of nodes that are about vector databases and their files.
+/// Work of the nodes that are about vector databases and their files.
 fn nodes(
     parts: &VectorParts<'_>,
     files: &Arc<VectorFiles>,

@@ -90,9 +90,9 @@ pub(super) struct Partition {
 /// Outcome of a beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Beginning {
-    /// It is whole and stays, with this commit.
+    /// Whole partition, which stays: the number of the last commit that is in it.
     Kept(i64),
-    /// It is empty, under this epoch.
+    /// Empty partition: the epoch under which it is filled.
     Anew(i64),
 }
 

@@ -7,10 +7,10 @@ use crate::records::{Backend, IndexKey, PassageId, PassageRange};
 /// Reason for which an index does not answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IndexError {
-    /// It is not there, of another form or generation, or damaged: it must be built anew from the rows.
+    /// Index that is not there, of another form or generation, or damaged: it must be built anew from the rows.
     #[error("the index must be built anew: {0}")]
     Rebuild(String),
-    /// It does not answer for the moment.
+    /// Index that does not answer for the moment.
     #[error("the index is not available: {0}")]
     Unavailable(String),
     /// The query does not fit it: dimensions of the vector, a value that is no number.

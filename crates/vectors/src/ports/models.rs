@@ -16,13 +16,13 @@ literals! {
 
     /// State of a model.
     pub enum ModelState {
-        /// It answers.
+        /// Model that answers.
         Ready = "ready",
-        /// Its weights are not here.
+        /// Model whose weights are not here.
         Missing = "missing",
-        /// It is being read.
+        /// Model whose weights are being read.
         Loading = "loading",
-        /// It can't be used.
+        /// Model that can't be used.
         Error = "error",
     }
 }
@@ -69,7 +69,7 @@ pub enum EmbedError {
     /// There is no such model, or its weights are not here; the text says how to get them.
     #[error("{0}")]
     Missing(String),
-    /// It does not answer for the moment: another try may do.
+    /// Model that does not answer for the moment: another try may do.
     #[error("{message}")]
     Unavailable {
         /// The reason, in words, without secrets.
@@ -77,7 +77,7 @@ pub enum EmbedError {
         /// Seconds before another try, where it said so.
         retry_after_seconds: Option<u64>,
     },
-    /// It can't embed these texts, now or later.
+    /// Texts that the model can't embed, now or later.
     #[error("{0}")]
     Refused(String),
 }

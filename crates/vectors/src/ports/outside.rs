@@ -130,7 +130,7 @@ pub struct Heading {
     pub level: u8,
     /// Text.
     pub text: String,
-    /// Its first character.
+    /// Offset of its first character.
     pub start: u64,
 }
 
@@ -200,9 +200,9 @@ pub trait Extractor: Send + Sync {
 literals! {
     /// Kind of a methodology.
     pub enum MethodologyKind {
-        /// How texts are cut.
+        /// Methodology that cuts texts.
         Chunking = "chunking",
-        /// How passages are found.
+        /// Methodology that finds passages.
         Retrieval = "retrieval",
     }
 }
@@ -224,7 +224,7 @@ pub struct Methodology {
     pub requires_embedding: bool,
     /// JSON Schema of its options.
     pub options_schema: Value,
-    /// Its presets.
+    /// Presets of its options.
     pub defaults: Map<String, Value>,
 }
 

@@ -17,9 +17,9 @@ use crate::records::{
 /// Order of databases and of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sort {
-    /// By name.
+    /// Order of the names, ascending.
     Name,
-    /// The newest first.
+    /// Order of creation, the newest first.
     Newest,
 }
 
@@ -116,7 +116,7 @@ pub struct Quotas {
     pub waiting: Option<u64>,
 }
 
-/// What an organisation has in its databases.
+/// Usage of an organisation: what it has in its databases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
     /// Vector databases.
@@ -231,7 +231,7 @@ pub trait VectorStore: Send + Sync {
         journal: &Journal,
     ) -> Result<Deleted, StoreError>;
 
-    /// What an organisation has.
+    /// Usage of an organisation.
     async fn usage(&self, tenant: TenantId) -> Result<Usage, StoreError>;
 
     /// A page of the files of a database within reach, the newest first.
@@ -317,7 +317,7 @@ pub trait VectorStore: Send + Sync {
 /// A commit that changed what can be found in one generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Change {
-    /// Its number.
+    /// Number of the commit.
     pub sequence: i64,
     /// The generation.
     pub generation: i64,
@@ -341,7 +341,7 @@ pub enum ChangesSince {
 pub struct LiveFile {
     /// The file.
     pub file: FileId,
-    /// Its passages.
+    /// Passages of the file.
     pub passages: PassageRange,
 }
 
@@ -477,7 +477,7 @@ pub struct Cut {
 pub enum BuildEnd {
     /// All passages are written: they can be found from this commit on, in place of those of the build before.
     Ready,
-    /// It failed for good; what could be found before still can.
+    /// Failure for good; what could be found before still can.
     Failed(FileError),
 }
 

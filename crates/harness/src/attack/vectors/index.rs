@@ -15,13 +15,13 @@ const BUILT: Duration = Duration::from_secs(60);
 /// A harm done to the files of an index.
 #[derive(Debug, Clone, Copy)]
 enum Harm {
-    /// They are gone.
+    /// Deletion of the files.
     Deleted,
-    /// Each has half its bytes.
+    /// Truncation of each file to half its bytes.
     Truncated,
-    /// Each has other bytes in its middle.
+    /// Other bytes in the middle of each file.
     Overwritten,
-    /// They are those of an earlier time.
+    /// Return of the files to an earlier time.
     Earlier,
 }
 

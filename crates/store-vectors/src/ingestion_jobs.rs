@@ -20,6 +20,7 @@ use heddle_vectors::records::{
 use crate::counts::Leftover;
 use crate::databases::OPEN_BUILDS;
 use crate::ending::give_up;
+use crate::key::DatabaseKey;
 use crate::schema::{
     BuildRow, JobRow, ServerRow, vector_builds, vector_job_servers, vector_jobs, vector_live,
 };
@@ -84,12 +85,12 @@ pub(crate) async fn servers(
     job: IngestionJobId,
     now: Timestamp,
 ) -> Result<Vec<JobServer>, StoreError> {
-    let of = (Id::from(tenant), Id::from(job));
+    let (tenant, job) = (Id::from(tenant), Id::from(job));
     read!(db, |conn| {
-        let row = writing::job(conn, of.0, of.1).await?;
+        let row = writing::job(conn, tenant, job).await?;
         let rows: Vec<ServerRow> = vector_job_servers::table
-            .filter(vector_job_servers::organization_id.eq(of.0))
-            .filter(vector_job_servers::job_id.eq(of.1))
+            .filter(vector_job_servers::organization_id.eq(tenant))
+            .filter(vector_job_servers::job_id.eq(job))
             .order(vector_job_servers::node)
             .select(ServerRow::as_select())
             .load(conn)
@@ -140,9 +141,9 @@ pub(crate) async fn cancel(
         if row.state.0.is_over() {
             return Job::try_from(row);
         }
-        let of = (row.organization_id, row.database_id);
+        let of = DatabaseKey::of(row.organization_id, row.database_id);
         let open = vector_builds::table
-            .filter(vector_builds::organization_id.eq(of.0).and(vector_builds::job_id.eq(row.id)))
+            .filter(vector_builds::organization_id.eq(of.tenant).and(vector_builds::job_id.eq(row.id)))
             .filter(vector_builds::state.eq_any(OPEN_BUILDS));
         let builds: Vec<BuildRow> = open.clone().select(BuildRow::as_select()).load(conn).await?;
         for build in &builds {
@@ -153,16 +154,16 @@ pub(crate) async fn cancel(
             let Some(file) = file.filter(|file| file.build_id == build.id) else { continue };
             // What could be found before still can.
             let live: Option<Id> = vector_live::table
-                .find((of.0, of.1, build.generation, build.file_id))
+                .find((of.tenant, of.database, build.generation, build.file_id))
                 .select(vector_live::build_id)
                 .first(conn)
                 .await
                 .optional()?;
-            let to = match live {
+            let (state, stage) = match live {
                 Some(_) => (FileState::Ready, Stage::Ready),
                 None => (FileState::Cancelled, Stage::Cancelled),
             };
-            set_file(conn, &file, to, Some(&told)).await?;
+            set_file(conn, &file, state, stage, Some(&told)).await?;
         }
         update(open)
             .set((
@@ -173,8 +174,8 @@ pub(crate) async fn cancel(
             .execute(conn)
             .await?;
         let count = stored(builds.len() as u64);
-        counts::used(conn, of.0, counts::Used { waiting: -count, ..counts::Used::default() }).await?;
-        update(vector_jobs::table.find((of.0, row.id)))
+        counts::used(conn, of.tenant, counts::Used { waiting: -count, ..counts::Used::default() }).await?;
+        update(vector_jobs::table.find((of.tenant, row.id)))
             .set((
                 vector_jobs::state.eq(JobWord(JobState::Cancelled)),
                 vector_jobs::stage.eq(StageWord(Stage::Cancelled)),
@@ -193,6 +194,6 @@ pub(crate) async fn cancel(
             counts::leave(conn, of, Leftover::Generation(next.generation)).await?;
         }
         journal::write(conn, unit).await?;
-        writing::job(conn, of.0, row.id).await?.try_into()
+        writing::job(conn, of.tenant, row.id).await?.try_into()
     })
 }

@@ -37,7 +37,8 @@ impl UsersOfDeployments {
         loop {
             let page = PageRequest { limit: MAX_LIMIT, cursor };
             let everything = AccessFilter::everything();
-            let read = self.databases.list_databases(tenant, &DatabaseFilter::default(), &everything, &page).await?;
+            let read =
+                self.databases.list_databases(tenant, &DatabaseFilter::default(), &everything, &page).await?;
             let embeds = |database: &VectorDatabase| {
                 database.recipe.model.as_ref().is_some_and(|model| names.contains(&model.id.as_str()))
             };

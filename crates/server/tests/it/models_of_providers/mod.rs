@@ -2,6 +2,7 @@
 
 mod faults;
 mod life;
+mod nodes;
 mod rights;
 mod upstream;
 mod usage;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use heddle_passages::{AllowList, Builder, Error, Hit, Index, Key, Language, Passage, Settings, Shelf};
+use heddle_passages::{AllowList, Builder, Error, Index, Key, Language, Passage, Settings, Shelf};
 use heddle_usecase::{Admission, Compute, computed};
 use heddle_vectors::ports::{
     IndexError, IndexSpec, IndexedPassage, LegScores, PassageHit, PassageIndex, Search,
@@ -116,7 +116,7 @@ fn number(sequence: i64) -> u64 {
 }
 
 /// Passages of both legs, each once.
-fn merged(near: Vec<Hit>, words: Vec<Hit>) -> Vec<PassageHit> {
+fn merged(near: Vec<heddle_passages::Hit>, words: Vec<heddle_passages::Hit>) -> Vec<PassageHit> {
     let mut found: HashMap<u64, LegScores> = HashMap::new();
     for hit in near.into_iter().chain(words) {
         let scores = found.entry(hit.id).or_default();

@@ -5,11 +5,11 @@
 //! organisation and raises its version, by which gateways know that what they keep holds no more.
 
 mod catalogue;
-mod connections;
 mod contents;
 mod deployments;
 mod keys;
 mod names;
+mod provider_connections;
 mod rows;
 mod schema;
 mod store;

@@ -13,7 +13,7 @@ use heddle_policy::{AccessFilter, resource};
 use heddle_store::{Db, StoreError, read};
 use heddle_usecase::Journal;
 
-use crate::{catalogue, connections, deployments, version};
+use crate::{catalogue, deployments, provider_connections, version};
 
 /// Keeps connections to providers, deployments, usage and budgets.
 #[derive(Clone)]
@@ -48,7 +48,7 @@ impl ModelStore for SqlModelStore {
         access: &AccessFilter<resource::ModelConnection>,
         page: &PageRequest,
     ) -> Result<Page<ModelConnection>, StoreError> {
-        connections::list(&self.db, tenant, filter, access, page).await
+        provider_connections::list(&self.db, tenant, filter, access, page).await
     }
 
     async fn connection(
@@ -56,11 +56,11 @@ impl ModelStore for SqlModelStore {
         tenant: TenantId,
         id: ModelConnectionId,
     ) -> Result<ModelConnection, StoreError> {
-        connections::get(&self.db, tenant, id).await
+        provider_connections::get(&self.db, tenant, id).await
     }
 
     async fn local_connections(&self, tenant: TenantId) -> Result<Vec<ModelConnection>, StoreError> {
-        connections::local(&self.db, tenant).await
+        provider_connections::local(&self.db, tenant).await
     }
 
     async fn stored(
@@ -68,7 +68,7 @@ impl ModelStore for SqlModelStore {
         tenant: TenantId,
         id: ModelConnectionId,
     ) -> Result<StoredModelConnection, StoreError> {
-        connections::stored(&self.db, tenant, id).await
+        provider_connections::stored(&self.db, tenant, id).await
     }
 
     async fn insert_connection<'a>(
@@ -77,7 +77,7 @@ impl ModelStore for SqlModelStore {
         most: u64,
         journal: &Journal,
     ) -> Result<(), StoreError> {
-        connections::insert(&self.db, write, most, journal).await
+        provider_connections::insert(&self.db, write, most, journal).await
     }
 
     async fn update_connection<'a>(
@@ -86,7 +86,7 @@ impl ModelStore for SqlModelStore {
         expected: Revision,
         journal: &Journal,
     ) -> Result<(), StoreError> {
-        connections::update(&self.db, write, expected, journal).await
+        provider_connections::update(&self.db, write, expected, journal).await
     }
 
     async fn delete_connection(
@@ -97,7 +97,7 @@ impl ModelStore for SqlModelStore {
         cascade: &[ModelDeploymentId],
         journal: &Journal,
     ) -> Result<Deleted, StoreError> {
-        connections::delete(&self.db, (tenant, id), expected, cascade, journal).await
+        provider_connections::delete(&self.db, (tenant, id), expected, cascade, journal).await
     }
 
     async fn tested(
@@ -107,7 +107,7 @@ impl ModelStore for SqlModelStore {
         result: &TestResult,
         journal: &Journal,
     ) -> Result<(), StoreError> {
-        connections::tested(&self.db, (tenant, id), result, journal).await
+        provider_connections::tested(&self.db, (tenant, id), result, journal).await
     }
 
     async fn catalogue(

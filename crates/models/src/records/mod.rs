@@ -1,12 +1,14 @@
 //! Records: connections to providers, their catalogues, deployments, budgets and usage.
 
 mod deployment;
+mod provider;
 mod usage;
 
 pub use deployment::{
     Capabilities, Capability, Defaults, Deployment, DeploymentState, Limits, Memory, MemoryPolicy, Observed,
     PriceTable, Timeouts,
 };
+pub use provider::ProviderKind;
 pub use usage::{
     Budget, BudgetPeriod, BudgetScope, CallOutcome, CallTokens, Cap, Reservation, Settlement, UsageAxis,
     UsageKey, UsageRow, UsageSums, UsageTotal,
@@ -19,8 +21,6 @@ use heddle_usecase::secret::{SealedSecret, Secret};
 use serde::{Deserialize, Serialize};
 
 pub use heddle_usecase::outside::{Phase, TestResult};
-
-use crate::types::ProviderKind;
 
 /// The part of a key that is shown: that it is there, since when, and its end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

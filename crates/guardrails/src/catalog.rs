@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::personal::KINDS;
+use crate::preset::Preset;
 use crate::words::{Action, Engine, Stage};
-use crate::{Policy, Preset};
 
 /// A check of the catalogue.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -84,12 +84,12 @@ pub fn catalog() -> Catalog {
     let preset = |preset: Preset| PresetEntry {
         id: preset.as_str(),
         description: preset.description(),
-        rules: Policy::of(preset)
+        rules: preset
             .rules()
-            .iter()
+            .into_iter()
             .map(|rule| PresetRule {
                 check_id: rule.check.to_owned(),
-                stages: rule.stages.clone(),
+                stages: rule.stages,
                 action: rule.action,
             })
             .collect(),

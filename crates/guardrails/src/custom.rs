@@ -1,15 +1,16 @@
 //! Checks of a definition's own.
 
 use heddle_feel::{Dialect, Expression};
-use regex::RegexBuilder;
+use regex::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
 use crate::catalog;
 use crate::model::ModelCheck;
 use crate::personal::KINDS;
-use crate::policy::{MOST_BYTES, Rule, Test, usual, words};
+use crate::rule::{MOST_BYTES, Rule, Test};
+use crate::text::Folded;
 use crate::urls::Hosts;
-use crate::words::{Action, Stage};
+use crate::words::{Action, Engine, Stage};
 
 /// Most bytes of one check's text.
 const MOST_TEXT: usize = 64 << 10;
@@ -257,4 +258,52 @@ fn threshold(settings: &Map<String, Value>) -> Result<Option<f64>, String> {
 fn feel(condition: &str) -> Result<Test, String> {
     let compiled = Expression::compile(condition, Dialect::Heddle);
     compiled.map(Test::Feel).map_err(|error| format!("`{condition}` is no FEEL: {error}."))
+}
+
+/// The usual rule of a check of the catalogue, without settings.
+fn usual(check: &'static str) -> Rule {
+    let entry = catalog::check(check);
+    let mut stages = entry.map(|entry| entry.stages.clone()).unwrap_or_default();
+    if check == "promptInjection" {
+        stages.retain(|stage| matches!(stage, Stage::Input | Stage::ToolResult));
+    }
+    let redacts = matches!(check, "secretKeys" | "pii" | "urls");
+    let action = match check {
+        "toolCalls" => Action::Review,
+        _ if redacts => Action::Redact,
+        _ => Action::Block,
+    };
+    let is_asked = entry.is_some_and(|entry| entry.engine == Engine::Model);
+    let test = match check {
+        "size" => Test::Size(1 << 20),
+        "secretKeys" => Test::Secrets,
+        "pii" => Test::Personal(KINDS.to_vec()),
+        "promptInjection" => Test::Injection(0.8),
+        "urls" => Test::Urls(Hosts::default()),
+        "keywords" => Test::Keywords(None),
+        "toolCalls" => Test::ToolCalls,
+        _ if is_asked => Test::Model(ModelCheck::preset(check)),
+        _ => Test::Schema(None),
+    };
+    Rule { check, stages, action, nodes: None, test }
+}
+
+/// The pattern of a list of words, folded as texts are.
+fn words(words: &[String]) -> Option<Regex> {
+    let part = |word: &String| {
+        let own = Folded::of(word).text;
+        let own = own.trim();
+        (!own.is_empty()).then(|| {
+            // Letters of scripts without spaces have no bounds of words.
+            let bound = |letter: Option<char>| letter.is_some_and(|own| own.is_ascii_alphanumeric());
+            let before = if bound(own.chars().next()) { r"\b" } else { "" };
+            let behind = if bound(own.chars().next_back()) { r"\b" } else { "" };
+            format!("{before}{}{behind}", regex::escape(own))
+        })
+    };
+    let parts: Vec<String> = words.iter().filter_map(part).collect();
+    if parts.is_empty() {
+        return None;
+    }
+    RegexBuilder::new(&parts.join("|")).size_limit(4 << 20).build().ok()
 }

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::model::{ModelCheck, ModelVerdict, closed};
-use crate::policy::{MOST_BYTES, Policy, Rule, Test};
+use crate::policy::Policy;
+use crate::rule::{MOST_BYTES, Rule, Test};
 use crate::text::Found;
 use crate::values::{self, Text, Texts};
 use crate::words::{Action, Stage};

@@ -9,8 +9,9 @@ use serde_json::{Map, Value, json};
 use crate::answers::{self, Call};
 use crate::asking::Answered;
 use crate::evaluate::as_text;
+use crate::fault::WorkFault;
 use crate::protection::{Passage, Through};
-use crate::work::{Ending, Tool, Work, WorkFault};
+use crate::work::{Ending, Tool, Work};
 use crate::{AGENT_LIMIT, prompts};
 
 /// Variable of the agent that has its state.

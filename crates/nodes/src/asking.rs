@@ -3,8 +3,9 @@
 use heddle_guardrails::{Action, Hit, Stage};
 use serde_json::{Map, Value, json};
 
+use crate::fault::WorkFault;
 use crate::protection::{Passage, Through};
-use crate::work::{Ending, Work, WorkFault};
+use crate::work::{Ending, Work};
 use crate::{UNFIT, answers, prompts};
 
 /// A request that passed what protects its input, with what was found; or the end of the node.

@@ -6,7 +6,7 @@ use heddle_settings::Setting;
 use heddle_settings::inside::{Part, parts};
 use serde_json::{Map, Value};
 
-use crate::work::WorkFault;
+use crate::fault::WorkFault;
 
 /// Most bytes of one text that is made.
 const MOST_BYTES: usize = 8 << 20;

@@ -10,6 +10,7 @@ mod agent;
 mod answers;
 mod asking;
 mod evaluate;
+mod fault;
 mod ports;
 mod prompts;
 mod protection;
@@ -18,10 +19,11 @@ mod tasks;
 mod tests;
 mod work;
 
+pub use fault::WorkFault;
 pub use heddle_guardrails::{Hit, Policy, SchemaCheck, Span};
 pub use heddle_settings::inside::InsideKind;
 pub use ports::{CallFault, Caller, FaultKind, ModelCalls};
-pub use work::{Ending, Setback, Tool, Work, WorkFault};
+pub use work::{Ending, Setback, Tool, Work};
 
 /// Code of the BPMN error by which protection ends a node.
 pub const PROTECTION_VIOLATION: &str = "PROTECTION_VIOLATION";

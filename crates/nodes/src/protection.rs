@@ -4,7 +4,8 @@ use heddle_guardrails::{Action, Hit, Policy, Stage, Subject, Verdict};
 use serde_json::{Map, Value, json};
 
 use crate::evaluate::as_text;
-use crate::work::{Ending, Work, WorkFault};
+use crate::fault::WorkFault;
+use crate::work::{Ending, Work};
 use crate::{answers, prompts};
 
 /// Tokens that the decision of a model may have.

@@ -5,8 +5,9 @@ use serde_json::{Map, Value, json};
 
 use crate::asking::Answered;
 use crate::evaluate::as_text;
+use crate::fault::WorkFault;
 use crate::protection::{Passage, Through};
-use crate::work::{Ending, Work, WorkFault};
+use crate::work::{Ending, Work};
 use crate::{answers, prompts};
 
 /// Categories that are judged where the settings name none.

@@ -8,6 +8,7 @@ use heddle_settings::inside::{HEADER, InsideKind};
 use serde_json::{Map, Value};
 
 use crate::evaluate::Evaluator;
+use crate::fault::WorkFault;
 use crate::ports::{Caller, FaultKind, ModelCalls};
 use crate::{CallFault, PROTECTION_VIOLATION, REVIEW, UNFIT};
 
@@ -27,17 +28,6 @@ pub struct Tool {
     pub parameters: Value,
     /// Human task that approves each call; none where none does.
     pub approval: Option<String>,
-}
-
-/// A fault of work that another attempt would have, too.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct WorkFault(pub String);
-
-impl WorkFault {
-    pub(crate) fn setting(member: &str, told: &str) -> Self {
-        Self(format!("{member}: {told}"))
-    }
 }
 
 /// Failure of an attempt.

@@ -72,7 +72,7 @@ fn tokens_are_counted_and_placed_in_the_text_as_it_was_given() {
 fn what_is_missing_damaged_or_of_another_kind_is_told_apart() {
     let folder = tempfile::tempdir().unwrap();
     let write = || toy::write(folder.path(), 1).unwrap();
-    let open = || Model::open(folder.path()).err().expect("it must not open");
+    let open = || Model::open(folder.path()).expect_err("it must not open");
     for name in [MANIFEST, CONFIG, WEIGHTS, TOKENIZER] {
         write();
         fs::remove_file(folder.path().join(name)).unwrap();

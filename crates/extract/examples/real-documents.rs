@@ -15,11 +15,14 @@ use heddle_extract::{Document, Limits, Ocr, PartKind, Request, extract};
 /// Documents of each type.
 const MANY: usize = 10;
 
+/// A document that was made, or why it was not.
+type Made = Result<PathBuf, Box<dyn Error>>;
+
 /// Chain of programs that makes a type: the extension of the source, then the programs' extensions.
 struct Way {
     extension: &'static str,
     program: &'static str,
-    make: fn(&Path, usize) -> Result<PathBuf, Box<dyn Error>>,
+    make: fn(&Path, usize) -> Made,
     has: Has,
 }
 

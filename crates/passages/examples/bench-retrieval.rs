@@ -98,13 +98,16 @@ fn npy(path: &Path) -> Result<Vec<Vec<f32>>, Failure> {
     Ok(numbers.chunks((*columns).max(1)).map(<[f32]>::to_vec).collect())
 }
 
+/// Vectors in the order of what they were made of.
+type Vectors = Vec<Vec<f32>>;
+
 /// A collection with what is relevant in it.
 struct Collection {
     documents: Vec<Document>,
     queries: Vec<(String, String)>,
     grades: HashMap<String, HashMap<String, f64>>,
     /// Vectors of the documents and of the queries.
-    vectors: Option<(Vec<Vec<f32>>, Vec<Vec<f32>>)>,
+    vectors: Option<(Vectors, Vectors)>,
 }
 
 fn load(folder: &Path) -> Result<Collection, Failure> {

@@ -58,6 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[expect(clippy::single_range_in_vec_init, reason = "a list of ranges that has one")]
     fn ranges_are_joined_and_exact() {
         let allow = AllowList::of_ranges(vec![10..12, 3..5, 5..6, 11..15, 20..20]);
         assert_eq!(allow.ranges(), [3..6, 10..15]);

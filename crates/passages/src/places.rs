@@ -90,6 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[expect(clippy::single_range_in_vec_init, reason = "a list of ranges that has one")]
     fn ranges_are_found_with_and_without_gaps() {
         let pairs = |ids: &[u64]| ids.iter().map(|id| (*id, id * 2)).collect::<Vec<_>>();
         for ids in [&[0, 1, 2, 3, 4, 5, 6][..], &[2, 3, 7, 8, 900, 901, u64::MAX / 4], &[5], &[]] {
@@ -106,7 +107,8 @@ mod tests {
             let mut expected: Vec<u64> = ids.iter().copied().filter(|id| !matches!(id, 3 | 4)).collect();
             expected.push(4);
             let mut found: Vec<u64> = places.among(&all).into_iter().map(|(id, _)| id).collect();
-            (expected.sort_unstable(), found.sort_unstable());
+            expected.sort_unstable();
+            found.sort_unstable();
             assert_eq!(found, expected);
         }
         assert!(Places::of(vec![(1, 1), (1, 2)]).is_none());

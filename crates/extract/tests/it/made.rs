@@ -180,7 +180,7 @@ pub(crate) fn pdf_of(objects: &[Vec<u8>], trailer: &str) -> Vec<u8> {
     let count = objects.len() + 1;
     let mut end = format!("xref\n0 {count}\n0000000000 65535 f \n");
     for place in places {
-        write!(end, "{place:010} 00000 n \n").unwrap();
+        writeln!(end, "{place:010} 00000 n ").unwrap();
     }
     write!(end, "trailer\n<< /Size {count} /Root 1 0 R {trailer} >>\nstartxref\n{start}\n%%EOF\n").unwrap();
     file.extend(end.into_bytes());

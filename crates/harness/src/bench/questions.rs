@@ -1,10 +1,5 @@
 //! Quality of retrieval over HTTP, on suites with judged questions.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "members of JSON: an absent one reads as null, and a runner says what it found"
-)]
-
 use std::path::Path;
 use std::time::{Duration, Instant};
 

@@ -115,7 +115,7 @@ fn searches_go_on_while_changes_are_applied() {
             for round in 1..12_u64 {
                 let (from, to) = if round % 2 == 1 { (0, 1000) } else { (1000, 0) };
                 let puts = (0..200).map(|id| passage(to + id, 0)).collect();
-                let gone = AllowList::of_ranges(vec![from..from + 200]);
+                let gone = AllowList::from_iter(from..from + 200);
                 index.apply(round, round + 1, gone, puts).unwrap();
             }
         });

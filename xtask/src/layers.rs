@@ -176,6 +176,25 @@ const LAYERS: &[Layer] = &[
             "heddle-cmmn",
         ],
     },
+    // Records of all areas on the wire: conversions, and nothing that decides.
+    Layer {
+        name: "heddle-faces",
+        knows: &[
+            "heddle-kernel",
+            "heddle-policy",
+            "heddle-usecase",
+            "heddle-api",
+            "heddle-bpmn-graph",
+            "heddle-cmmn",
+            "heddle-conformance",
+            "heddle-engine",
+            "heddle-workflows",
+            "heddle-cases",
+            "heddle-vectors",
+            "heddle-connections",
+            "heddle-identity",
+        ],
+    },
     // The journal and the tenant are what every area writes; the store knows no area.
     Layer { name: "heddle-store", knows: &["heddle-kernel", "heddle-policy", "heddle-usecase"] },
     Layer {
@@ -301,19 +320,79 @@ const LAYERS: &[Layer] = &[
     Layer { name: "heddle-models-local", knows: &[] },
     // Chat in the process: files in, words out; and, behind a feature, as the gateway asks models inside the service.
     Layer { name: "heddle-local-candle", knows: &["heddle-kernel", "heddle-models", "heddle-models-wire"] },
+    // Connections and their limits, below HTTP.
+    Layer { name: "heddle-edge", knows: &["heddle-kernel", "heddle-policy"] },
+    // What a server, or a command beside it, works with: every area and its store, and nothing of HTTP.
+    Layer {
+        name: "heddle-installation",
+        knows: &[
+            "heddle-kernel",
+            "heddle-policy",
+            "heddle-usecase",
+            "heddle-engine",
+            "heddle-definitions",
+            "heddle-workflows",
+            "heddle-cases",
+            "heddle-vectors",
+            "heddle-models",
+            "heddle-connections",
+            "heddle-identity",
+            "heddle-runtime",
+            "heddle-store",
+            "heddle-store-identity",
+            "heddle-store-workflows",
+            "heddle-store-vectors",
+            "heddle-store-models",
+            "heddle-store-connections",
+            "heddle-blobs",
+            "heddle-edge",
+            "heddle-egress",
+            "heddle-embedding",
+            "heddle-oidc",
+            "heddle-outbound",
+            "heddle-seal",
+        ],
+    },
+    // Vector databases over what a node has for them: between the areas, as the composition is.
+    Layer {
+        name: "heddle-vector-service",
+        knows: &[
+            "heddle-kernel",
+            "heddle-policy",
+            "heddle-usecase",
+            "heddle-identity",
+            "heddle-workflows",
+            "heddle-vectors",
+            "heddle-models",
+            "heddle-models-wire",
+            "heddle-runtime",
+            "heddle-service-nodes",
+            "heddle-store",
+            "heddle-store-vectors",
+            "heddle-store-workflows",
+            "heddle-blobs",
+            "heddle-egress",
+            "heddle-embedding",
+            "heddle-extract",
+            "heddle-installation",
+            "heddle-passages",
+        ],
+    },
     Layer { name: "heddle-server", knows: &["*"] },
     Layer { name: "heddle", knows: &["*"] },
     Layer { name: "heddle-harness-kit", knows: &[] },
     // The runners know a server by its HTTP API alone; the decision kit is run without one, too.
     Layer {
+        name: "heddle-harness-conformance",
+        knows: &["heddle-kernel", "heddle-dmn", "heddle-cmmn", "heddle-conformance", "heddle-harness-kit"],
+    },
+    Layer {
         name: "heddle-harness",
         knows: &[
             "heddle-kernel",
-            "heddle-dmn",
-            "heddle-cmmn",
-            "heddle-conformance",
             "heddle-guardrails",
             "heddle-harness-kit",
+            "heddle-harness-conformance",
             "heddle-harness-models",
         ],
     },
@@ -326,8 +405,13 @@ const LAYERS: &[Layer] = &[
 ];
 
 /// Crates that only tests and checks may name.
-const OF_TESTS: &[&str] =
-    &["heddle-testkit", "heddle-harness-kit", "heddle-harness-models", "heddle-harness"];
+const OF_TESTS: &[&str] = &[
+    "heddle-testkit",
+    "heddle-harness-kit",
+    "heddle-harness-conformance",
+    "heddle-harness-models",
+    "heddle-harness",
+];
 
 /// The areas: neither their use cases nor their stores know those of another. Where one needs another, it has a
 /// small port in its own words, and the composition adapts.
@@ -362,9 +446,9 @@ const RESERVED: &[Reserved] = &[
     },
     Reserved {
         prefix: "rustls",
-        // The server takes TLS connections; those out are egress's.
-        holders: &["heddle-egress", "heddle-server"],
-        why: "TLS belongs to the way out and to the server",
+        // The edge takes TLS connections; those out are egress's.
+        holders: &["heddle-edge", "heddle-egress"],
+        why: "TLS belongs to the way out and to the edge",
     },
     Reserved {
         prefix: "reqwest",
@@ -375,8 +459,8 @@ const RESERVED: &[Reserved] = &[
     Reserved { prefix: "hyper", holders: &["heddle-egress"], why: "only egress opens outbound connections" },
     Reserved {
         prefix: "tokio-rustls",
-        holders: &["heddle-egress", "heddle-server"],
-        why: "TLS belongs to the way out and to the server",
+        holders: &["heddle-edge", "heddle-egress"],
+        why: "TLS belongs to the way out and to the edge",
     },
     Reserved { prefix: "ureq", holders: &["heddle-egress"], why: "only egress opens outbound connections" },
     Reserved { prefix: "lettre", holders: &["heddle-egress"], why: "only egress opens outbound connections" },

@@ -4,7 +4,6 @@
 mod attack;
 mod bench;
 mod clients;
-mod conformance;
 mod connections;
 mod crash;
 mod documents;
@@ -34,7 +33,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Runner {
     /// Runs a conformance suite against a started server.
-    Conformance(conformance::Options),
+    Conformance(heddle_harness_conformance::Options),
     /// Kills the server under load and checks that nothing acknowledged is lost or doubled.
     Crash(crash::Options),
     /// Attacks a started server and checks that it, and whoever is honest on it, takes no harm.
@@ -81,7 +80,7 @@ async fn main() -> ExitCode {
 /// Runs one of them; `false` when it ran but what it checks does not hold.
 async fn run(runner: Runner) -> anyhow::Result<bool> {
     match runner {
-        Runner::Conformance(options) => conformance::run(options).await,
+        Runner::Conformance(options) => heddle_harness_conformance::run(options).await,
         Runner::Crash(options) => crash::run(options).await,
         Runner::Attack(options) => attack::run(options).await,
         Runner::Clients(options) => clients::run(options).await,

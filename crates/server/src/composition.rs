@@ -7,9 +7,21 @@ use std::time::Duration;
 use heddle_cases::Cases;
 use heddle_cases::definitions::{CaseTypes, Meaning};
 use heddle_cases::versions::CompiledCaseTypes;
+use heddle_edge::{Edge, descriptors};
 use heddle_identity::audit_chain::AuditChain;
 use heddle_identity::ports::InstallationStore;
 use heddle_identity::{Identity, InstallationKey};
+use heddle_installation::anchors::Anchors;
+use heddle_installation::audit_keeper::AuditKeeper;
+use heddle_installation::config::Config;
+use heddle_installation::data_dir::DataDir;
+use heddle_installation::deliveries::Deliveries;
+use heddle_installation::denials::Denials;
+use heddle_installation::error::StartError;
+use heddle_installation::outside::Outside;
+use heddle_installation::people::People;
+use heddle_installation::sign_ins::SignIns;
+use heddle_installation::{licensed, node, stores};
 use heddle_kernel::Clock as _;
 use heddle_models::Gateway;
 use heddle_runtime::{
@@ -21,6 +33,7 @@ use heddle_store::Db;
 use heddle_store_workflows::{SqlErrandStore, SqlRunStore, SqlWorkStore, SqlWorkflowStore};
 use heddle_usecase::Compute;
 use heddle_usecase::errand::Executor;
+use heddle_vector_service::{BuiltInModels, Composed, VectorParts, Vectors};
 use heddle_workflows::background::Background;
 use heddle_workflows::definitions::{Definitions, TimerBell};
 use heddle_workflows::models::CompiledVersions;
@@ -31,23 +44,11 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
-use crate::anchors::Anchors;
 use crate::app::App;
-use crate::audit_keeper::AuditKeeper;
-use crate::config::Config;
-use crate::data_dir::DataDir;
-use crate::deliveries::Deliveries;
-use crate::denials::Denials;
-use crate::edge::{Edge, descriptors};
-use crate::error::StartError;
+use crate::handlers::webhooks::event_types;
 use crate::identity::{self, FirstStart};
 use crate::last_write::LastWrite;
 use crate::models::{KnownModels, ModelParts, Models};
-use crate::outside::Outside;
-use crate::people::People;
-use crate::sign_ins::SignIns;
-use crate::vectors::{BuiltInModels, Composed, VectorParts, Vectors};
-use crate::{licensed, stores};
 
 /// Bytes of runs that were committed last, which are kept for their next step.
 const RECENT_BYTES: u64 = 32 << 20;
@@ -115,7 +116,7 @@ impl Composition {
         let store = Arc::new(stores::identity(db.clone()));
         let installed = store.load().await?;
         let key = data.key(installed.is_some())?;
-        let outside = Outside::open(&config, &data, &db, &clock).await?;
+        let outside = Outside::open(&config, &data, &db, &clock, event_types()).await?;
         let denials = Denials::start(store.clone());
         let identity = identity::open(&config, &store, &denials, key, &clock, outside.keyring.clone())?;
         let identity = Arc::new(identity.with_counters(stores::counters(&db)));
@@ -150,7 +151,7 @@ impl Composition {
             built_in: &built_in,
             deployments: &models.store(),
             gateway: &models.gateway,
-            node: crate::node::id(&config.data_dir),
+            node: node::id(&config.data_dir),
         })?;
         let parts = Parts {
             db,
@@ -343,6 +344,13 @@ fn executors(
     ingestion.into_iter().chain([service]).collect()
 }
 
+/// Runs within the bounds of a configuration.
+fn runs_within(config: &Config, ports: &RunPorts, permit: &Arc<dyn Permit>) -> Runs {
+    let runs = Runs::new(ports.clone()).with_budget(config.budget).with_recent(RECENT_BYTES);
+    let runs = runs.with_permit(Arc::clone(permit)).with_patience(config.step_limit);
+    runs.with_job_lapses(config.job_lapses)
+}
+
 fn compose(config: Config, parts: Parts) -> Arc<App> {
     let quotas = licensed::quotas(&config, &parts.identity);
     let hub = Arc::clone(&parts.hub);
@@ -358,7 +366,7 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
     let runs = runs_within(&config, &ports, &permit).with_job_poll(shared.then_some(poll));
     let webhooks = Arc::new(WebhookDirectory::new(Arc::clone(&outside.receivers.source)));
     let runs = Arc::new(runs.with_subscribers(webhooks.clone()));
-    let node = crate::node::id(&config.data_dir);
+    let node = node::id(&config.data_dir);
     let background = Arc::new(Background::new(Arc::clone(&runs), ports, node));
     let options = WorkerOptions { poll, sweep: Duration::from_secs(60) };
     let rights = StarterRights::new(Arc::clone(&identity), drafts.clone(), Arc::clone(&ids));

@@ -2,6 +2,7 @@
 //! same use cases as any other.
 
 use bytes::Bytes;
+use heddle_installation::error::StartError;
 use heddle_kernel::{Patch, TenantId, UserId};
 use heddle_models::SyncOutcome;
 use heddle_policy::RequestContext;
@@ -20,7 +21,6 @@ use heddle_workflows::records::Draft;
 
 use crate::acting::{Acting, journal};
 use crate::app::App;
-use crate::error::StartError;
 
 /// A BPMN file that becomes a workflow.
 #[derive(Debug)]

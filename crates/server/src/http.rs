@@ -2,6 +2,7 @@
 
 use std::future::ready;
 use std::net::IpAddr;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use actix_web::http::header::HeaderValue;
@@ -15,20 +16,20 @@ use futures::StreamExt as _;
 use heddle_api::contract::MediaType;
 use heddle_api::operations::{Method, OperationId, OperationSpec, Security};
 use heddle_api::{ApiError, Detail, ErrorCode, Face};
+use heddle_edge::connection::{Link, Open};
+use heddle_edge::{HeldBody, Pace};
 use heddle_identity::Authenticated;
 use heddle_kernel::{Clock as _, RequestId};
 use heddle_policy::RequestFacts;
 use tokio::time::Instant;
 
 use crate::accept::Accept;
+use crate::answer::Answer;
 use crate::app::App;
 use crate::bind::Handler;
 use crate::command_line::LocalCall;
 use crate::credentials::{COOKIE, DEVICE_COOKIE, SIGN_IN_COOKIE};
 use crate::dispatch::{Placed, dispatch};
-use crate::edge::answer::Answer;
-use crate::edge::connection::Open;
-use crate::edge::{HeldBody, Pace};
 use crate::failure::Failure;
 use crate::gate::{Entered, enter};
 use crate::incoming::{Headers, Incoming, RequestCredentials};
@@ -36,7 +37,7 @@ use crate::reply::{Content, HandlerResult, Response};
 use crate::request_log::{AtTheEnd, Line, NO_ROUTE};
 use crate::routes;
 use crate::sign_in_pages;
-use crate::upload::{self, Upload};
+use crate::upload::{self, Upload, too_large, too_slow};
 
 const JSON: &str = "application/json";
 const PROBLEM: &str = "application/problem+json";
@@ -142,7 +143,7 @@ struct Exchange {
 
 impl Exchange {
     fn begin(app: &App, request: &HttpRequest, route: &'static str) -> Self {
-        let (id, open) = (request_id(app, request), Open::of(request));
+        let (id, open) = (request_id(app, request), opened(request));
         Self { id, open, known: false, route, infers: false, begun: Instant::now() }
     }
 }
@@ -312,13 +313,6 @@ fn is_upload(spec: &OperationSpec, content_type: Option<&str>) -> bool {
     spec.body.accepts(content_type) == Some(MediaType::Files)
 }
 
-/// A body that is longer than so many bytes.
-pub(crate) fn too_large(limit: u64) -> Failure {
-    let message = format!("The body may have {limit} bytes.");
-    let detail = Detail::new("tooLarge", message).with("limit", limit);
-    ApiError::because(ErrorCode::PayloadTooLarge, detail).into()
-}
-
 /// The most bytes read for an operation that takes no body: enough to see that there is one.
 const NO_BODY: usize = 1024;
 
@@ -359,13 +353,10 @@ async fn read(
     }
 }
 
-pub(crate) fn too_slow(pace: Pace) -> Failure {
-    let (seconds, rate) = (pace.grace.as_secs(), pace.bytes_per_second);
-    let message = format!("A body has {seconds} s, and a second more for each {rate} bytes that have come.");
-    let detail = Detail::at("body", "tooSlow", message)
-        .with("slowClientSeconds", seconds)
-        .with("slowClientBytesPerSecond", rate);
-    ApiError::because(ErrorCode::InvalidRequestBody, detail).into()
+/// Begin of a request's answer: its connection learns of it.
+fn opened(request: &HttpRequest) -> Open {
+    let link = request.conn_data::<Rc<Link>>().cloned();
+    Open::begin(link, request.headers().contains_key(header::TRANSFER_ENCODING))
 }
 
 fn request_id(app: &App, request: &HttpRequest) -> RequestId {

@@ -11,6 +11,7 @@ use heddle_api::decode::read_json;
 use heddle_api::wire::envelope::JsonObject;
 use heddle_api::wire::vector_files::StagedFile;
 use heddle_api::{ApiError, Detail, ErrorCode};
+use heddle_edge::Pace;
 use heddle_kernel::TenantId;
 use heddle_vectors::ports::{BlobError, Blobs as _, ByteStream, StoredBlob};
 use multer::{Constraints, Field, Multipart, SizeLimit};
@@ -20,9 +21,7 @@ use tokio::sync::{OnceCell, mpsc};
 use tokio::time::Instant;
 
 use crate::app::App;
-use crate::edge::Pace;
 use crate::failure::Failure;
-use crate::http::{too_large, too_slow};
 
 /// Pieces of a body that wait to be stored: the sender waits behind them.
 const PIECES: usize = 4;
@@ -197,6 +196,23 @@ pub(crate) fn unstored(error: BlobError) -> Failure {
             Failure { cause: Some(cause), retry_after: Some(5), ..error.into() }
         }
     }
+}
+
+/// A body that is longer than so many bytes.
+pub(crate) fn too_large(limit: u64) -> Failure {
+    let message = format!("The body may have {limit} bytes.");
+    let detail = Detail::new("tooLarge", message).with("limit", limit);
+    ApiError::because(ErrorCode::PayloadTooLarge, detail).into()
+}
+
+/// Refusal of a body that comes slower than the least pace.
+pub(crate) fn too_slow(pace: Pace) -> Failure {
+    let (seconds, rate) = (pace.grace.as_secs(), pace.bytes_per_second);
+    let message = format!("A body has {seconds} s, and a second more for each {rate} bytes that have come.");
+    let detail = Detail::at("body", "tooSlow", message)
+        .with("slowClientSeconds", seconds)
+        .with("slowClientBytesPerSecond", rate);
+    ApiError::because(ErrorCode::InvalidRequestBody, detail).into()
 }
 
 /// Refusal of more files than an upload may have.

@@ -46,7 +46,7 @@ const GUARDED: &[Guarded] = &[
         of: "RequestContext",
         by: "of_the_installation",
         callers: &[(
-            "crates/server/src/acting.rs",
+            "crates/installation/src/own.rs",
             "the demo and commands of the operator, where nobody calls",
         )],
     },
@@ -88,7 +88,7 @@ const GUARDED: &[Guarded] = &[
         by: "of_stored",
         callers: &[
             ("crates/definitions/src/records.rs", "a definition that was loaded"),
-            ("crates/server/src/outside.rs", "a workflow or a case type that a webhook names"),
+            ("crates/installation/src/outside.rs", "a workflow or a case type that a webhook names"),
             ("crates/workflows/src/ports/workflows.rs", "a workflow that a run, a call or a rule names"),
             ("crates/cases/src/versions.rs", "a case type that a case, a call or a rule names"),
             ("crates/cases/src/definitions/decisions.rs", "a workflow whose decision a case type names"),

@@ -22,7 +22,7 @@ use crate::app::App;
 use crate::audit::{self, About};
 use crate::call::{Call, Meta, page, remembered};
 use crate::failure::Failure;
-use crate::models::stream;
+use crate::model_stream as stream;
 use crate::reply::{Content, HandlerResult, Response};
 
 /// Form of an answer.

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use heddle_api::operations::ops;
 use heddle_api::wire;
 use heddle_api::wire::vector_files::{StagedFile, UploadBody, UploadFile};
+use heddle_faces::literals::{file_state, file_state_of, stage};
 use heddle_kernel::TenantId;
 use heddle_vectors::ports::{Blobs as _, FieldCondition, FileFilter, StoredBlob};
 use heddle_vectors::records::{FieldType, File, FileError, MetadataSchema};
@@ -15,7 +16,6 @@ use heddle_vectors::{FilePatch, Filter, NewFile, UploadPolicy, Uploaded};
 use heddle_workflows::ports::Notifier as _;
 use serde_json::{Value, json};
 
-use super::literals::{file_state, file_state_of, stage};
 use super::vector_databases::sort_of;
 use super::vector_jobs;
 use crate::app::App;

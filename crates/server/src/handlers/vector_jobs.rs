@@ -2,13 +2,13 @@
 
 use heddle_api::operations::ops;
 use heddle_api::wire;
+use heddle_faces::literals::{
+    ingestion_kind, ingestion_kind_of, ingestion_state, ingestion_state_of, server_state, stage,
+};
 use heddle_kernel::{DatabaseName, Timestamp};
 use heddle_vectors::ports::JobFilter;
 use heddle_vectors::records::{Job, JobServer};
 
-use super::literals::{
-    ingestion_kind, ingestion_kind_of, ingestion_state, ingestion_state_of, server_state, stage,
-};
 use super::vector_files::error_shown;
 use crate::call::{Call, page};
 use crate::failure::Failure;

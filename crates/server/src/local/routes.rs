@@ -10,6 +10,7 @@ use heddle_api::ErrorCode;
 use heddle_connections::ports::Sealer as _;
 use heddle_connections::rotation::{Forgetting, KeyError};
 use heddle_identity::SetUpRequest;
+use heddle_installation::keyring::RotationError;
 use heddle_seal::SealError;
 use heddle_usecase::{Problem, UseCaseError};
 use serde::Deserialize;
@@ -19,7 +20,6 @@ use serde_json::json;
 use crate::app::App;
 use crate::failure::Failure;
 use crate::http;
-use crate::keyring::RotationError;
 use crate::reply::{HandlerResult, Response};
 
 const INSTALLATION: &str = "/local/installation";

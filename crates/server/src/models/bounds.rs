@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use heddle_identity::Identity;
+use heddle_installation::config::ModelSettings;
 use heddle_kernel::TenantId;
 use heddle_models::ports::{Bounds, BoundsSource};
 use heddle_policy::licence::Limit;
-
-use crate::config::ModelSettings;
 
 /// The bounds that hold at each moment.
 pub(super) struct LicensedBounds {

@@ -13,10 +13,9 @@ use heddle_models_wire::{
 };
 use heddle_runtime::{RandomIds, ServerClock};
 use heddle_usecase::{Admission, Compute, computed};
+use heddle_vector_service::BuiltInModels;
 use heddle_vectors::ports::{EmbedError, Embedder as _, EmbeddingModel, ModelState, Priority};
 use serde_json::{Value, json};
-
-use crate::vectors::BuiltInModels;
 
 /// Alias of the answerer's deployment.
 const ANSWERER: &str = "built-in-answers";

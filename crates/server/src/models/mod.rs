@@ -5,8 +5,6 @@ mod built_in;
 mod dependents;
 mod failure;
 mod known;
-mod sealer;
-pub(crate) mod stream;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,6 +13,8 @@ use std::time::Duration;
 use heddle_connections::ports::Sealer as _;
 use heddle_egress::Egress;
 use heddle_identity::Identity;
+use heddle_installation::config::Config;
+use heddle_installation::keyring::InstallationKeyring;
 use heddle_kernel::{Clock, IdSource, ModelConnectionId, TenantId};
 use heddle_models::ports::{
     BoundsSource, Dependents, LocalModels, ModelStore, Random, Runtimes, Upstream, UsageStore,
@@ -31,6 +31,7 @@ use heddle_runtime::{ComputePool, Permit, RandomIds, ServerClock, system_random}
 use heddle_store::Db;
 use heddle_store_models::SqlModelStore;
 use heddle_usecase::{StoreError, UseCaseError};
+use heddle_vector_service::BuiltInModels;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
@@ -38,9 +39,6 @@ use self::bounds::LicensedBounds;
 use self::built_in::BuiltIn;
 use self::dependents::UsersOfDeployments;
 pub(crate) use self::known::KnownModels;
-use crate::config::Config;
-use crate::keyring::InstallationKeyring;
-use crate::vectors::BuiltInModels;
 
 /// Time between two looks at what residency is wanted and what is there.
 const LOOK: Duration = Duration::from_secs(15);

@@ -56,6 +56,7 @@ const LAYERS: &[Layer] = &[
             "heddle-bpmn-layout",
             "heddle-bpel",
             "heddle-cmmn",
+            "heddle-engine",
         ],
     },
     // Of a workflow the engine knows what it compiles to, and nothing of how it is read, checked or drawn.

@@ -59,14 +59,20 @@ pub struct CasePlan {
 }
 
 impl CasePlan {
-    /// Decisions that its tasks name by a text, each with the definition of the task.
-    pub fn named_decisions(&self) -> impl Iterator<Item = (&str, &str)> {
+    /// Decisions of its tasks, each with the definition of the task: by the name that its text gives, or none where that is
+    /// known when the task is done.
+    pub fn named_decisions(&self) -> impl Iterator<Item = (Option<String>, &str)> {
         self.items.iter().filter_map(|item| {
             let Work::Decision { decision } = &item.work else { return None };
-            match &decision.decision {
-                Setting::Literal(Value::String(name)) => Some((name.as_str(), &*item.definition)),
-                Setting::Literal(_) | Setting::Expression(_) => None,
-            }
+            let name = match &decision.decision {
+                Setting::Literal(Value::String(name)) => Some(name.clone()),
+                Setting::Literal(_) => return None,
+                Setting::Expression(expression) => match expression.constant() {
+                    Some(heddle_feel::Value::String(name)) => Some(name.to_string()),
+                    Some(_) | None => None,
+                },
+            };
+            Some((name, &*item.definition))
         })
     }
 }
@@ -283,7 +289,7 @@ pub struct Extra {
     pub exit_event: ExitEvent,
     /// Condition of an event listener's being there; an extension.
     pub available: Option<Condition>,
-    /// Listeners of life cycle transitions: jobs or scripts, by the states from and to; an extension.
+    /// Listeners of life cycle transitions, which compute variables; an extension.
     pub listeners: Vec<LifecycleListener>,
     /// Settings that have no member of their own: `initiator` (variable that takes who started the case) and
     /// `businessStatus` of the case plan model, `category` of a human task, `businessStatus` of a stage, a task or a
@@ -318,7 +324,9 @@ pub enum ExitEvent {
 /// Listener of a life cycle transition; an extension.
 #[derive(Debug, Clone)]
 pub struct LifecycleListener {
-    /// State before; absent is any.
+    /// Standard events that it is told of; none is any.
+    pub events: Vec<ItemEvent>,
+    /// State before; absent is any, and that there was none.
     pub from: Option<Arc<str>>,
     /// State behind; absent is any.
     pub to: Option<Arc<str>>,

@@ -41,6 +41,7 @@ impl Audited for Hook {
         AuditView::default()
             .shown("name", &self.name)
             .shown("eventType", &self.event_type)
+            .shown("owner", self.owner())
             .hidden("mapping", &settings.mapping)
             .shown("signature", signature.map(|signature| signature.scheme))
             .shown("toleranceSeconds", signature.map(|signature| signature.tolerance_seconds))

@@ -459,6 +459,17 @@ impl Receivers {
     }
 }
 
+/// Refusal of an event by an instance that it was for, while others took it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// Kind of the instance.
+    pub kind: DefinitionKind,
+    /// The instance.
+    pub run: RunId,
+    /// Reason, in words.
+    pub message: String,
+}
+
 /// An event from outside (or thrown by a run) as it is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InboxEvent {
@@ -487,6 +498,9 @@ pub struct InboxEvent {
     /// The cases that took it or were started by it, sorted.
     #[serde(default)]
     pub case_ids: Vec<CaseId>,
+    /// The instances that did not take it while others did: the first ones of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<Refusal>,
     /// Instant until which it is kept while nobody took it.
     pub expires_at: Option<Timestamp>,
     /// Length of the chain of throws that led to it; 0 for one from outside.

@@ -30,7 +30,7 @@ pub(crate) use connection::{
 pub(crate) use group::{CreateGroup, GroupCommand, GroupUsers, ListGroups, OneGroup};
 pub(crate) use people::{
     CreateToken, CreateUser, DeleteToken, InviteUsers, LicenceCommand, ListTokens, ListUsers, OneUser,
-    SetPassword, TokenCommand, UserCommand,
+    SetPassword, TokenCommand, UnlinkUser, UserCommand,
 };
 pub(crate) use place::Place;
 pub(crate) use run::{CancelRun, ExportRuns, ListRuns, OneRun, RetryRun, RunCommand, StartRun, TailRun};

@@ -133,7 +133,8 @@ impl Identity {
         Ok(())
     }
 
-    /// Deletes a grant. Nobody takes what they do not have, or lifts a deny that holds themselves back.
+    /// Deletes a grant. Nobody takes what they do not have, or lifts a deny that holds themselves back, but that what is denied
+    /// to everyone is lifted by who has all that an owner has.
     ///
     /// # Errors
     /// `NotFound`; `Forbidden` (`exceedsOwnRights`).
@@ -153,6 +154,10 @@ impl Identity {
         if row.lives(context.now()) {
             covers(context, &rule_of(&row))?;
             lifts(context, &rule_of(&row))?;
+            // Whoever could deny it to everyone lifts it again; that it holds them as well is no obstacle.
+            if row.effect == Effect::Deny && row.principal == GrantPrincipal::Everyone {
+                covers_owner(context)?;
+            }
         }
         let journal = resting(journal.clone(), seen_here(context)).changing(Some(&row), None);
         Ok(self.ports.directory.delete_grant(context.tenant(), id, &journal).await?)

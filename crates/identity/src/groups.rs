@@ -143,7 +143,7 @@ impl Identity {
         let members = each_once("members", new.members)?;
         let roles = self.named_roles(context, &new.roles).await?;
         let ends = ends_of(&roles, &new.role_expiries, &RoleEnds::new(), context.now())?;
-        self.gives_roles(context, &roles, &ends).await?;
+        self.gives_roles(context, &roles, &ends, None).await?;
         let group = Group {
             tenant: context.tenant(),
             id: GroupId(self.new_id(context.now())),
@@ -174,9 +174,11 @@ impl Identity {
             return Ok(());
         }
         let mut problems = Problems::default();
+        // Whoever belongs to the organisation longest has longest what the group gives.
+        let mut ends = Vec::new();
         for user in users {
             match self.ports.directory.member(context.tenant(), *user).await {
-                Ok(_) => {}
+                Ok(member) => ends.push(member.membership.expires_at),
                 Err(StoreError::NotFound) => {
                     problems.add(field, "notFound", format!("There is no member `{user}`."));
                 }
@@ -187,7 +189,8 @@ impl Identity {
         for user in users {
             self.outranks(context, *user).await?;
         }
-        self.gives_groups(context, std::slice::from_ref(group)).await
+        let last = if ends.contains(&None) { None } else { ends.into_iter().flatten().max() };
+        self.gives_groups(context, std::slice::from_ref(group), last).await
     }
 
     /// Changes a group: its roles, and who is in it. Nobody gives or takes what they do not have, changes what somebody
@@ -260,7 +263,7 @@ impl Identity {
             all.iter().filter(|role| gained.contains(&role.id)).cloned().collect(),
             all.into_iter().filter(|role| lost.contains(&role.id)).collect(),
         );
-        self.gives_roles(context, &given, &has.ends).await?;
+        self.gives_roles(context, &given, &has.ends, None).await?;
         self.covers_roles(context, &taken).await?;
         self.lifts_roles(context, &taken).await?;
         if is_in(context, group.id.0) { in_full(context) } else { Ok(()) }

@@ -42,6 +42,7 @@ pub mod token;
 mod told;
 mod totp;
 mod tries;
+mod unlink;
 mod unlock;
 mod users;
 mod validate;

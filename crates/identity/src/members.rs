@@ -8,7 +8,7 @@ use heddle_usecase::StoreError;
 
 use crate::ports::{MemberFilter, Tombstone};
 use crate::records::{Group, Member, Membership, Role, RoleEnds};
-use crate::rights::{Bindings, changed, resting, seen_here};
+use crate::rights::{Bindings, changed, is_later, resting, seen_here};
 use crate::{Identity, JournalFor, UseCaseError, validate};
 use heddle_usecase::check_revision;
 use heddle_usecase::{Problem, Problems};
@@ -122,9 +122,10 @@ impl Identity {
             Err(error) => return Err(error.into()),
         };
         let holdings = self.holdings(context, present.as_ref(), &wanted, roles).await?;
-        self.may_set(context, user, present.as_ref(), &holdings).await?;
+        let until = wanted.expires_at.clone().apply_to(end_of(present.as_ref()));
+        self.may_set(context, user, present.as_ref(), &holdings, until).await?;
         if user == context.user_id() {
-            not_longer(present.as_ref().and_then(|member| member.membership.expires_at), &wanted.expires_at)?;
+            not_longer(end_of(present.as_ref()), &wanted.expires_at)?;
         }
         let before = present.as_ref().map(|member| member.membership.clone());
         let expected = before.as_ref().map(|membership| membership.revision);
@@ -165,14 +166,19 @@ impl Identity {
         Ok(Holdings { roles, ends, groups })
     }
 
+    /// Checks that the caller may set what a member holds, with a membership until an instant or for good.
     async fn may_set(
         &self,
         context: &RequestContext,
         user: UserId,
         present: Option<&Member>,
         wanted: &Holdings,
+        until: Option<Timestamp>,
     ) -> Result<(), UseCaseError> {
         self.outranks(context, user).await?;
+        if present.is_some() && is_later(until, end_of(present)) {
+            self.lengthens(context, user, until).await?;
+        }
         let had = present.map(|member| &member.membership);
         let had_roles = had.map_or_else(Bindings::default, |membership| Bindings {
             roles: membership.roles.clone(),
@@ -182,7 +188,7 @@ impl Identity {
         let gained = bindings.beyond(&had_roles);
         let given: Vec<Role> =
             wanted.roles.iter().filter(|role| gained.contains(&role.id)).cloned().collect();
-        self.gives_roles(context, &given, &wanted.ends).await?;
+        self.gives_roles(context, &given, &wanted.ends, until).await?;
         let lost = had_roles.beyond(&bindings);
         if !lost.is_empty() {
             let mut roles = self.ports.directory.all_roles(context.tenant()).await?;
@@ -192,7 +198,7 @@ impl Identity {
         let had_groups: &[GroupId] = had.map_or(&[], |membership| &membership.groups);
         let groups: Vec<GroupId> = wanted.groups.iter().map(|(id, _)| *id).collect();
         let joined = self.groups_of_ids(context, &without(&groups, had_groups)).await?;
-        self.gives_groups(context, &joined).await?;
+        self.gives_groups(context, &joined, until).await?;
         let left = self.groups_of_ids(context, &without(had_groups, &groups)).await?;
         self.lifts_groups(context, &left).await
     }
@@ -342,6 +348,11 @@ pub(crate) fn ends_of(
     }
     problems.finish()?;
     Ok(ends)
+}
+
+/// End of a membership; none for one without an end, and where there is none.
+fn end_of(member: Option<&Member>) -> Option<Timestamp> {
+    member.and_then(|member| member.membership.expires_at)
 }
 
 /// Nobody lengthens their own membership: whoever gave it said until when.

@@ -134,7 +134,7 @@ const KEYS: system_roles::SystemRole = system_roles::SystemRole {
 /// to their roles, keeps them from its members, roles, grants and licence.
 #[must_use]
 pub fn holds_keys(user: &User, tenant: TenantId, standing: &TenantAccess, now: Timestamp) -> bool {
-    access::rights_of(user, tenant, standing, now).covers(&KEYS.rules()).is_ok()
+    access::rights_of(user, tenant, standing, now).has(&KEYS.rules()).is_ok()
 }
 
 /// Standing of who is nobody in an organisation.
@@ -229,25 +229,31 @@ impl Identity {
         Ok(all)
     }
 
-    /// Checks that the caller has all that groups give, and for as long.
+    /// Checks that the caller has all that groups give, and for as long: to members whose membership ends at an instant at the
+    /// latest, or never.
     pub(crate) async fn gives_groups(
         &self,
         context: &RequestContext,
         groups: &[Group],
+        member_until: Option<Timestamp>,
     ) -> Result<(), UseCaseError> {
-        let given = self.given_by(context, groups).await?;
+        let mut given = self.given_by(context, groups).await?;
+        for one in &mut given {
+            one.until = sooner(one.until, member_until);
+        }
         self.gives(context, &given).await
     }
 
-    /// Checks that the caller has all that roles give until their ends.
+    /// Checks that the caller has all that roles give until their ends, or until a membership ends with which they are given.
     pub(crate) async fn gives_roles(
         &self,
         context: &RequestContext,
         roles: &[Role],
         ends: &RoleEnds,
+        member_until: Option<Timestamp>,
     ) -> Result<(), UseCaseError> {
         let rules = self.whole_rules(context, roles).await?;
-        let until = |role: &Role| ends.get(&role.id).copied();
+        let until = |role: &Role| sooner(ends.get(&role.id).copied(), member_until);
         let given = roles.iter().zip(rules).map(|(role, rules)| Given { rules, until: until(role) });
         self.gives(context, &given.collect::<Vec<_>>()).await
     }
@@ -268,24 +274,23 @@ impl Identity {
     }
 
     /// Checks that the caller will have for as long what they give: else they would only have to give it to themselves, or
-    /// to an account of theirs, to have it for good. What they have as a member ends with the membership, and whoever
-    /// gave that said no more than until when they belong to the organisation.
+    /// to an account of theirs, to have it for good. All that they have ends with their membership, where that has an end.
     async fn holds_as_long(&self, context: &RequestContext, given: &[Given]) -> Result<(), UseCaseError> {
         // Nothing of what they have ends.
         if given.is_empty() || context.own_reason().is_some() || context.snapshot().valid_until().is_none() {
             return Ok(());
         }
         let refused = || {
-            let message = "Nobody gives a right for longer than they have it.";
+            let message = "Nobody gives a right for longer than they have it: an end, of the grant, the role, the \
+                           membership or the token, that comes no later than their own is needed.";
             UseCaseError::forbidden("outlastsOwnRights", message)
         };
         let own = self.ports.access.standing(context.tenant(), context.user_id()).await?;
         let (user, standing) = own.ok_or_else(refused)?;
-        let member_until = standing.membership.as_ref().and_then(|membership| membership.expires_at);
         for one in given {
-            let end = if is_later(one.until, member_until) { member_until } else { one.until };
-            let last =
-                end.map_or(Timestamp::MAX, |end| Timestamp::from_micros(end.micros().saturating_sub(1)));
+            let last = one
+                .until
+                .map_or(Timestamp::MAX, |end| Timestamp::from_micros(end.micros().saturating_sub(1)));
             let then = access::rights_of(&user, context.tenant(), &standing, last.max(context.now()));
             if then.covers(&one.rules).is_err() {
                 return Err(refused());
@@ -308,8 +313,34 @@ impl Identity {
         let Some((_, standing)) = self.ports.access.standing(context.tenant(), user).await? else {
             return Ok(());
         };
+        let member_until = standing.membership.as_ref().and_then(|membership| membership.expires_at);
+        self.gives_standing(context, &standing, sooner(until, member_until)).await
+    }
+
+    /// Checks that the caller will have for as long what another member has here, where the membership lasts until an instant
+    /// or for good: whoever lengthens it gives them that for longer.
+    pub(crate) async fn lengthens(
+        &self,
+        context: &RequestContext,
+        user: UserId,
+        until: Option<Timestamp>,
+    ) -> Result<(), UseCaseError> {
+        if user == context.user_id() || context.snapshot().valid_until().is_none() {
+            return Ok(());
+        }
+        match self.ports.access.standing(context.tenant(), user).await? {
+            Some((_, standing)) => self.gives_standing(context, &standing, until).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn gives_standing(
+        &self,
+        context: &RequestContext,
+        standing: &TenantAccess,
+        until: Option<Timestamp>,
+    ) -> Result<(), UseCaseError> {
         let now = context.now();
-        let until = sooner(until, standing.membership.as_ref().and_then(|membership| membership.expires_at));
         let role_end = |id: &RoleId| standing.role_ends.get(id).copied();
         let roles = standing.roles.iter().filter(|role| standing.has(role, now));
         let mut has: Vec<Given> = roles

@@ -103,8 +103,8 @@ impl Identity {
     /// Creates an account at home in the organisation, with its membership there.
     ///
     /// # Errors
-    /// `Invalid`; `Conflict` (`notUnique`) for the e-mail address; `LimitReached`; `Forbidden` (`exceedsOwnRights`);
-    /// `Busy`.
+    /// `Invalid`; `Conflict` (`notUnique`) for the e-mail address; `LimitReached`; `Forbidden` (`exceedsOwnRights`,
+    /// `outlastsOwnRights`); `Busy`.
     pub async fn create_user(
         &self,
         _: &AuthorizedKind<UserCreate>,
@@ -121,7 +121,7 @@ impl Identity {
         no_password(&mut problems, kind, new.password.as_deref());
         problems.finish()?;
         let roles = self.named_roles(context, &new.roles).await?;
-        self.gives_roles(context, &roles, &RoleEnds::new()).await?;
+        self.gives_roles(context, &roles, &RoleEnds::new(), None).await?;
         let password_hash = match &new.password {
             Some(text) => Some(self.passwords.hash(self.passwords.turn().await?, text).await?),
             None => None,
@@ -163,7 +163,11 @@ impl Identity {
 
     /// An account that this organisation may change, because it is at home here and has no more rights than the
     /// caller.
-    async fn changeable(&self, context: &RequestContext, id: UserId) -> Result<User, UseCaseError> {
+    pub(crate) async fn changeable(
+        &self,
+        context: &RequestContext,
+        id: UserId,
+    ) -> Result<User, UseCaseError> {
         let user = self.ports.directory.user(context.tenant(), id).await?;
         if user.home != context.tenant() {
             let message = "The account is at home in another organisation, which alone may change it.";

@@ -1,19 +1,33 @@
-//! Comparison of rights with rules: nobody gives what they lack, nor lifts what holds them back.
+//! Comparison of rights with rules: nobody gives what they lack, nor lifts what holds them back. Where two are compared, what is
+//! denied to everyone is left out: it holds both of them alike, so that nobody gives or gets round it, and counted it would
+//! keep all from giving a role, and from lifting the deny itself.
 
-use crate::decision::{PrivilegeEscalation, Target};
+use crate::decision::PrivilegeEscalation;
+use crate::denies::Denies;
 use crate::facts::{ANY, Effect, ResourceRule, RoleRules};
 use crate::implied::is_about;
-use crate::ownership::Ownership;
 use crate::permission::{Action, Permission, ResourceType};
 use crate::rule_id::StoredSelector;
 use crate::snapshot::Snapshot;
 
 impl Snapshot {
-    /// Whether the caller has all that these rules give.
+    /// Whether the caller has all that these rules give, what is denied to everyone apart.
     ///
     /// # Errors
     /// With the first right that the caller lacks.
     pub fn covers(&self, rules: &RoleRules) -> Result<(), PrivilegeEscalation> {
+        self.has_what_is_given(rules, Denies::OfSome)
+    }
+
+    /// Whether the caller can do all that these rules give: every deny counts.
+    ///
+    /// # Errors
+    /// With the first right that the caller lacks.
+    pub fn has(&self, rules: &RoleRules) -> Result<(), PrivilegeEscalation> {
+        self.has_what_is_given(rules, Denies::All)
+    }
+
+    fn has_what_is_given(&self, rules: &RoleRules, denies: Denies) -> Result<(), PrivilegeEscalation> {
         if let Some(missing) = rules.permissions.names().find(|name| !self.holds(*name)) {
             return Err(PrivilegeEscalation::Permission(missing));
         }
@@ -21,11 +35,11 @@ impl Snapshot {
             .resources
             .iter()
             .filter(|rule| rule.effect == Effect::Allow)
-            .try_for_each(|rule| self.has_rule(rule))
+            .try_for_each(|rule| self.has_rule(rule, denies))
     }
 
-    /// Whether the caller would be untouched if the denies among these rules were no more: who is held back by a
-    /// deny can't lift it.
+    /// Whether the caller would be untouched if the denies among these rules were no more, what is denied to everyone apart:
+    /// who is held back by a deny can't lift it.
     ///
     /// # Errors
     /// With the first right that the caller lacks.
@@ -38,10 +52,10 @@ impl Snapshot {
             .resources
             .iter()
             .filter(|rule| rule.effect == Effect::Deny)
-            .try_for_each(|rule| self.has_rule(rule))
+            .try_for_each(|rule| self.has_rule(rule, Denies::OfSome))
     }
 
-    fn has_rule(&self, rule: &ResourceRule) -> Result<(), PrivilegeEscalation> {
+    fn has_rule(&self, rule: &ResourceRule, denies: Denies) -> Result<(), PrivilegeEscalation> {
         let is_meant = |kind: &&ResourceType| rule.resource == ANY || rule.resource == kind.as_str();
         let selector = StoredSelector::read(ResourceType::parse(&rule.resource), &rule.selector);
         for resource in ResourceType::ALL.iter().filter(is_meant) {
@@ -51,13 +65,12 @@ impl Snapshot {
             };
             let wanted = |action: &&Action| rule.actions.iter().any(|name| concerns(name, **action));
             for action in Action::ALL.iter().filter(wanted) {
-                let extent = self.extent(*resource, *action);
                 let has = match &selector {
                     // What is somebody else's own is not the caller's.
                     StoredSelector::All | StoredSelector::Own | StoredSelector::Unreadable => {
-                        extent.is_everything()
+                        self.reaches_all(*resource, *action, denies)
                     }
-                    StoredSelector::One(id) => extent.permits(id, &Target::all().parents, Ownership::Unknown),
+                    StoredSelector::One(id) => self.reaches(*resource, *action, id, denies),
                 };
                 if !has || !self.is_member() {
                     return Err(PrivilegeEscalation::Action {

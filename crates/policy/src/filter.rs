@@ -195,7 +195,7 @@ impl<R: Resource> AccessFilter<R> {
     where
         R: In<P>,
     {
-        self.extent.denied_within.push((P::TYPE, RuleId::any()));
+        self.extent.denied_within.push((P::TYPE, RuleId::any().clone()));
         self
     }
 

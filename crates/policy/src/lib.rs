@@ -10,6 +10,7 @@ pub mod capability;
 mod context;
 mod covers;
 mod decision;
+mod denies;
 mod explain;
 pub mod facts;
 mod filter;

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::decision::{DeniedPlace, DeterminingRule, Question, Reason, Target};
 use crate::facts::ANY;
-use crate::filter::Extent;
 use crate::ownership::Ownership;
 use crate::permission::{Action, ResourceType};
 use crate::resource::{Parents, is_open, may_be_within};
@@ -118,7 +117,7 @@ impl StoredEntry {
             Self::Excepted(id) => Entry::Excepted(id_of(kind, id)?),
             Self::Within(above, id) => {
                 let resource = ResourceType::parse(above)?;
-                let id = if id == ANY { RuleId::any() } else { id_of(resource, id)? };
+                let id = if id == ANY { RuleId::any().clone() } else { id_of(resource, id)? };
                 Entry::Within(DeniedPlace { resource, id })
             }
         })
@@ -160,7 +159,7 @@ impl Start {
     }
 }
 
-/// Reach of an action: what is told on each of its pages, and entries that can be parted.
+/// Reach of an action: what is told on each of its pages, and entries of one.
 struct Reach {
     scope: Scope,
     own: bool,
@@ -172,47 +171,57 @@ impl Reach {
     const fn without_entries(scope: Scope) -> Self {
         Self { scope, own: false, except_own: false, entries: Vec::new() }
     }
-
-    /// None for what nothing gives.
-    fn of(extent: Extent) -> Option<Self> {
-        if !extent.all && !extent.own && extent.listed.is_empty() {
-            return None;
-        }
-        if extent.is_empty() {
-            return Some(Self::without_entries(Scope::Nothing));
-        }
-        let Extent { all, listed, own, denied, denied_own, denied_within, by_place, .. } = extent;
-        let within =
-            denied_within.into_iter().map(|(resource, id)| Entry::Within(DeniedPlace { resource, id }));
-        let own = own && !denied_own;
-        let entries: Vec<Entry> = match (all, by_place) {
-            (true, _) => denied.into_iter().map(Entry::Excepted).chain(within).collect(),
-            (false, true) => {
-                let listed = listed.into_iter().map(Entry::Allowed);
-                listed.chain(denied.into_iter().map(Entry::Excepted)).chain(within).collect()
-            }
-            (false, false) => {
-                // Both are in order.
-                let left = listed.into_iter().filter(|id| denied.binary_search(id).is_err());
-                let mut entries: Vec<Entry> = left.map(Entry::Allowed).collect();
-                // What is one's own may be denied by its id as well.
-                if own {
-                    entries.extend(denied.into_iter().map(Entry::Excepted));
-                }
-                entries.extend(within);
-                entries
-            }
-        };
-        Some(Self {
-            scope: if all { Scope::All } else { Scope::Listed },
-            own,
-            except_own: denied_own,
-            entries,
-        })
-    }
 }
 
 impl Snapshot {
+    /// Reach of an action without its entries, and whether it has any; none for what nothing gives.
+    fn reach_of(&self, pair: Pair) -> Option<(Reach, bool)> {
+        let Pair { kind, action } = pair;
+        let outline = self.outline(kind, action);
+        let is_given = outline.all || outline.own || self.listed_ids(kind, action).next().is_some();
+        if !is_given {
+            return None;
+        }
+        if outline.deny_all || !(outline.all || self.is_some_left(kind, action)) {
+            return Some((Reach::without_entries(Scope::Nothing), false));
+        }
+        let scope = if outline.all { Scope::All } else { Scope::Listed };
+        let own = outline.own && !outline.denied_own;
+        Some((Reach { scope, own, except_own: outline.denied_own, entries: Vec::new() }, true))
+    }
+
+    /// Entries of an action's reach in their order, behind one of them.
+    fn entries<'a>(
+        &'a self,
+        pair: Pair,
+        reach: &Reach,
+        behind: Option<&'a Entry>,
+    ) -> impl Iterator<Item = Entry> + use<'a> {
+        let Pair { kind, action } = pair;
+        let by_place = kind.is_selected_by_place();
+        let lists = reach.scope == Scope::Listed && matches!(behind, None | Some(Entry::Allowed(_)));
+        let allowed = lists.then(|| match behind {
+            Some(Entry::Allowed(id)) => self.listed_ids(kind, action).behind(id),
+            Some(Entry::Excepted(_) | Entry::Within(_)) | None => self.listed_ids(kind, action),
+        });
+        // What is selected by its place may be denied by another id than the one that is allowed.
+        let is_left = move |id: &&RuleId| by_place || !self.is_denied_by_id(kind, action, id);
+        // What is one's own may be denied by its id as well.
+        let excepts =
+            (reach.scope == Scope::All || by_place || reach.own) && !matches!(behind, Some(Entry::Within(_)));
+        let excepted = excepts.then(|| match behind {
+            Some(Entry::Excepted(id)) => self.denied_ids(kind, action).behind(id),
+            Some(Entry::Allowed(_) | Entry::Within(_)) | None => self.denied_ids(kind, action),
+        });
+        let place = match behind {
+            Some(Entry::Within(place)) => Some(place),
+            Some(Entry::Allowed(_) | Entry::Excepted(_)) | None => None,
+        };
+        let within = self.denied_within(kind, action, place).map(Entry::Within);
+        let allowed = allowed.into_iter().flatten().filter(is_left).cloned().map(Entry::Allowed);
+        allowed.chain(excepted.into_iter().flatten().cloned().map(Entry::Excepted)).chain(within)
+    }
+
     /// A page of all rights on things of these types: at most `most` ids, one at the least, from a place on. Nobody but an
     /// active member has any.
     ///
@@ -234,21 +243,22 @@ impl Snapshot {
         let pairs = pairs
             .flat_map(|kind| Action::ALL.iter().map(move |action| Pair { kind: *kind, action: *action }));
         for pair in pairs.skip_while(|pair| start.as_ref().is_some_and(|start| pair.is_before(start))) {
-            let Some(reach) = Reach::of(self.extent(pair.kind, pair.action)) else { continue };
+            let Some((reach, has_entries)) = self.reach_of(pair) else { continue };
             let behind =
                 start.as_ref().filter(|start| pair.is_at(start)).and_then(|start| start.behind.as_ref());
-            let told = behind.map_or(0, |behind| reach.entries.partition_point(|entry| entry <= behind));
+            let entries = has_entries.then(|| self.entries(pair, &reach, behind));
+            let mut entries = entries.into_iter().flatten().peekable();
             // It was told whole, on the page before.
-            if behind.is_some() && told == reach.entries.len() {
+            if behind.is_some() && entries.peek().is_none() {
                 continue;
             }
-            if room == 0 && reach.entries.len() > told {
+            if room == 0 && entries.peek().is_some() {
                 listing.next = Some(pair.place(None));
                 break;
             }
-            let page: Vec<Entry> = reach.entries.iter().skip(told).take(room).cloned().collect();
+            let page: Vec<Entry> = entries.by_ref().take(room).collect();
             room -= page.len();
-            let more = told + page.len() < reach.entries.len();
+            let more = entries.peek().is_some();
             if more {
                 listing.next = Some(pair.place(page.last()));
             }

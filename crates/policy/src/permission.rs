@@ -114,21 +114,6 @@ words! {
     }
 }
 
-/// Kinds with the kind that each belongs to: a deny on the second holds for every one of the first that
-/// belongs to it, and for what belongs to that.
-pub const PARENTS: &[(ResourceType, ResourceType)] = &[
-    (ResourceType::Case, ResourceType::CaseType),
-    (ResourceType::DeadLetter, ResourceType::Workflow),
-    (ResourceType::Document, ResourceType::VectorDatabase),
-    (ResourceType::IngestionJob, ResourceType::VectorDatabase),
-    (ResourceType::Job, ResourceType::Run),
-    (ResourceType::Run, ResourceType::Workflow),
-];
-
-/// Kinds whose things stand within those of [`PARENTS`] or, where they belong to a case, within these.
-pub const PARENTS_IN_CASES: &[(ResourceType, ResourceType)] =
-    &[(ResourceType::DeadLetter, ResourceType::CaseType), (ResourceType::Job, ResourceType::Case)];
-
 /// Types that have no `read`: their `list` is decided by the action `list` as well.
 pub const WITHOUT_READ: &[ResourceType] = &[
     ResourceType::AuditEvent,
@@ -142,10 +127,42 @@ pub const WITHOUT_READ: &[ResourceType] = &[
 ];
 
 impl ResourceType {
-    /// The type to which things of this type belong.
+    /// The type to which things of this type belong: a deny on that holds for every one of these that belongs to it, and for
+    /// what belongs to them.
     #[must_use]
-    pub fn parent(self) -> Option<Self> {
-        PARENTS.iter().find(|(child, _)| *child == self).map(|(_, parent)| *parent)
+    pub const fn parent(self) -> Option<Self> {
+        match self {
+            Self::Case => Some(Self::CaseType),
+            Self::Run => Some(Self::Workflow),
+            Self::Document | Self::IngestionJob => Some(Self::VectorDatabase),
+            Self::DeadLetter | Self::Job => Some(Self::Run),
+            Self::ApiToken
+            | Self::AuditEvent
+            | Self::Authorization
+            | Self::CaseType
+            | Self::Connection
+            | Self::Deployment
+            | Self::Grant
+            | Self::Group
+            | Self::Hook
+            | Self::Licence
+            | Self::Member
+            | Self::Model
+            | Self::ModelConnection
+            | Self::ModelProvider
+            | Self::Organization
+            | Self::Role
+            | Self::Session
+            | Self::User
+            | Self::VectorDatabase
+            | Self::Webhook
+            | Self::Workflow => None,
+        }
+    }
+
+    /// The type to which things of this type belong where they belong to a case, and not to [`Self::parent`].
+    const fn parent_in_cases(self) -> Option<Self> {
+        if matches!(self, Self::DeadLetter | Self::Job) { Some(Self::Case) } else { None }
     }
 
     /// The types to which things of this type belong, the nearest first.
@@ -156,13 +173,12 @@ impl ResourceType {
     /// The types within whose things those of this type stand that belong to a case, the nearest first, where others stand
     /// within [`Self::ancestors`]; none where all stand within the same.
     fn ancestors_in_cases(self) -> impl Iterator<Item = Self> {
-        let nearest = PARENTS_IN_CASES.iter().find(|(child, _)| *child == self).map(|(_, parent)| *parent);
-        std::iter::successors(nearest, |parent| parent.parent())
+        std::iter::successors(self.parent_in_cases(), |parent| parent.parent())
     }
 
     /// Whether things of this type belong to runs and workflows, or to cases and case types.
-    pub(crate) fn is_in_either(self) -> bool {
-        PARENTS_IN_CASES.iter().any(|(child, _)| *child == self)
+    pub(crate) const fn is_in_either(self) -> bool {
+        self.parent_in_cases().is_some()
     }
 
     /// The types within whose things one of this type may stand.

@@ -292,7 +292,7 @@ resources! {
     Case CaseId in CaseType;
     CaseType CaseTypeId;
     Connection ConnectionId;
-    DeadLetter EventId in Workflow / CaseType;
+    DeadLetter EventId in Run Workflow / Case CaseType;
     Grant GrantId;
     Group GroupId;
     Hook HookId;
@@ -420,7 +420,7 @@ mod tests {
         let of_case = [Some((ResourceType::Case, id(1))), Some((ResourceType::CaseType, id(2)))];
         let nowhere: Parents = [None, None];
         let within = |parents: &Parents, kind| (1..4).map(|n| may_be_within(parents, kind, &id(n))).collect();
-        let all = |parents: &Parents, kind| may_be_within(parents, kind, &RuleId::any());
+        let all = |parents: &Parents, kind| may_be_within(parents, kind, RuleId::any());
         let (none, any) = (vec![false; 3], vec![true; 3]);
         let told: Vec<Vec<bool>> = vec![
             within(&of_run, ResourceType::Run),

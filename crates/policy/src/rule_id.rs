@@ -1,7 +1,8 @@
 //! Ids as rules name them.
 
 use std::fmt;
-use std::sync::Arc;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, LazyLock};
 
 use uuid::Uuid;
 
@@ -13,7 +14,7 @@ use crate::permission::ResourceType;
 const NAME_MAX: usize = 200;
 
 /// Id of a thing of any kind, as rules name it: one that was made here, or a name that people gave.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RuleId {
     /// Made here.
     Uuid(Uuid),
@@ -43,8 +44,9 @@ impl RuleId {
     }
 
     /// Stand-in for the ids of all things of a kind, as `*` is in rules: no thing has it.
-    pub(crate) fn any() -> Self {
-        Self::Name(ANY.into())
+    pub(crate) fn any() -> &'static Self {
+        static EVERY: LazyLock<RuleId> = LazyLock::new(|| RuleId::Name(ANY.into()));
+        &EVERY
     }
 
     /// Whether it stands for all things of a kind.
@@ -69,6 +71,16 @@ impl RuleId {
     fn of_name(text: &str) -> Option<Self> {
         let fits = !text.is_empty() && text.len() <= NAME_MAX && text.trim() == text && text != ANY;
         (fits && !text.chars().any(char::is_control)).then(|| Self::Name(text.into()))
+    }
+}
+
+/// Hash of the id alone, in one step for one that was made here: each decision looks some up.
+impl Hash for RuleId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        match self {
+            Self::Uuid(id) => state.write_u128(id.as_u128()),
+            Self::Name(name) => name.hash(state),
+        }
     }
 }
 

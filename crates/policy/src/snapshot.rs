@@ -4,6 +4,8 @@
 //! `(all if an allow '*' applies, else the listed ids and, if an allow 'own' applies, one's own)
 //! - (all if a deny '*' applies, else the denied ids and, if a deny 'own' applies, one's own)`.
 
+mod extent;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -15,13 +17,11 @@ use crate::access::{
 };
 use crate::asked::Asked;
 use crate::capability::{Capability, Lists};
-use crate::decision::{
-    ActionFilter, Decision, DenialError, DeniedPlace, DeterminingRule, Effective, Question, Reason, Target,
-};
+use crate::decision::{Decision, DenialError, DeniedPlace, DeterminingRule, Question, Reason, Target};
 use crate::facts::{ANY, Effect, Facts, GrantFacts, RoleRules, Source};
-use crate::filter::{AccessFilter, Extent};
+use crate::filter::AccessFilter;
 use crate::implied::counting;
-use crate::index::{RulesById, RulesOfId, Table};
+use crate::index::{PermissionBits, RulesById, RulesOfId, Table};
 use crate::left::Left;
 use crate::ownership::{Ownership, Person};
 use crate::permission::{Action, Permission, ResourceType};
@@ -53,6 +53,8 @@ struct Inner {
     valid_until: Option<Timestamp>,
     permissions: BTreeMap<Permission, Vec<String>>,
     denied_permissions: BTreeMap<Permission, Vec<String>>,
+    // Of the given ones, those that are not denied: what a decision asks.
+    held: PermissionBits,
     // None stands for `*`.
     buckets: Table<Bucket>,
     left: Left,
@@ -69,7 +71,10 @@ impl Snapshot {
         let ended = |end: Option<Timestamp>| end.is_some_and(|end| end <= now);
         // What is granted or denied to a role is the caller's as long as the role is.
         let grant_end = |grant: &GrantFacts| {
-            let role = facts.roles.iter().find(|role| grant.source == Source::Role(role.id.clone()));
+            let role = match &grant.source {
+                Source::Role(id) => facts.roles.iter().find(|role| role.id == *id),
+                Source::User | Source::Group(_) | Source::Everyone => None,
+            };
             earlier(grant.expires_at, role.and_then(|role| role.expires_at))
         };
         let living = facts.grants.iter().filter(|grant| !ended(grant_end(grant)));
@@ -86,6 +91,7 @@ impl Snapshot {
             valid_until: ends.flatten().filter(|end| *end > now).min(),
             permissions: BTreeMap::new(),
             denied_permissions: BTreeMap::new(),
+            held: PermissionBits::default(),
             buckets: Table::default(),
             left: Left::default(),
         };
@@ -104,6 +110,8 @@ impl Snapshot {
         if let Some(narrow) = &facts.narrow_to {
             inner.permissions.retain(|name, _| narrow.iter().any(|kept| kept == name.as_str()));
         }
+        let taken = PermissionBits::of(inner.denied_permissions.keys());
+        inner.held = PermissionBits::of(inner.permissions.keys()).without(taken);
         Self(Arc::new(inner))
     }
 
@@ -153,14 +161,11 @@ impl Snapshot {
     /// Whether a permission is held.
     #[must_use]
     pub fn holds(&self, permission: Permission) -> bool {
-        self.is_member() && self.given(permission).is_some()
+        self.is_member() && self.0.held.contains(permission)
     }
 
     fn given(&self, permission: Permission) -> Option<&Vec<String>> {
-        if self.0.denied_permissions.contains_key(&permission) {
-            return None;
-        }
-        self.0.permissions.get(&permission)
+        if self.0.held.contains(permission) { self.0.permissions.get(&permission) } else { None }
     }
 
     /// Whether the caller's account is in use.
@@ -363,14 +368,14 @@ impl Snapshot {
         if self.denying(asked, target).next().is_some() {
             return Decision::without_rules(Reason::ExplicitDeny);
         }
-        let held = asked.permissions.iter().copied().find(|name| self.given(*name).is_some());
+        let held = asked.permissions.iter().copied().find(|name| self.0.held.contains(*name));
         if held.is_none() && !asked.permissions.is_empty() {
             let taken = asked.permissions.iter().any(|name| self.0.denied_permissions.contains_key(name));
             let reason = if taken { Reason::ExplicitDeny } else { Reason::PermissionMissing };
             return Decision::without_rules(reason);
         }
         let allowed = self.allowing(asked, target).next().is_some()
-            || (asked.is_some_of(target) && self.is_some_left(asked));
+            || (asked.is_some_of(target) && self.is_some_left(asked.resource, asked.action));
         let reason = if allowed { Reason::Granted } else { Reason::ResourceActionNotGranted };
         Decision { permission: held, ..Decision::without_rules(reason) }
     }
@@ -402,103 +407,6 @@ impl Snapshot {
     pub(crate) fn giving(&self, permissions: &[Permission]) -> Vec<DeterminingRule> {
         let givers = permissions.iter().filter_map(|name| self.given(*name)).flatten();
         of_roles(givers, Effect::Allow)
-    }
-
-    /// Extent of an action of a type for an active member, permissions apart.
-    #[must_use]
-    pub fn extent(&self, resource: ResourceType, action: Action) -> Extent {
-        let mut extent = Extent { by_place: resource.is_selected_by_place(), ..Extent::default() };
-        let (mut listed, mut denied, mut denied_within) = (Vec::new(), Vec::new(), Vec::new());
-        for bucket in self.buckets(resource, counting(Effect::Allow, resource, action)) {
-            extent.all |= !bucket.allow_all.is_empty();
-            extent.own |= !bucket.allow_own.is_empty();
-            listed.extend(bucket.allow.ids());
-        }
-        let taking = counting(Effect::Deny, resource, action);
-        for bucket in self.buckets(resource, taking) {
-            extent.deny_all |= !bucket.deny_all.is_empty();
-            extent.denied_own |= !bucket.deny_own.is_empty();
-            denied.extend(bucket.deny.ids());
-        }
-        let any = RuleId::any();
-        for parent in resource.places() {
-            // Of what stands within nobody knows whose it is: one's own is not told apart there.
-            if self.whole(parent, taking).next().is_some() {
-                denied_within.push((parent, &any));
-            }
-            denied_within.extend(
-                self.buckets(parent, taking).flat_map(|bucket| bucket.deny.ids()).map(|id| (parent, id)),
-            );
-        }
-        extent.deny_all |= self.denies_everywhere(resource, taking);
-        if extent.deny_all {
-            denied_within.retain(|(_, id)| !id.is_any());
-        }
-        extent.own &= !extent.all;
-        if !extent.all {
-            extent.listed = in_order(listed).cloned().collect();
-        }
-        extent.denied = in_order(denied).cloned().collect();
-        extent.denied_within = in_order(denied_within).map(|(kind, id)| (kind, id.clone())).collect();
-        extent
-    }
-
-    /// The roles, and the others through whom rules about an action on things of a type give it to the caller or take it.
-    pub(crate) fn sources(&self, resource: ResourceType, action: Action) -> Vec<DeterminingRule> {
-        let given = self.buckets(resource, counting(Effect::Allow, resource, action)).flat_map(|bucket| {
-            let some = bucket.allow.all().iter().flat_map(|one| &one.rules);
-            bucket.allow_all.iter().chain(&bucket.allow_own).chain(some)
-        });
-        let taking = counting(Effect::Deny, resource, action);
-        let kinds = std::iter::once(resource).chain(resource.places());
-        let taken = kinds.flat_map(|kind| self.buckets(kind, taking)).flat_map(|bucket| {
-            let some = bucket.deny.all().iter().flat_map(|one| &one.rules);
-            bucket.deny_all.iter().chain(&bucket.deny_own).chain(some)
-        });
-        let sources: BTreeSet<(Effect, &Source)> =
-            given.chain(taken).map(|rule| (rule.effect, &rule.source)).collect();
-        let rule = |(effect, source): (Effect, &Source)| DeterminingRule {
-            grant_id: None,
-            effect,
-            source: source.clone(),
-        };
-        sources.into_iter().map(rule).collect()
-    }
-
-    /// The permissions held, each with the ids of the roles that give it; none for who is not an active member.
-    #[must_use]
-    pub fn held_permissions(&self) -> Vec<(Permission, Vec<String>)> {
-        let held = Permission::ALL.iter().filter(|name| self.holds(**name));
-        held.filter_map(|name| Some((*name, self.given(*name)?.clone()))).collect()
-    }
-
-    /// The permissions taken; none for who is not an active member.
-    #[must_use]
-    pub fn taken_permissions(&self) -> Vec<Permission> {
-        if self.is_member() { self.0.denied_permissions.keys().copied().collect() } else { Vec::new() }
-    }
-
-    /// All rights, in the same closed form as the decisions; empty for who is not an active member.
-    #[must_use]
-    pub fn effective(&self) -> Effective {
-        if !self.is_member() {
-            return Effective::default();
-        }
-        let pairs = ResourceType::ALL
-            .iter()
-            .flat_map(|resource| Action::ALL.iter().map(move |action| (*resource, *action)));
-        Effective {
-            permissions: self.held_permissions(),
-            denied_permissions: self.taken_permissions(),
-            resources: pairs
-                .map(|(resource, action)| ActionFilter {
-                    resource,
-                    action,
-                    reach: self.extent(resource, action),
-                })
-                .filter(|entry| !entry.reach.is_empty())
-                .collect(),
-        }
     }
 
     fn buckets<'a>(
@@ -588,21 +496,18 @@ impl Snapshot {
     }
 
     /// The things that are allowed one by one and that no deny takes away.
-    fn left<'a>(&'a self, asked: &'a Asked<'_>) -> impl Iterator<Item = &'a RulesOfId> {
-        let taking = counting(Effect::Deny, asked.resource, asked.action);
-        let giving = counting(Effect::Allow, asked.resource, asked.action);
-        let listed = self.buckets(asked.resource, giving).flat_map(|bucket| bucket.allow.all());
-        listed.filter(move |one| {
-            !self.buckets(asked.resource, taking).any(|bucket| bucket.deny.contains(&one.id))
-        })
+    fn left(&self, resource: ResourceType, action: Action) -> impl Iterator<Item = &RulesOfId> {
+        let giving = counting(Effect::Allow, resource, action);
+        let listed = self.buckets(resource, giving).flat_map(|bucket| bucket.allow.all());
+        listed.filter(move |one| !self.is_denied_by_id(resource, action, &one.id))
     }
 
     /// The allows of one's own, unless a deny takes that away.
-    fn left_own(&self, asked: &Asked<'_>) -> impl Iterator<Item = &DeterminingRule> {
-        let taking = counting(Effect::Deny, asked.resource, asked.action);
-        let giving = counting(Effect::Allow, asked.resource, asked.action);
-        let is_left = self.buckets(asked.resource, taking).all(|bucket| bucket.deny_own.is_empty());
-        self.buckets(asked.resource, giving).filter(move |_| is_left).flat_map(|bucket| &bucket.allow_own)
+    fn left_own(&self, resource: ResourceType, action: Action) -> impl Iterator<Item = &DeterminingRule> {
+        let taking = counting(Effect::Deny, resource, action);
+        let giving = counting(Effect::Allow, resource, action);
+        let is_left = self.buckets(resource, taking).all(|bucket| bucket.deny_own.is_empty());
+        self.buckets(resource, giving).filter(move |_| is_left).flat_map(|bucket| &bucket.allow_own)
     }
 
     /// The rules about the caller's own things that may decide about an action on one thing of a type.
@@ -635,9 +540,12 @@ impl Snapshot {
         }
     }
 
-    fn is_some_left(&self, asked: &Asked<'_>) -> bool {
-        let find = || self.left_own(asked).next().is_some() || self.left(asked).next().is_some();
-        self.0.left.or_find(asked.resource, asked.action, find)
+    /// Whether denies leave something of what is allowed one by one or as one's own; they may deny all of the kind besides.
+    pub(crate) fn is_some_left(&self, resource: ResourceType, action: Action) -> bool {
+        let find = || {
+            self.left_own(resource, action).next().is_some() || self.left(resource, action).next().is_some()
+        };
+        self.0.left.or_find(resource, action, find)
     }
 
     fn allows(&self, asked: &Asked<'_>, target: &Target) -> Vec<DeterminingRule> {
@@ -645,8 +553,8 @@ impl Snapshot {
         match asked.is_some_of(target) {
             // Some id is listed that no deny takes away, or one's own is: enough for a list.
             true => {
-                let one_by_one = self.left(asked).flat_map(|one| &one.rules);
-                told(allowing.chain(self.left_own(asked)).chain(one_by_one))
+                let one_by_one = self.left(asked.resource, asked.action).flat_map(|one| &one.rules);
+                told(allowing.chain(self.left_own(asked.resource, asked.action)).chain(one_by_one))
             }
             false => told(allowing),
         }
@@ -658,7 +566,7 @@ impl Snapshot {
         let asked = Asked::read(question).ok()?;
         let target = question.target;
         let allowed = self.allowing(&asked, target).next().is_some()
-            || (asked.is_some_of(target) && self.is_some_left(&asked));
+            || (asked.is_some_of(target) && self.is_some_left(asked.resource, asked.action));
         Some(Weighed {
             denies: told(self.denying(&asked, target)),
             allows: self.allows(&asked, target),
@@ -688,7 +596,7 @@ impl Snapshot {
         let taking = counting(Effect::Deny, asked.resource, asked.action);
         let open = asked.resource.places().filter(|kind| is_open(&target.parents, *kind));
         let places = open.flat_map(|kind| {
-            let all = self.whole(kind, taking).next().map(|_| RuleId::any());
+            let all = self.whole(kind, taking).next().map(|_| RuleId::any().clone());
             let denied = self.buckets(kind, taking).flat_map(|bucket| bucket.deny.ids());
             all.into_iter().chain(denied.cloned()).map(move |id| DeniedPlace { resource: kind, id })
         });

@@ -558,7 +558,10 @@ where
         (_, _, _, _) => Err(unlearned()),
     };
     // A deny and a thing that is not there are told alike.
-    may.map_err(|_| request.refused(&unlearned()))
+    let Ok(proof) = may else {
+        return Err(request.refused(&unlearned()));
+    };
+    Ok(proof)
 }
 
 impl<C, O> Admit<O> for OnNamed<C>

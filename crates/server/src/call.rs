@@ -8,7 +8,7 @@ use heddle_identity::Authenticated;
 use heddle_kernel::{PageRequest, Revision, UserId};
 use heddle_policy::{Access, RequestContext, RequestFacts};
 use heddle_usecase::{IdempotencyRecord, Journal};
-use heddle_workflows::ports::FeedPosition;
+use heddle_workflows::ports::FeedMark;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -98,7 +98,7 @@ pub(crate) struct Meta {
     /// `Last-Event-ID` of a run's stream.
     pub last_event_id: Option<u64>,
     /// `Last-Event-ID` of the stream over all runs.
-    pub last_position: Option<FeedPosition>,
+    pub last_position: Option<FeedMark>,
     /// `User-Agent`.
     pub user_agent: Option<String>,
     /// `Host`: the address that the caller knows the service by.

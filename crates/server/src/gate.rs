@@ -12,7 +12,7 @@ use heddle_identity::Authenticated;
 use heddle_kernel::{Revision, TenantId};
 use heddle_policy::{DenialError, RequestContext, RequestFacts};
 use heddle_usecase::hex;
-use heddle_workflows::ports::FeedPosition;
+use heddle_workflows::ports::FeedMark;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
@@ -235,7 +235,7 @@ fn event_id(text: &str) -> Result<u64, Failure> {
 }
 
 /// The place of an event in the stream over all runs, as that gave it as its id.
-fn position(text: &str) -> Result<FeedPosition, Failure> {
+fn position(text: &str) -> Result<FeedMark, Failure> {
     let wrong = |_| Failure::at("Last-Event-ID", "wrongType", "The id of an event of the stream is needed.");
     text.parse().map_err(wrong)
 }

@@ -18,7 +18,7 @@ use heddle_kernel::{Clock as _, Timestamp};
 use heddle_policy::capability::{CaseList, CaseRead, RunList, RunRead};
 use heddle_policy::{DenialError, InstanceFilter, RequestContext, SessionKind, Snapshot};
 use heddle_runtime::OrganizationWatch;
-use heddle_workflows::ports::{FeedPosition, FeedRest};
+use heddle_workflows::ports::{FeedMark, FeedPosition, FeedRest};
 use heddle_workflows::runs::{FeedEvent, FeedFilter};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -47,11 +47,11 @@ pub(crate) async fn stream(call: Call<ops::StreamEvents>) -> HandlerResult {
     let end = call.app.runs.feed_end(tenant).await?;
     let (after, seen) = match call.meta.last_position {
         // A place of another database, such as one that was restored from a copy, would pass over events in silence.
-        Some(position) if position.commit > end.place.commit.max(end.seen.last().copied().unwrap_or(0)) => {
+        Some(mark) if mark.place.commit > end.place.commit.max(end.seen.last().copied().unwrap_or(0)) => {
             let message = "The stream has no such event: begin anew without `Last-Event-ID`.";
             return Err(Failure::at("Last-Event-ID", "notAllowed", message));
         }
-        Some(position) => (position, Vec::new()),
+        Some(mark) => (mark.place, mark.seen),
         None => (end.place, end.seen),
     };
     let filter = FeedFilter {
@@ -131,7 +131,8 @@ struct Reader {
     stop: watch::Receiver<bool>,
     /// Place up to which the stream was read.
     after: FeedPosition,
-    /// Numbers of commits behind the place where the reader began that were there before them: not told.
+    /// Numbers of commits behind the place where the reader began that were there before them: not told. Each id carries
+    /// them, so that a reader who comes back is not told of them either.
     seen: BTreeSet<i64>,
     /// Place up to which it was handed over.
     handed: FeedPosition,
@@ -195,7 +196,7 @@ impl Reader {
         (self.after, self.rest) = (look.reached, look.rest);
         let is_new = |event: &&FeedEvent| !self.seen.contains(&event.position.commit);
         let frames = look.events.iter().filter(is_new).map(|event| Frame {
-            bytes: frame(event),
+            bytes: frame(event, &self.seen),
             place: event.position,
             is_begun: false,
         });
@@ -208,7 +209,8 @@ impl Reader {
 
     /// Tells the reader the place that was reached, without an event.
     fn note_place(&mut self) {
-        let bytes = Bytes::from(format!(": heartbeat\nid: {}\n\n", self.after));
+        let mark = FeedMark::of(self.after, &self.seen);
+        let bytes = Bytes::from(format!(": heartbeat\nid: {mark}\n\n"));
         self.waiting.push_back(Frame { bytes, place: self.after, is_begun: false });
     }
 
@@ -274,11 +276,12 @@ impl Reader {
 }
 
 /// One event: its place as id, its type, and all of it as data.
-fn frame(event: &FeedEvent) -> Bytes {
+fn frame(event: &FeedEvent, seen: &BTreeSet<i64>) -> Bytes {
     let FeedEvent { position, kind, json } = event;
+    let mark = FeedMark::of(*position, seen);
     // A line ends the data; JSON has none but between its parts.
     let line = json.replace(['\n', '\r'], " ");
-    Bytes::from(format!("id: {position}\nevent: {kind}\ndata: {line}\n\n"))
+    Bytes::from(format!("id: {mark}\nevent: {kind}\ndata: {line}\n\n"))
 }
 
 #[cfg(test)]
@@ -291,9 +294,13 @@ mod tests {
     fn a_frame_is_one_event_on_one_line_with_its_place() {
         let position = FeedPosition { commit: 3, run: RunId(Uuid::from_u128(1)), sequence: 2 };
         let json = "{\"runId\":\"r\",\n\"sequence\":2}".to_owned();
-        let told = frame(&FeedEvent { position, kind: "run.started".to_owned(), json });
+        let event = FeedEvent { position, kind: "run.started".to_owned(), json };
+        let told = frame(&event, &BTreeSet::new());
         let told = String::from_utf8(told.to_vec()).unwrap();
         assert!(told.starts_with(&format!("id: {position}\nevent: run.started\ndata: {{")), "{told}");
         assert!(told.ends_with("}\n\n") && told.matches('\n').count() == 4, "{told}");
+        // What was there before the reader began is carried along until it lies behind them.
+        let told = String::from_utf8(frame(&event, &BTreeSet::from([2, 5])).to_vec()).unwrap();
+        assert!(told.starts_with(&format!("id: {position}~2\n")), "{told}");
     }
 }

@@ -153,6 +153,7 @@ pub(crate) fn handler(id: OperationId) -> Handler {
         Id::GetUser => bind::<ops::GetUser>(accounts::get),
         Id::UpdateUser => bind::<ops::UpdateUser>(accounts::patch),
         Id::DeleteUser => bind::<ops::DeleteUser>(accounts::delete),
+        Id::UnlinkUser => bind::<ops::UnlinkUser>(accounts::unlink),
         Id::ListMembers => bind::<ops::ListMembers>(accounts::members),
         Id::SetMember => bind::<ops::SetMember>(accounts::set_member),
         Id::RemoveMember => bind::<ops::RemoveMember>(accounts::remove_member),

@@ -1,6 +1,6 @@
 //! Columns of workflows and runs that name a thing, by which access filters narrow lists.
 
-use heddle_policy::resource::{CaseType, DeadLetter, Definition, Instance, Workflow};
+use heddle_policy::resource::{Case, CaseType, DeadLetter, Definition, Instance, Run, Workflow};
 use heddle_store::filter::Names;
 
 use crate::schema::{dead_letters, human_tasks, runs, workflows};
@@ -8,6 +8,8 @@ use crate::schema::{dead_letters, human_tasks, runs, workflows};
 impl Names<Instance> for runs::id {}
 impl Names<Instance> for human_tasks::run_id {}
 impl Names<DeadLetter> for dead_letters::id {}
+impl Names<Run> for dead_letters::run_id {}
+impl Names<Case> for dead_letters::run_id {}
 impl Names<Workflow> for dead_letters::workflow_id {}
 impl Names<CaseType> for dead_letters::workflow_id {}
 impl Names<Definition> for runs::workflow_id {}
@@ -19,7 +21,6 @@ impl Names<CaseType> for workflows::id {}
 mod tests {
     use super::*;
     use heddle_kernel::WorkflowId;
-    use heddle_policy::resource::Run;
     use heddle_policy::{AccessFilter, InstanceFilter};
     use heddle_store::{Id, does_not_name, filter};
     use uuid::Uuid;

@@ -366,6 +366,7 @@ impl InboxDbRow {
             state: InboxStateWord(event.state),
             run_ids: run_ids(event.run_ids)?,
             case_ids: case_ids(event.case_ids)?,
+            refused: (!event.refused.is_empty()).then(|| encode(&event.refused)).transpose()?,
             expires_at: event.expires_at.map(At),
             attempts: 0,
             crashes: 0,
@@ -389,6 +390,7 @@ impl InboxDbRow {
             state: self.state.0,
             run_ids: decode(&self.run_ids)?,
             case_ids: self.case_ids.as_deref().map(decode).transpose()?.unwrap_or_default(),
+            refused: self.refused.as_deref().map(decode).transpose()?.unwrap_or_default(),
             expires_at: self.expires_at.map(Into::into),
             hops: u32::try_from(self.hops).unwrap_or(0),
         })

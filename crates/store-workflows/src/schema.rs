@@ -32,6 +32,7 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "20261124000300_workflows_own",
     "20261125000100_workflows_kinds",
     "20261125000200_workflows_instance_kinds",
+    "20261125000400_workflows_refused_events",
 ];
 
 row! {
@@ -381,6 +382,7 @@ row! {
         each state: [Text] InboxStateWord,
         each run_ids: [Binary] Vec<u8>,
         each case_ids: [Nullable<Binary>] Option<Vec<u8>>,
+        once refused: [Nullable<Binary>] Option<Vec<u8>>,
         alone expires_at: [Nullable<DbInstant>] Option<At>,
         alone attempts: [Integer] i32,
         alone crashes: [Integer] i32,

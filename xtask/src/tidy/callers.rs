@@ -66,6 +66,7 @@ const GUARDED: &[Guarded] = &[
         callers: &[
             ("crates/store-workflows/src/runs/feed.rs", "the instance of an event, from its row"),
             ("crates/store-workflows/src/runs/tasks.rs", "a task's instance, from the task's row"),
+            ("crates/store-workflows/src/runs/mod.rs", "instances that are looked up, from their rows"),
             ("crates/execution/src/records.rs", "an instance that was loaded"),
             ("crates/execution/src/records/jobs.rs", "the instance of a job that was loaded"),
             (

@@ -35,7 +35,7 @@ fn parameters() -> Value {
             "The revision that the change is made to, as in `ETag`; another one is a 409, a weak tag too. `*` asks for none."),
         "LastEventId": header("Last-Event-ID", json!({"type": "string", "pattern": "^[0-9]{1,18}$"}),
             "The sequence number of the last event that was seen."),
-        "LastPosition": header("Last-Event-ID", text(1, 100),
+        "LastPosition": header("Last-Event-ID", text(1, 1000),
             "The id of the last event that was seen; without it the stream begins with what is committed from now on."),
     })
 }

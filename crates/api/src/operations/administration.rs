@@ -83,6 +83,14 @@ macro_rules! administration_rows {
                 path(directory::UserPath) query(NoQuery) body(-)
                 output(-)
                 success[204] errors[400 401 403 404 409 423 500 503];
+            UnlinkUser Delete "/api/users/{userId}/providers/{provider}"
+                Platform Administration Preview "Unlink a user from a provider of sign-ins"
+                security(UserUpdate path "userId") entitlement(-) role(-)
+                audit("user.identity_unlinked")
+                idempotent(yes) remediation(no) ifmatch(yes)
+                path(directory::UserProviderPath) query(NoQuery) body(-)
+                output(-)
+                success[204] errors[400 401 403 404 409 423 500 503];
             ListGroups Get "/api/groups"
                 Platform Administration Preview "List groups"
                 security(GroupList list) entitlement(-) role(-)

@@ -69,7 +69,7 @@ macro_rules! platform_rows {
                 success[202] errors[400 401 402 403 409 423 500 503];
             GetCaseEvent Get "/api/case-events/{eventId}"
                 Platform Cases Preview "What became of a case event"
-                security(CaseEventRead all) entitlement(Workflow) role(Workflow)
+                security(CaseEventRead some) entitlement(Workflow) role(Workflow)
                 audit(-)
                 idempotent(yes) remediation(no) ifmatch(no)
                 path(case_events::CaseEventPath) query(NoQuery) body(-)

@@ -98,6 +98,20 @@ response! {
         event: CaseEventRecord,
     }
 
+    /// Case or run that did not take a case event while others did.
+    struct CaseEventRefusal {
+        /// The case.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        case_id: Option<String>,
+        /// The run.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        workflow_run_id: Option<String>,
+        /// Reason, in words.
+        message: String,
+    }
+
     /// State of a case event, with the cases and runs that took it.
     struct CaseEventStatus {
         /// State of the event.
@@ -106,6 +120,8 @@ response! {
         case_ids: Vec<String>,
         /// The runs that took it or were started by it, sorted.
         workflow_run_ids: Vec<String>,
+        /// Cases and runs that did not take it while others did: the first hundred that the caller may read.
+        refused: Vec<CaseEventRefusal>,
         /// The stored record.
         event: CaseEventRecord,
     }

@@ -33,6 +33,9 @@ path_params! {
 
     /// Path of a user or member.
     UserPath { user_id "userId": UserId }
+
+    /// Path of a provider by which a user signs in.
+    UserProviderPath { user_id "userId": UserId, provider "provider": String }
 }
 
 response! {

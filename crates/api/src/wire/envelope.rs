@@ -135,13 +135,23 @@ impl From<Arc<RawValue>> for Document {
 #[derive(Debug)]
 pub struct AnyJson;
 
+impl AnyJson {
+    /// The schema of any JSON value, with one that may stand there.
+    #[must_use]
+    pub fn with_example(example: serde_json::Value) -> RefOr<Schema> {
+        any().examples([example]).into()
+    }
+}
+
+/// The schema of a value of each type.
+fn any() -> ObjectBuilder {
+    let types = [Type::Object, Type::Array, Type::String, Type::Number, Type::Boolean, Type::Null];
+    ObjectBuilder::new().schema_type(SchemaType::from_iter(types)).description(Some("Any JSON value."))
+}
+
 impl PartialSchema for AnyJson {
     fn schema() -> RefOr<Schema> {
-        let types = [Type::Object, Type::Array, Type::String, Type::Number, Type::Boolean, Type::Null];
-        ObjectBuilder::new()
-            .schema_type(SchemaType::from_iter(types))
-            .description(Some("Any JSON value."))
-            .into()
+        any().into()
     }
 }
 

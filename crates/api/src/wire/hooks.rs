@@ -85,13 +85,15 @@ response! {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
         path: Option<String>,
+        /// User in whose name its events are taken in, with the rights that they have then.
+        owner: String,
         /// Grows with every change; the `ETag`.
         #[schema(minimum = 1)]
         revision: i64,
         /// Instant of creation.
         #[schema(value_type = Instant)]
         created_at: Timestamp,
-        /// User who created it, in whose name its events are taken in.
+        /// User who created it.
         created_by: String,
         /// Instant of the last change.
         #[schema(value_type = Instant)]
@@ -194,6 +196,9 @@ request! {
         /// The most bytes of a body.
         #[schema(nullable = false, minimum = 1, maximum = 1048576)]
         max_bytes: Option<u32>,
+        /// User in whose name its events are taken in from now on: the caller, who takes the hook over.
+        #[schema(nullable = false)]
+        owner: Option<String>,
         /// The revision that the change is made to.
         #[schema(nullable = false, minimum = 1)]
         revision: Option<i64>,
@@ -213,7 +218,7 @@ pub struct AnyHookBody(pub serde_json::Value);
 
 impl utoipa::PartialSchema for AnyHookBody {
     fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
-        AnyJson::schema()
+        AnyJson::with_example(serde_json::json!({ "order": "o-17", "paid": 12.5 }))
     }
 }
 

@@ -319,7 +319,7 @@ response! {
         /// Instant of creation.
         #[schema(value_type = Instant)]
         created_at: Timestamp,
-        /// Until when it is valid.
+        /// Until when it is valid; null for one without an end.
         #[schema(required = true, value_type = Option<Instant>)]
         expires_at: Option<Timestamp>,
         /// Instant of the last use, to the minute; null for a token that was never used.

@@ -198,6 +198,9 @@ fn schema_sample(schema: &Value, id: OperationId) -> Value {
     if types(schema).contains(&"string") {
         return json!("x");
     }
+    if types(schema).contains(&"integer") {
+        return json!(0);
+    }
     // Every member of a question of a batch may come from the batch.
     if matches!(id, OperationId::CheckAccess | OperationId::EvaluateAccesses) {
         return json!({});

@@ -1,7 +1,7 @@
 //! Decisions that a case type names: a task whose decision nobody has published stops its case, which its author wants to
 //! know.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use heddle_cmmn::plan::CasePlan;
@@ -14,8 +14,8 @@ use heddle_usecase::{StoreError, UseCaseError};
 /// Most decisions of one definition that are looked up.
 const MOST: usize = 200;
 
-/// A warning for each decision that a task names by a text and that no published workflow has. What an expression names is
-/// known when the task is done.
+/// A warning for each decision that a task names and that no published workflow has, and for each task whose expression
+/// names it only when a case comes to it.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -24,13 +24,20 @@ pub(super) async fn findings(
     tenant: TenantId,
     cases: &[Arc<CasePlan>],
 ) -> Result<Vec<Diagnostic>, UseCaseError> {
-    let mut named = BTreeMap::new();
+    let (mut named, mut computed) = (BTreeMap::new(), BTreeSet::new());
     for (name, task) in cases.iter().flat_map(|plan| plan.named_decisions()) {
-        named.entry(name).or_insert(task);
+        match name {
+            Some(name) => {
+                named.entry(name).or_insert(task);
+            }
+            None => {
+                computed.insert(task);
+            }
+        }
     }
-    let mut found = Vec::new();
+    let mut found: Vec<Diagnostic> = computed.into_iter().take(MOST).map(by_expression).collect();
     for (name, task) in named.into_iter().take(MOST) {
-        if !is_published(store, tenant, name).await? {
+        if !is_published(store, tenant, &name).await? {
             let message = format!("No published workflow has the id, a decision or the slug `{name}`.");
             let remedy = "Publish a workflow with this decision before a case comes to the task.";
             let one = Diagnostic::new(Severity::Warning, "unknownDecision", message);
@@ -38,6 +45,14 @@ pub(super) async fn findings(
         }
     }
     Ok(found)
+}
+
+/// Warning about a task of which nobody can tell before whether its decision is there.
+fn by_expression(task: &str) -> Diagnostic {
+    let message = "An expression names the decision: whether a published workflow has it shows when a case comes to the task.";
+    let remedy = "Name the decision by a text, or publish each that the expression may name.";
+    let one = Diagnostic::new(Severity::Warning, "decisionByExpression", message);
+    one.with_element(task).with_remedy(remedy).with_clause("5.4.10.4")
 }
 
 /// Whether a task of this name has something to evaluate, as far as names tell.

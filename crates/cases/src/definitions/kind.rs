@@ -229,7 +229,7 @@ mod tests {
     /// A case of one milestone, which events start.
     fn claim() -> Value {
         json!({ "cases": [{ "id": "claim", "name": "Claim",
-            "configuration": { "startEvents": [{ "eventType": "claim.made" }, { "eventType": "claim.made" }] },
+            "configuration": { "startEvents": [{ "eventType": "claim.made" }] },
             "casePlanModel": { "id": "plan", "type": "casePlanModel",
                 "items": [{ "id": "item", "definitionRef": "done" }],
                 "definitions": [{ "id": "done", "type": "milestone", "name": "Done" }] } }] })
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_case_is_called_by_its_id_and_started_once_by_an_event() {
+    fn a_case_is_called_by_its_id_and_started_by_an_event() {
         let entries = CaseTypeKind::default()
             .entries(&claim(), &version(BY_ITSELF), Timestamp::from_micros(0))
             .unwrap();
@@ -258,6 +258,17 @@ mod tests {
         let told: Vec<_> =
             entries.starts.iter().map(|start| (&*start.entry, start.kind, &*start.name)).collect();
         assert_eq!(told, [("claim", StartKind::Message, "claim.made")]);
+    }
+
+    #[test]
+    fn an_event_that_would_start_a_case_twice_is_told() {
+        let mut document = claim();
+        let twice = json!([{ "eventType": "claim.made" }, "claim.made"]);
+        document["cases"][0]["configuration"]["startEvents"] = twice;
+        let (found, executable) = examined(&typed(&document).unwrap(), Meaning::default());
+        let told: Vec<_> = found.iter().filter(|one| is_error(one)).collect();
+        assert!(!executable);
+        assert!(matches!(told[..], [one] if one.message.contains("startEvents[1]")), "{told:?}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Item control: the rules of an item, each its own or else that of its definition (clause 5.4.11).
 
 use super::{At, Builder, Node};
+use crate::finding::Severity;
 use crate::model::{self, ItemControl, PlanItemDefinition};
 use crate::plan::{Control, ParentCompletion, Repeats, Rule};
 use heddle_settings::Setting;
@@ -39,6 +40,11 @@ impl<'m> Builder<'m> {
         let begins = kind == "stage" || kind == "task" || kind.ends_with("Task");
         if self.meaning.manual_by_default && is_silent && begins {
             found.manual = Rule::Yes;
+        }
+        if !begins && !kind.is_empty() && !matches!(found.manual, Rule::No) {
+            let message =
+                format!("a manual activation rule has no effect at a {kind}, which occurs by itself");
+            self.tell(Severity::Warning, at, ("ruleUnused", "5.4.11.1"), message);
         }
         found
     }
@@ -119,6 +125,11 @@ impl<'m> Builder<'m> {
                     );
                 }
             }
+        }
+        if found.collection.is_none() && found.element_variable.is_some() {
+            let message =
+                "repetitionRule.configuration.elementVariable: only an item of a `collection` has one";
+            self.error(at, ("settingUnused", "5.4.11"), message);
         }
         found
     }

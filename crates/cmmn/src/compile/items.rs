@@ -99,7 +99,11 @@ impl<'m> Builder<'m> {
             self.stage(ix, definition, &defined.path, around);
             around.pop();
         } else if let Some(table) = definition.planning_table.as_deref() {
-            if is_human {
+            if is_human && let Some(shared) = self.shared_table(parent, ix, node.definition_ref) {
+                if let Some(item) = self.plan.items.get_mut(ix as usize) {
+                    item.table = shared;
+                }
+            } else if is_human {
                 let path = format!("{}.planningTable", defined.path);
                 around.push(node.definition_ref);
                 let seat = Seat { stage: parent, host: ix };
@@ -112,6 +116,15 @@ impl<'m> Builder<'m> {
             }
         }
         Some(ix)
+    }
+
+    /// The discretionary items of another task of the same definition in the same stage: they are planned into that stage
+    /// from either task, and are the same items.
+    fn shared_table(&self, stage: ItemIx, task: ItemIx, definition: &str) -> Option<Vec<ItemIx>> {
+        let item = |ix: &ItemIx| self.plan.items.get(*ix as usize);
+        let others = item(&stage)?.children.iter().filter(|own| **own != task).filter_map(item);
+        let mut tables = others.filter(|own| *own.definition == *definition).map(|own| &own.table);
+        tables.find(|table| !table.is_empty()).cloned()
     }
 
     /// Tells once that the case is too large.

@@ -6,6 +6,7 @@
 mod control;
 mod file;
 mod items;
+mod listeners;
 mod parameters;
 mod planning;
 mod sentries;

@@ -195,9 +195,12 @@ impl<'m> Builder<'m> {
     fn sentry_settings(&mut self, referred: &Referred<'m>, at: At<'_>, on: &mut Vec<OnPart>) -> bool {
         let Some(settings) = referred.sentry.configuration.as_ref() else { return false };
         self.only_settings(at, settings, "the sentry", &[&["triggerMode", "variableOnParts"]]);
-        for (number, part) in
-            settings.get("variableOnParts").and_then(Value::as_array).into_iter().flatten().enumerate()
-        {
+        let waited = settings.get("variableOnParts").filter(|own| !own.is_null());
+        if waited.is_some_and(|own| !own.is_array()) {
+            let message = "configuration.variableOnParts: must be an array";
+            self.error(at, ("wrongSetting", "5.4.7.1"), message);
+        }
+        for (number, part) in waited.and_then(Value::as_array).into_iter().flatten().enumerate() {
             let name = part.get("variableName").and_then(Value::as_str).map(str::trim).unwrap_or_default();
             let Some(change) = change_of(part.get("variableEvents")).filter(|_| !name.is_empty()) else {
                 let message = format!(
@@ -428,7 +431,8 @@ pub(super) fn is_change(word: &str) -> bool {
     matches!(word, "create" | "update" | "delete" | "update-create")
 }
 
-fn item_event(word: &str) -> Option<ItemEvent> {
+/// Standard event of an item, by its word.
+pub(super) fn item_event(word: &str) -> Option<ItemEvent> {
     use serde::de::IntoDeserializer;
     let word: serde::de::value::StrDeserializer<'_, serde::de::value::Error> =
         word.trim().into_deserializer();

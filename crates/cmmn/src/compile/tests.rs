@@ -353,11 +353,39 @@ fn what_starts_a_case_and_what_listens_to_items_is_read() {
     assert_eq!(found.starts.iter().map(|own| &*own.event_type).collect::<Vec<_>>(), ["claim", "loss"]);
     assert_eq!(found.items[0].extra.settings["initiator"], "who");
     let listeners = &item(&found, "i").extra.listeners;
-    assert_eq!(
-        (listeners[0].from.as_deref(), listeners[0].to.as_deref()),
-        (Some("active"), Some("completed"))
-    );
+    assert_eq!(listeners[0].events, [ItemEvent::Complete]);
     assert_eq!(listeners[1].variable.as_ref().unwrap().members, ["b"]);
+}
+
+#[test]
+fn a_decision_is_named_by_a_text_or_by_what_is_one() {
+    for (named, expected) in [("rate", Some("rate")), ("=\"rate\"", Some("rate")), ("=which", None)] {
+        let found = plan(one(json!({"type": "decisionTask", "configuration": {"decisionRef": named}})));
+        let names: Vec<_> = found.named_decisions().map(|(name, _)| name).collect();
+        assert_eq!(names, [expected.map(str::to_owned)]);
+    }
+}
+
+#[test]
+fn tasks_of_one_definition_share_what_may_be_planned_from_them() {
+    let found = plan(case(json!({
+        "id": "m", "type": "casePlanModel",
+        "items": [
+            {"id": "h1", "definitionRef": "h"}, {"id": "h2", "definitionRef": "h"},
+            {"id": "s1", "definitionRef": "s"}
+        ],
+        "definitions": [
+            {"id": "s", "type": "stage", "items": [{"id": "h3", "definitionRef": "h"}]},
+            {"id": "t", "type": "task"},
+            {"id": "h", "type": "humanTask", "planningTable": {
+                "id": "pt", "discretionaryItems": [{"id": "x", "definitionRef": "t"}]}}
+        ]
+    })));
+    let table = |id: &str| &item(&found, id).table;
+    assert_eq!((table("h1").len(), table("h1")), (1, table("h2")));
+    // Another stage has its own.
+    assert_eq!(found.items.iter().filter(|own| &*own.id == "x").count(), 2);
+    assert_ne!(table("h1"), table("h3"));
 }
 
 #[test]
@@ -381,6 +409,11 @@ fn the_case_file_is_a_tree_with_references() {
 
 #[test]
 fn what_is_not_executed_is_refused_with_its_reason() {
+    let heard = |kind: &str, listener: Value| {
+        let mut listener = listener;
+        listener["source"] = json!("1");
+        one(json!({"type": kind, "configuration": {"listeners": [listener]}}))
+    };
     let sentry = |sentry: Value| {
         let mut given = one(json!({"type": "task"}));
         given["casePlanModel"]["items"][0]["entryCriteria"] = json!([{"id": "k", "sentryRef": "y"}]);
@@ -461,6 +494,11 @@ fn what_is_not_executed_is_refused_with_its_reason() {
             "unsupportedSetting",
             "compute",
         ),
+        (heard("humanTask", json!({"on": "timeout"})), "unsupportedSetting", "timeout"),
+        (heard("humanTask", json!({"on": "occur"})), "unsupportedSetting", "occur"),
+        (heard("milestone", json!({"on": "complete"})), "unsupportedSetting", "complete"),
+        (heard("stage", json!({"to": "closed"})), "wrongSetting", "closed"),
+        (heard("task", json!({"on": "start", "to": "active"})), "wrongSetting", "beside"),
         (sentry(json!({"id": "z"})), "danglingReference", "has a sentry"),
         (sentry(json!({"id": "y"})), "emptySentry", "neither"),
         (sentry(json!({"id": "y", "ifPart": {}})), "required", "condition"),

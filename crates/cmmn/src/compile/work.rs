@@ -6,11 +6,10 @@ use super::sentries::is_change;
 use super::{At, Builder, Node, local};
 use crate::finding::Severity;
 use crate::model::{Callable, PlanItemDefinition};
-use crate::plan::{Extra, LifecycleListener, Work};
-use heddle_feel::{Dialect, Expression};
+use crate::plan::{Extra, Work};
 use heddle_settings::{
     DecisionTask, JobTask, Mappings, ReadCall, Script, ScriptTask, Setting, Target, TimerDefinition,
-    TimerKind, UserTask, Wrong, calculation, expression, juel,
+    TimerKind, UserTask, Wrong, expression, juel,
 };
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -75,40 +74,6 @@ const OF_LISTENERS: &[&str] = &[
     "variableName",
 ];
 
-/// Transitions by the words of listeners: the states before and behind.
-const TRANSITIONS: &[(&str, Option<&str>, Option<&str>)] = &[
-    ("create", None, Some("available")),
-    ("enable", Some("available"), Some("enabled")),
-    ("disable", Some("enabled"), Some("disabled")),
-    ("reenable", Some("disabled"), Some("enabled")),
-    ("reEnable", Some("disabled"), Some("enabled")),
-    ("manualStart", Some("enabled"), Some("active")),
-    ("start", Some("available"), Some("active")),
-    ("complete", Some("active"), Some("completed")),
-    ("occur", Some("available"), Some("completed")),
-    ("terminate", None, Some("terminated")),
-    ("exit", None, Some("terminated")),
-    ("delete", Some("active"), Some("terminated")),
-    ("fault", Some("active"), Some("failed")),
-    ("suspend", None, Some("suspended")),
-    ("resume", Some("suspended"), None),
-    ("reactivate", Some("failed"), Some("active")),
-    ("close", None, Some("closed")),
-];
-
-/// States of items.
-const STATES: &[&str] = &[
-    "available",
-    "enabled",
-    "disabled",
-    "active",
-    "suspended",
-    "failed",
-    "completed",
-    "terminated",
-    "closed",
-];
-
 /// Place and settings of what is read.
 struct Own<'a, 'm> {
     /// The item.
@@ -136,8 +101,8 @@ impl<'m> Builder<'m> {
             let found = settings.get(name).or_else(|| case.get(name)).filter(|own| !own.is_null());
             extra.settings.extend(found.map(|own| (name.to_owned(), own.clone())));
         }
-        self.listeners(at, &settings, false, &mut extra);
-        self.listeners(at, &case, false, &mut extra);
+        self.listeners(at, &settings, "casePlanModel", &mut extra);
+        self.listeners(at, &case, "casePlanModel", &mut extra);
         (self.stage_work(at, model, &settings), extra)
     }
 
@@ -191,7 +156,7 @@ impl<'m> Builder<'m> {
             extra.settings.extend(settings.get(*name).map(|own| ((*name).to_owned(), own.clone())));
         }
         let kind = definition.r#type.as_deref().unwrap_or_default();
-        self.listeners(item, &settings, kind == "humanTask", &mut extra);
+        self.listeners(item, &settings, kind, &mut extra);
         let own = Own { item, at, definition, settings };
         let known: &[&[&str]] = match kind {
             "stage" => &[SHOWN, OF_STAGES],
@@ -537,27 +502,6 @@ impl<'m> Builder<'m> {
             }
         }
     }
-
-    /// Listeners of transitions, each `{on}` with the word of one, or `{from, to}` with states.
-    fn listeners(&mut self, at: At<'_>, settings: &Map<String, Value>, is_human: bool, extra: &mut Extra) {
-        let items = match settings.get("listeners") {
-            None | Some(Value::Null) => return,
-            Some(Value::Array(items)) => items,
-            Some(_) => {
-                let message = "configuration.listeners: must be an array of listeners";
-                return self.error(at, ("wrongSetting", "5.4"), message);
-            }
-        };
-        for (number, item) in items.iter().enumerate() {
-            match lifecycle_listener(item, is_human) {
-                Ok(found) => extra.listeners.push(found),
-                Err((code, sentence)) => {
-                    let message = format!("configuration.listeners[{number}]: {sentence}");
-                    self.error(at, (code, "5.4"), message);
-                }
-            }
-        }
-    }
 }
 
 /// Work of an event listener by its settings.
@@ -645,75 +589,4 @@ fn called_name(own: &Callable) -> Option<&str> {
     } else {
         own.id.as_deref()
     }
-}
-
-fn lifecycle_listener(item: &Value, is_human: bool) -> Result<LifecycleListener, (&'static str, String)> {
-    let wrong = |sentence: &str| ("wrongSetting", sentence.to_owned());
-    let Some(members) = item.as_object() else { return Err(wrong("must be an object")) };
-    let text = |name: &str| calculation::text(members, name).map_err(|own| (own.0, own.1));
-    if text("jobType")?.is_some() {
-        let sentence = "only listeners that compute something are executed: a worker cannot be waited for in a transition";
-        return Err(("unsupportedSetting", sentence.to_owned()));
-    }
-    for name in members.keys() {
-        if !matches!(
-            name.as_str(),
-            "on" | "from" | "to" | "source" | "script" | "scriptFormat" | "resultVariable"
-        ) {
-            return Err(wrong(&format!("a listener has no member `{name}`")));
-        }
-    }
-    let (from, to) = match text("on")? {
-        None => (text("from")?, text("to")?),
-        // A human task is there for people when it is active.
-        Some("create") if is_human => (None, Some("active")),
-        Some(word) => match TRANSITIONS.iter().find(|(own, ..)| *own == word) {
-            Some((_, from, to)) => (*from, *to),
-            None => {
-                let sentence = format!("on: {word:?} is no transition that listeners are told of");
-                return Err(("unsupportedSetting", sentence));
-            }
-        },
-    };
-    if let Some(state) = [from, to].into_iter().flatten().find(|state| !STATES.contains(state)) {
-        return Err(wrong(&format!("{state:?} is no state of an item")));
-    }
-    let source = match (text("source")?, text("script")?) {
-        (Some(source), None) => {
-            let source = super::translated(&source.into()).map_err(|error| ("expressionLanguage", error))?;
-            source.as_str().unwrap_or_default().trim().to_owned()
-        }
-        (None, Some(script)) => computed_script(text("scriptFormat")?.unwrap_or_default(), script)?,
-        (None, None) | (Some(_), Some(_)) => return Err(wrong("source: a listener has FEEL or a script")),
-    };
-    let source = source.strip_prefix('=').unwrap_or(&source).trim();
-    let source = Expression::compile(source, Dialect::Heddle)
-        .map_err(|error| ("expressionSyntax", format!("source: `{source}` is no FEEL: {error}")))?;
-    let variable = match text("resultVariable")? {
-        None => None,
-        Some(name) => {
-            Some(Target::read(name).ok_or_else(|| wrong("resultVariable: must be the name of a variable"))?)
-        }
-    };
-    Ok(LifecycleListener { from: from.map(Arc::from), to: to.map(Arc::from), source, variable })
-}
-
-/// The variables that a script sets, as a context.
-fn computed_script(format: &str, script: &str) -> Result<String, (&'static str, String)> {
-    if calculation::is_feel(Some(format)) {
-        return Ok(script.to_owned());
-    }
-    let found = juel::script::translate(format, script)
-        .map_err(|error| ("unsupportedScript", format!("script: it is not translated to FEEL: {error}")))?;
-    let set: Vec<_> = found.variables.into_iter().chain(found.globals).collect();
-    // Members of a context see those before them, and the script's values are those of before it.
-    let sees =
-        |at: usize, feel: &str| set.iter().take(at).any(|(earlier, _)| feel.contains(earlier.as_str()));
-    if set.iter().enumerate().any(|(at, (_, feel))| sees(at, feel)) {
-        let sentence = "script: a value that it sets is computed of another one that it sets";
-        return Err(("unsupportedScript", sentence.to_owned()));
-    }
-    let entries: Vec<String> =
-        set.iter().map(|(name, feel)| format!("{}: {feel}", juel::string(name))).collect();
-    Ok(format!("{{{}}}", entries.join(", ")))
 }

@@ -24,9 +24,10 @@
 //! | exit criterion | `exitType`, `exitEventType` |
 //! | sentry | `triggerMode`, `variableOnParts: [{variableName, variableEvents}]` |
 //!
-//! A listener is `{on}` with the standard event (or `create`, `assignment`, `complete`, `delete` of a human task), or
-//! `{from, to}` with states, either of which may be absent, and one of `jobType` with `headers`, `source` with an
-//! optional `resultVariable`, or `script` with `scriptFormat`.
+//! A listener is `{on}` with the standard event (of a human task `create` is its start, and `delete` its end without
+//! completion), or `{from, to}` with states, either of which may be absent, and one of `source` with an optional
+//! `resultVariable`, or `script` with `scriptFormat`. One with a `jobType` and `headers`, as vendors' code becomes, is
+//! read and written, but not published: a worker cannot be waited for in a transition.
 
 /// Declares shapes of the definition: every member becomes an `Option` that is left out when absent.
 macro_rules! shape {

@@ -188,6 +188,8 @@ fn words_of_vendors_that_ask_for_what_is_not_done_are_refused() {
     };
     let found = |word: &str| validate(&crate::xml::read(source(word).as_bytes()).unwrap().definition);
     tells(&found("flowable:taskIdVariableName=\"x\""), Severity::Error, "unsupportedExtension", "t");
+    let refused = found("flowable:taskIdVariableName=\"x\"");
+    assert_eq!(refused[0].path.as_deref(), Some("cases[0].casePlanModel.definitions[0]"));
     let mapped = found("flowable:assignee=\"${who}\" flowable:category=\"c\"");
     assert!(!mapped.iter().any(Diagnostic::is_error), "{mapped:#?}");
 }

@@ -1,9 +1,10 @@
 //! Claims about CMMN 1.1: what is done with each element, and what no other engine does with it.
 //!
-//! Each element stands beside a small model, which is read, written, judged and compiled, so the claims can't say other
-//! than the reader, the writer, the validation and the compiler do.
+//! Each element stands beside a small model, which is read, written, judged, compiled and executed, so the claims can't say
+//! other than the reader, the writer, the validation and the engine do.
 
 mod features;
+mod trial;
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -49,7 +50,7 @@ pub struct CmmnClaim {
     pub read: bool,
     /// Whether a model in which it is broken is told.
     pub validated: bool,
-    /// Whether a case that uses it is executed.
+    /// Whether a case that uses it does what the standard says: one is started, and brought to where it shows.
     pub executed: bool,
     /// Whether it is written as it was read.
     pub exported: bool,
@@ -88,9 +89,12 @@ impl Feature {
     /// The model as a document.
     fn document(&self) -> String {
         let Self { root, before, plan, after, .. } = self;
+        // Processes and decisions stand behind the cases in the schema, definitions of case file items ahead of them.
+        let is_behind = root.starts_with("<process") || root.starts_with("<decision");
+        let (ahead, behind) = if is_behind { ("", *root) } else { (*root, "") };
         format!(
-            "<definitions xmlns=\"{}\" id=\"m\" name=\"M\" targetNamespace=\"urn:x\">{root}<case id=\"c\" name=\"C\">{before}\
-             <casePlanModel id=\"plan\" name=\"P\">{plan}</casePlanModel>{after}</case></definitions>",
+            "<definitions xmlns=\"{}\" id=\"m\" name=\"M\" targetNamespace=\"urn:x\">{ahead}<case id=\"c\" name=\"C\">{before}\
+             <casePlanModel id=\"plan\" name=\"P\">{plan}</casePlanModel>{after}</case>{behind}</definitions>",
             xml::MODEL_NS,
         )
     }
@@ -119,13 +123,18 @@ fn tried(feature: &Feature) -> CmmnClaim {
     let own = definition.map(errors);
     let others = xml::read(document.replace(text, broken).as_bytes()).ok();
     let validated = others.as_ref().is_none_or(|others| !errors(&others.definition).is_empty());
-    let notes = own.as_ref().and_then(|own| own.first().cloned());
+    let refused = own.as_ref().and_then(|own| own.first().cloned());
+    let notes = match (refused, definition) {
+        (Some(message), _) => Some(message),
+        (None, Some(definition)) => trial::failure(feature.name, definition),
+        (None, None) => Some("it is not read".to_owned()),
+    };
     CmmnClaim {
         name: feature.name,
         clause: feature.clause,
         read: is_read,
         validated: validated && document.contains(text),
-        executed: own.is_some_and(|own| own.is_empty()),
+        executed: notes.is_none(),
         exported,
         alone: feature.alone,
         notes,

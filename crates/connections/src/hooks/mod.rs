@@ -102,6 +102,8 @@ pub struct HookPatch {
     pub requests_per_second: Option<u32>,
     /// The most bytes of a body.
     pub max_bytes: Option<u32>,
+    /// Whoever takes the hook over: the caller, and nobody else.
+    pub owner: Option<UserId>,
     /// The revision that the caller saw.
     pub revision: Option<Revision>,
 }
@@ -128,7 +130,7 @@ pub struct HookEvent {
     pub hook: HookId,
     /// Organisation of the hook.
     pub tenant: TenantId,
-    /// User in whose name it is taken in: who made the hook.
+    /// User in whose name it is taken in: who made the hook, or took it over.
     pub owner: UserId,
     /// Type of the event.
     pub event_type: String,
@@ -259,6 +261,7 @@ impl Hooks {
                 signature: None,
                 requests_per_second: new.requests_per_second.unwrap_or(DEFAULT_PACE),
                 max_bytes: new.max_bytes.unwrap_or(DEFAULT_BYTES),
+                owner: None,
             },
             revision: Revision::FIRST,
             created_at: now,
@@ -278,7 +281,7 @@ impl Hooks {
     /// Changes what the patch names.
     ///
     /// # Errors
-    /// `NotFound`; as [`Self::create`]; `Conflict` (`revisionMismatch`).
+    /// `NotFound`; as [`Self::create`], also for an owner who is not the caller; `Conflict` (`revisionMismatch`).
     pub async fn update(
         &self,
         authorized: &Authorized<HookUpdate>,
@@ -287,6 +290,11 @@ impl Hooks {
         record: &JournalFor<'_, Hook>,
     ) -> Result<Hook, UseCaseError> {
         may_send(context)?;
+        if patch.owner.is_some_and(|owner| owner != context.user_id()) {
+            // Events come in with its owner's rights, and nobody lends those of another.
+            let message = "A hook is handed to nobody but whoever takes it over.";
+            return Err(UseCaseError::Forbidden(Problem::at("owner", "exceedsOwnRights", message)));
+        }
         let before = self.store.get(context.tenant(), authorized.id()).await?;
         check_revision(patch.revision, before.revision)?;
         let mut hook = before.clone();
@@ -431,6 +439,9 @@ fn apply(hook: &mut Hook, patch: HookPatch) -> Patch<NewSignature> {
     }
     settings.requests_per_second = patch.requests_per_second.unwrap_or(settings.requests_per_second);
     settings.max_bytes = patch.max_bytes.unwrap_or(settings.max_bytes);
+    if let Some(owner) = patch.owner {
+        settings.owner = Some(owner).filter(|owner| *owner != hook.created_by);
+    }
     if let Some(name) = patch.name {
         hook.name = name;
     }
@@ -542,7 +553,7 @@ fn event_of(hook: &Hook, mapped: Mapped) -> HookEvent {
     HookEvent {
         hook: hook.id,
         tenant: hook.tenant,
-        owner: hook.created_by,
+        owner: hook.owner(),
         event_type: hook.event_type.clone(),
         correlation_key,
         // What one sender calls its messages is not what another one does.

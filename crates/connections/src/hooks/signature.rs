@@ -113,7 +113,9 @@ impl<'a> SignedCall<'a> {
 
     /// Checks that a time in seconds since 1970 is near to now.
     fn is_fresh(self, time: &str, tolerance: u32) -> Result<(), SignatureFault> {
-        let seconds: i64 = time.parse().map_err(|_| SignatureFault::Missing)?;
+        let Ok(seconds) = time.parse::<i64>() else {
+            return Err(SignatureFault::Missing);
+        };
         let now = self.now.micros().div_euclid(1_000_000);
         match now.abs_diff(seconds) <= u64::from(tolerance) {
             true => Ok(()),
@@ -202,7 +204,7 @@ mod tests {
         let verify = |body: &[u8], secrets: &[Secret]| {
             call(&signed, body, 0).verify(SignatureScheme::Github, 300, secrets)
         };
-        assert_eq!(verify(b"Hello, World!", &[secret.clone()]), Ok(()));
+        assert_eq!(verify(b"Hello, World!", std::slice::from_ref(&secret)), Ok(()));
         assert_eq!(verify(b"Hello, World!", &[Secret::new("new"), secret.clone()]), Ok(()));
         assert_eq!(verify(b"Hello, World?", &[secret]), Err(SignatureFault::Wrong));
         assert_eq!(verify(b"Hello, World!", &[]), Err(SignatureFault::Wrong));

@@ -85,4 +85,15 @@ pub struct HookSettings {
     pub requests_per_second: u32,
     /// The most bytes of a body.
     pub max_bytes: u32,
+    /// Whoever took the hook over from its maker; none where nobody did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<UserId>,
+}
+
+impl Hook {
+    /// The user in whose name its events are taken in, and with whose rights.
+    #[must_use]
+    pub fn owner(&self) -> UserId {
+        self.settings.owner.unwrap_or(self.created_by)
+    }
 }

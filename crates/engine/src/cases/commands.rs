@@ -1,7 +1,7 @@
 //! Commands to a case.
 
 use super::file::Change;
-use super::items::Creation;
+use super::items::{Creation, Transition};
 use super::transitions::word;
 use super::{CaseMachine, LifeCycle, Moved, Todo, transition};
 use crate::core::eval::prefixed;
@@ -113,6 +113,8 @@ impl CaseMachine<'_> {
             let who = self.actor().map_or(Value::Null, |user| user.to_string().into());
             self.set_values(LocalId::ROOT, Map::from_iter([(name.to_owned(), who)]));
         }
+        let event = ItemEvent::Create;
+        self.hear(id, model, &Transition { event, from: None, to: ItemState::Active })?;
         self.open_stage(LocalId::ROOT, model)?;
         self.todo.extend(behind);
         Ok(())
@@ -382,8 +384,14 @@ impl CaseMachine<'_> {
             }
             Work::Task if state == ItemState::Active => self.finish(id, Map::new(), true),
             Work::Human { .. } if state == ItemState::Active => {
-                match self.state.task_of(id).map(|task| task.id) {
-                    Some(task_id) => self.complete_task(task_id, None, Map::new(), None),
+                match self.state.task_of(id).map(|task| (task.id, task.form.is_some())) {
+                    // What a form asks for is given, and checked, where the task itself is completed.
+                    Some((_, true)) => Err(Rejection::WrongTransition {
+                        item: item.id.to_string(),
+                        state: "a task with a form, which is completed by its own id",
+                        transition: word(ItemEvent::Complete),
+                    }),
+                    Some((task_id, false)) => self.complete_task(task_id, None, Map::new(), None),
                     None => self.finish(id, Map::new(), true),
                 }
             }

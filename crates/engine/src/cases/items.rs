@@ -6,7 +6,7 @@ use crate::core::budgets::Exceeded;
 use crate::core::{Spot, StepFault, expression};
 use crate::event::{EventKind, IncidentCode, ItemCreated, ItemState, ItemType, Phase, Resolution};
 use crate::{LocalId, Rejection, size};
-use heddle_cmmn::plan::{CriterionIx, Item, ItemEvent, ItemIx, PLAN_MODEL, Rule, Work};
+use heddle_cmmn::plan::{CriterionIx, Item, ItemEvent, ItemIx, LifecycleListener, PLAN_MODEL, Rule, Work};
 use heddle_feel::size_of_json;
 use serde_json::{Map, Value};
 
@@ -22,6 +22,13 @@ pub(super) struct Creation {
     pub planned: bool,
     /// Whether it is begun by what makes it, one of several for the elements of a collection.
     pub is_element: bool,
+}
+
+/// Transition of an instance, as its listeners hear it; what comes to be had no state before.
+pub(super) struct Transition {
+    pub(super) event: ItemEvent,
+    pub(super) from: Option<ItemState>,
+    pub(super) to: ItemState,
 }
 
 impl CaseMachine<'_> {
@@ -57,6 +64,7 @@ impl CaseMachine<'_> {
         let created = ItemEvent::Create;
         let moved = Moved { id, item: ix, event: created, criterion: None, parent: Some(parent) };
         self.todo.push_back(Todo::Moved(moved));
+        self.hear(id, item, &Transition { event: created, from: None, to: ItemState::Available })?;
         if self.is_listener(item) {
             self.listen(id, ix)?;
         } else if item.entry.is_empty() && !creation.is_element {
@@ -107,7 +115,7 @@ impl CaseMachine<'_> {
             // The case has the status of what was completed last, as a variable.
             self.set_values(LocalId::ROOT, Map::from_iter([("businessStatus".to_owned(), status.clone())]));
         }
-        self.hear(id, item, from, to)?;
+        self.hear(id, item, &Transition { event, from: Some(from), to })?;
         if matches!(item.work, Work::Stage { .. }) {
             self.propagate(id, ix, event, to)?;
         }
@@ -216,14 +224,20 @@ impl CaseMachine<'_> {
     }
 
     /// Listeners of a transition: what they compute is set at once.
-    fn hear(&mut self, id: LocalId, item: &Item, from: ItemState, to: ItemState) -> Result<(), Rejection> {
+    pub(super) fn hear(&mut self, id: LocalId, item: &Item, heard: &Transition) -> Result<(), Rejection> {
+        let Transition { event, from, to } = *heard;
         if item.extra.listeners.is_empty() {
             return Ok(());
         }
-        let fits = |wanted: &Option<std::sync::Arc<str>>, state: ItemState| {
-            wanted.as_deref().is_none_or(|wanted| wanted == state.as_str())
+        let is = |wanted: &Option<std::sync::Arc<str>>, state: Option<ItemState>| {
+            wanted.as_deref().is_none_or(|wanted| state.is_some_and(|state| wanted == state.as_str()))
         };
-        for listener in item.extra.listeners.iter().filter(|own| fits(&own.from, from) && fits(&own.to, to)) {
+        let fits = |own: &&LifecycleListener| {
+            (own.events.is_empty() || own.events.contains(&event))
+                && is(&own.from, from)
+                && is(&own.to, Some(to))
+        };
+        for listener in item.extra.listeners.iter().filter(fits) {
             let scope = self.inner(id);
             let name = listener.variable.as_ref().map(|target| target.variable.clone());
             let heard = self.heard(&listener.source, name.as_ref(), scope).and_then(|mut values| {

@@ -237,7 +237,9 @@ impl Looking<'_> {
             (Some(Work::Milestone { .. }), ItemEvent::Occur) => false,
             (Some(Work::Reactivation { .. }), event) => ended && event == ItemEvent::Occur,
             (Some(_), _) if ended && !is_case => false,
-            (Some(Work::Stage { .. } | Work::Human { .. } | Work::Task) | None, ItemEvent::Complete) => true,
+            // What a form asks for is given where the task itself is completed.
+            (Some(Work::Human { task, .. }), ItemEvent::Complete) => task.form.is_none(),
+            (Some(Work::Stage { .. } | Work::Task) | None, ItemEvent::Complete) => true,
             (Some(_), ItemEvent::Complete) => false,
             _ => true,
         };

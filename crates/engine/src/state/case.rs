@@ -43,7 +43,7 @@ pub(crate) struct CaseState {
     /// Ends of work that instances have not left behind: of those that are suspended, or could not complete.
     #[serde(rename = "g", default, skip_serializing_if = "Vec::is_empty")]
     pub given: Vec<Given>,
-    /// What is left of a round that a budget stopped.
+    /// Rest of a round that a budget stopped.
     #[serde(rename = "u", default, skip_serializing_if = "Vec::is_empty")]
     pub pending: Vec<Pending>,
 }
@@ -53,7 +53,7 @@ pub(crate) struct CaseState {
 pub(crate) struct Given {
     #[serde(rename = "w")]
     pub owner: LocalId,
-    /// What it gave.
+    /// Values that it gave.
     #[serde(rename = "v", default, skip_serializing_if = "Map::is_empty")]
     pub values: Map<String, Value>,
     /// Failure of it.
@@ -184,7 +184,7 @@ impl CaseState {
         self.tallies.get_mut(place)
     }
 
-    /// What the work of an instance gave and the instance has not left behind.
+    /// Values that the work of an instance gave and the instance has not left behind.
     pub(crate) fn given(&self, owner: LocalId) -> Option<&Given> {
         self.given.iter().find(|own| own.owner == owner)
     }

@@ -2,6 +2,7 @@
 
 mod background;
 mod directory;
+mod feed_mark;
 mod jobs;
 mod permit;
 mod runs;
@@ -10,6 +11,7 @@ mod versions;
 
 pub use background::*;
 pub use directory::*;
+pub use feed_mark::FeedMark;
 pub use jobs::*;
 pub use permit::*;
 pub use runs::*;

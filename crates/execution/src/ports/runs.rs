@@ -124,6 +124,7 @@ pub struct StoreWrite {
 
 /// A change of the inbox.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "there is one in a transaction")]
 pub enum InboxWrite {
     /// A new event. `Duplicate("idempotencyKey")` when the key is taken.
     Insert(InboxEvent),
@@ -339,6 +340,8 @@ pub trait RunStore: Send + Sync {
         person: &Person,
         runs: &[RunId],
     ) -> Result<HashSet<RunId>, StoreError>;
+    /// Keys of those of these instances that are there, of either kind.
+    async fn instance_keys(&self, tenant: TenantId, runs: &[RunId]) -> Result<Vec<InstanceKey>, StoreError>;
     /// An instance of a kind with its state; one of another kind is not there.
     async fn load(&self, tenant: TenantId, kind: DefinitionKind, run: RunId) -> Result<Run, StoreError>;
     /// An instance of either kind with its state, for work that nobody asked for.

@@ -1,6 +1,8 @@
 //! Background work: what nobody asked for at this moment, the tries that it took, and what was set aside of it.
 
-use heddle_kernel::{CaseTypeId, DefinitionKind, EventId, RunId, TenantId, Timestamp, WorkflowId, literals};
+use heddle_kernel::{
+    CaseId, CaseTypeId, DefinitionKind, EventId, RunId, TenantId, Timestamp, WorkflowId, literals,
+};
 use heddle_policy::resource::EitherPlace;
 use heddle_policy::{Key, Within, resource};
 use heddle_usecase::errand::{ErrandKind, NewErrand};
@@ -292,13 +294,17 @@ pub struct DeadLetter {
 }
 
 impl DeadLetter {
-    /// Key of the letter in access decisions.
+    /// Key of the letter in access decisions. What belongs to no instance, or to no definition, stands within the one of the
+    /// nil id, which no rule names.
     #[must_use]
     pub fn key(&self) -> Key<resource::DeadLetter> {
         let definition = self.workflow.unwrap_or(WorkflowId(Uuid::nil()));
+        let run = self.run.unwrap_or(RunId(Uuid::nil()));
         let place = match self.instance_kind {
-            DefinitionKind::Workflow => EitherPlace::One(Within::of(definition)),
-            DefinitionKind::Case => EitherPlace::Other(Within::of(CaseTypeId::from(definition))),
+            DefinitionKind::Workflow => EitherPlace::One(Within::at(run, Within::of(definition))),
+            DefinitionKind::Case => {
+                EitherPlace::Other(Within::at(CaseId::from(run), Within::of(CaseTypeId::from(definition))))
+            }
         };
         Key::of_stored(self.tenant, self.id, place)
     }

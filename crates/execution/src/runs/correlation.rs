@@ -1,10 +1,13 @@
 //! Events from outside and thrown messages: found by name and correlation key, given to who waits, or starting what
 //! listens, or kept for the first that will wait. Each is one transaction, over runs and cases alike.
 
+use std::collections::HashSet;
+
 use heddle_engine::{Command, Trigger};
-use heddle_kernel::{EventId, RunId, Timestamp};
-use heddle_policy::capability::{CaseEventCreate, CaseEventRead, SignalCreate};
-use heddle_policy::{AuthorizedKind, RequestContext};
+use heddle_kernel::{EventId, RunId, TenantId, Timestamp};
+use heddle_policy::capability::{CaseEventCreate, CaseEventRead, RunRead, SignalCreate};
+use heddle_policy::resource::InstanceKey;
+use heddle_policy::{AccessFilter, AuthorizedKind, AuthorizedSome, InstanceFilter, RequestContext, resource};
 use heddle_usecase::StoreError;
 use serde_json::{Map, Value, json};
 
@@ -12,14 +15,17 @@ use super::{BUFFER_SECONDS, Runs};
 use crate::plan::{Initiator, NewInstance};
 use crate::ports::{InboxWrite, MatchedSubscription, RunWrite, Transaction};
 use crate::records::{
-    BindingKind, DeadLetter, InboxEvent, InboxState, Outgoing, Receivers, RefusedStart, Run, SetAsideReason,
-    StartBinding, ThrownKind, Tries, TriggerRecord, Work, WorkKey,
+    BindingKind, DeadLetter, InboxEvent, InboxState, Outgoing, Receivers, Refusal, RefusedStart, Run,
+    SetAsideReason, StartBinding, ThrownKind, Tries, TriggerRecord, Work, WorkKey,
 };
 use crate::{JournalFor, Problem, UseCaseError};
 use heddle_usecase::canonical_sha256;
 
 /// Most tries of a delivery when runs change under it.
 const ATTEMPTS: usize = 5;
+
+/// Most refusals of one event that are kept.
+const MOST_REFUSALS: usize = 100;
 
 /// Time for which a message is kept whose sender says nothing about it, in milliseconds.
 const KEPT: Option<i64> = Some(BUFFER_SECONDS * 1_000);
@@ -166,21 +172,60 @@ impl Runs {
         self.take(inbound, record).await
     }
 
-    /// A received case event as it stands now.
+    /// A received case event as it stands now, with what the caller may read of what it reached. One that reached no case is
+    /// read by its sender, and by whoever may read all cases.
     ///
     /// # Errors
-    /// `NotFound`, also for a signal.
+    /// `NotFound`, also for a signal, and for one that reached other cases alone.
     pub async fn event(
         &self,
-        _: &AuthorizedKind<CaseEventRead>,
+        authorized: &AuthorizedSome<CaseEventRead>,
         context: &RequestContext,
         id: EventId,
     ) -> Result<InboxEvent, UseCaseError> {
-        let event = self.ports.runs.inbox_event(context.tenant(), id).await?;
+        let mut event = self.ports.runs.inbox_event(context.tenant(), id).await?;
         if event.is_signal() {
             return Err(UseCaseError::NotFound);
         }
+        let reached_cases = !event.case_ids.is_empty();
+        self.narrow_to_read(&mut event, authorized.filter(), context).await?;
+        let is_read = match reached_cases {
+            true => !event.case_ids.is_empty(),
+            false => {
+                event.received_by == Some(context.user_id())
+                    || context.snapshot().authorize_kind::<CaseEventRead>().is_ok()
+            }
+        };
+        if !is_read {
+            return Err(UseCaseError::NotFound);
+        }
         Ok(InboxEvent { state: event.state_at(context.now()), ..event })
+    }
+
+    /// Takes what the caller may not read away from what is told of an event: cases, and refusals of cases and runs.
+    async fn narrow_to_read(
+        &self,
+        event: &mut InboxEvent,
+        filter: &AccessFilter<resource::Case>,
+        context: &RequestContext,
+    ) -> Result<(), UseCaseError> {
+        let all_cases = filter.is_everything();
+        let named = event.case_ids.iter().map(|id| RunId::from(*id)).filter(|_| !all_cases);
+        let named: Vec<RunId> = named.chain(event.refused.iter().map(|one| one.run)).collect();
+        if named.is_empty() {
+            return Ok(());
+        }
+        let cases = InstanceFilter::from(filter);
+        let runs = context.snapshot().authorize_some::<RunRead>().ok();
+        let runs = runs.as_ref().map(InstanceFilter::from);
+        let keys = self.ports.runs.instance_keys(event.tenant, &named).await?;
+        let may = |key: &&InstanceKey| {
+            cases.permits(key) || runs.as_ref().is_some_and(|filter| filter.permits(key))
+        };
+        let read: HashSet<RunId> = keys.iter().filter(may).map(|key| key.id()).collect();
+        event.case_ids.retain(|id| all_cases || read.contains(&RunId::from(*id)));
+        event.refused.retain(|one| read.contains(&one.run));
+        Ok(())
     }
 
     /// Delivers what a run sent to others.
@@ -215,6 +260,7 @@ impl Runs {
             state: InboxState::Consumed,
             run_ids: Vec::new(),
             case_ids: Vec::new(),
+            refused: Vec::new(),
             expires_at: None,
             hops: thrown.hops,
         };
@@ -288,6 +334,7 @@ impl Runs {
             state: InboxState::Consumed,
             run_ids: Vec::new(),
             case_ids: Vec::new(),
+            refused: Vec::new(),
             expires_at: None,
             hops: 0,
         }
@@ -333,15 +380,17 @@ impl Runs {
             matches.retain(|found| found.run != sender);
         }
         let held = self.locks.hold_all(matches.iter().map(|found| found.run).collect()).await;
-        let mut runs = self.deliver_to_all(&event, inbound.kind, &matches, by).await?;
-        if inbound.kind == BindingKind::Message && has_left_out(&matches, &runs) {
+        let mut given = self.deliver_to_all(&event, inbound.kind, &matches, by).await?;
+        if inbound.kind == BindingKind::Message && has_left_out(&matches, &given.writes) {
             // A receiver took another message while this one waited for its turn: it may listen anew by now.
             let anew = self.ports.runs.matching(event.tenant, inbound.kind, inbound.name, key).await?;
             if anew.iter().any(|found| matches.iter().all(|before| before.run != found.run)) {
                 return Err(Failed::Again);
             }
-            runs = self.deliver_to_all(&event, inbound.kind, &anew, by).await?;
+            given = self.deliver_to_all(&event, inbound.kind, &anew, by).await?;
         }
+        let Given { writes: mut runs, refused } = given;
+        event.refused = refused;
         // A signal also starts what it can start; a message only when nobody waited for it.
         let mut letters = Vec::new();
         if runs.is_empty() || inbound.kind == BindingKind::Signal {
@@ -377,33 +426,54 @@ impl Runs {
         kind: BindingKind,
         matches: &[MatchedSubscription],
         by: Initiator,
-    ) -> Result<Vec<RunWrite>, UseCaseError> {
-        let mut writes: Vec<RunWrite> = Vec::new();
-        let mut refused = None;
+    ) -> Result<Given, UseCaseError> {
+        let mut given = Given::default();
+        let mut first = None;
         for found in matches {
+            let earlier = given.writes.iter().position(|write| write.run.id == found.run);
             // A message is taken once by a run; a signal reaches every listener of it.
-            if let Some(before) = writes.iter_mut().find(|write| write.run.id == found.run) {
-                if kind == BindingKind::Signal {
-                    *before = self.deliver_again(event, found, before.clone(), by).await?;
-                }
+            if earlier.is_some() && kind != BindingKind::Signal {
                 continue;
             }
-            match self.deliver_to(event, kind, found, by).await {
-                Ok(write) => writes.extend(write),
+            let tried = match earlier.and_then(|at| given.writes.get(at)).cloned() {
+                Some(before) => self.deliver_again(event, found, before, by).await.map(Some),
+                None => self.deliver_to(event, kind, found, by).await,
+            };
+            match tried {
+                Ok(Some(write)) => match earlier.and_then(|at| given.writes.get_mut(at)) {
+                    Some(before) => *before = write,
+                    None => given.writes.push(write),
+                },
+                Ok(None) => {}
                 // Receivers know nothing of each other: what one of them can't take is its own matter.
                 Err(error) if is_of_the_receiver(&error) => {
-                    let (tenant, run) = (event.tenant, found.run);
-                    tracing::warn!(%tenant, %run, error = error.in_words(), "a run does not take an event");
-                    refused.get_or_insert(error);
+                    let message = error.in_words();
+                    first.get_or_insert(error);
+                    if given.refused.len() < MOST_REFUSALS {
+                        given.refused.extend(self.refusal(event.tenant, found.run, &message).await?);
+                    }
                 }
                 Err(error) => return Err(error),
             }
         }
-        match refused {
+        match first {
             // A message that nobody takes is its sender's matter.
-            Some(error) if kind != BindingKind::Signal && writes.is_empty() => Err(error),
-            Some(_) | None => Ok(writes),
+            Some(error) if kind != BindingKind::Signal && given.writes.is_empty() => Err(error),
+            Some(_) | None => Ok(given),
         }
+    }
+
+    /// Refusal of an event by an instance, which the status of the event tells; none of one that is gone.
+    async fn refusal(
+        &self,
+        tenant: TenantId,
+        run: RunId,
+        message: &str,
+    ) -> Result<Option<Refusal>, UseCaseError> {
+        tracing::warn!(%tenant, %run, error = message, "an instance does not take an event");
+        let key = self.ports.runs.instance_keys(tenant, &[run]).await?.into_iter().next();
+        let message = heddle_kernel::shortened(message).into_owned();
+        Ok(key.map(|key| Refusal { kind: key.kind(), run, message }))
     }
 
     async fn deliver_to(
@@ -512,6 +582,13 @@ impl Runs {
             work: Work::Start(Box::new(RefusedStart { binding, event: event.clone() })),
         }
     }
+}
+
+/// Deliveries of one event: the steps of those that took it, and those that did not.
+#[derive(Default)]
+struct Given {
+    writes: Vec<RunWrite>,
+    refused: Vec<Refusal>,
 }
 
 /// Starts of one event: what began, and what refused it.

@@ -16,7 +16,7 @@ use heddle_harness_kit::server::{self, Backend, Build, Mode, Server, Surrounding
 const DECISION: f64 = 150.0;
 /// Most that a decision with the most grants may cost of one with the fewest.
 const GROWTH: f64 = 2.0;
-/// Most CPU milliseconds of a page of all rights.
+/// Most CPU milliseconds of a page of all rights, and of all their pages.
 const EFFECTIVE: f64 = 5.0;
 /// Calls before a figure, and calls of one: processor time is counted in hundredths of a second.
 const WARM: usize = 500;
@@ -60,6 +60,7 @@ fn decisions(all: &[Figures]) -> Result<bool> {
             ("decision", figures.decision_ns, DECISION, "cpu-ns"),
             ("list-decision", figures.list_decision_ns, DECISION, "cpu-ns"),
             ("effective-access-page", figures.effective_page_ms, EFFECTIVE, "cpu-ms"),
+            ("effective-access-whole", figures.effective_whole_ms, EFFECTIVE, "cpu-ms"),
         ];
         for (figure, value, bar, unit) in bars {
             holds &= value <= bar;
@@ -67,13 +68,8 @@ fn decisions(all: &[Figures]) -> Result<bool> {
                 "subject=policy figure={figure} grants={grants} value={value:.2} bar={bar} unit={unit}"
             ));
         }
-        for (figure, value) in
-            [("effective-access-whole", figures.effective_whole_ms), ("compile", figures.compile_ms)]
-        {
-            out::line(format_args!(
-                "subject=policy figure={figure} grants={grants} value={value:.3} unit=cpu-ms"
-            ));
-        }
+        let value = figures.compile_ms;
+        out::line(format_args!("subject=policy figure=compile grants={grants} value={value:.3} unit=cpu-ms"));
     }
     let (Some(few), Some(many)) = (all.first(), all.last()) else { bail!("no figures") };
     for (figure, few, many) in [

@@ -13,9 +13,9 @@ use serde_json::Value;
 
 /// Operations about things that no call of the document makes: work is set aside by the background, or where a start
 /// refuses an event; a job is one that a worker holds; an evaluation needs a model of decisions; a second factor is removed
-/// after a code of this minute; a sign-in by a provider needs one, and leads on; and a stream without an end is left out.
-/// Their success is held by the server's own tests.
-const MADE_BY_NO_CALL: [&str; 11] = [
+/// after a code of this minute; a sign-in by a provider needs one, and leads on, and an account is unlinked from one by
+/// which somebody signed in; and a stream without an end is left out. Their success is held by the server's own tests.
+const MADE_BY_NO_CALL: [&str; 12] = [
     "DELETE /api/dead-letters/{deadLetterId}",
     "POST /api/dead-letters/{deadLetterId}/retry",
     "POST /api/jobs/{jobId}/complete",
@@ -26,6 +26,7 @@ const MADE_BY_NO_CALL: [&str; 11] = [
     "DELETE /api/auth/totp",
     "GET /api/auth/oidc/{provider}/start",
     "GET /api/auth/oidc/{provider}/callback",
+    "DELETE /api/users/{userId}/providers/{provider}",
     "GET /api/runs/events/stream",
 ];
 

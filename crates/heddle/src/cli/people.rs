@@ -24,6 +24,8 @@ pub(crate) enum UserCommand {
     Enable(OneUser),
     /// Remove a user's second factor, for who lost authenticator and recovery codes; their sessions end.
     ResetSecondFactor(OneUser),
+    /// Unlink a user from a provider of sign-ins; the sessions that were opened by it end.
+    Unlink(UnlinkUser),
     /// Forget the failed sign-ins of a user, so that the next is looked at without a wait.
     Unlock {
         /// The e-mail address that the user signs in with.
@@ -50,6 +52,18 @@ pub(crate) struct ListUsers {
 pub(crate) struct OneUser {
     /// The user's e-mail address or id.
     pub user: String,
+    /// The place.
+    #[command(flatten)]
+    pub place: Place,
+}
+
+/// `heddle user unlink`.
+#[derive(Debug, Args)]
+pub(crate) struct UnlinkUser {
+    /// The user's e-mail address or id.
+    pub user: String,
+    /// The provider's name.
+    pub provider: String,
     /// The place.
     #[command(flatten)]
     pub place: Place,

@@ -165,6 +165,9 @@ async fn users(config: Config, command: UserCommand, json: bool) -> Result<()> {
             let work = async |client: &Client| user::reset_second_factor(client, options, json).await;
             with(config, &options.place, own, work).await
         }
+        UserCommand::Unlink(options) => {
+            with(config, &options.place, own, async |client| user::unlink(client, options, json).await).await
+        }
         UserCommand::Unlock { email } => {
             let work = async |client: &Client| user::unlock(client, email, json).await;
             with(config, &Place::default(), Need::Installation, work).await

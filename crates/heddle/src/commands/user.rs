@@ -5,7 +5,7 @@ use heddle_server::operator;
 use serde_json::{Value, json};
 
 use super::given;
-use crate::cli::{CreateUser, InviteUsers, ListUsers, OneUser, SetPassword};
+use crate::cli::{CreateUser, InviteUsers, ListUsers, OneUser, SetPassword, UnlinkUser};
 use crate::client::{Client, Query, text};
 use crate::failure::{Failure, Refusal, sentence};
 use crate::output;
@@ -208,6 +208,26 @@ pub(crate) async fn reset_second_factor(client: &Client, options: &OneUser, as_j
         output::line(&format!(
             "The second factor of {} is removed, and the sessions of the account have ended.",
             text(&user, "/email")
+        ));
+    }
+    Ok(())
+}
+
+pub(crate) async fn unlink(client: &Client, options: &UnlinkUser, as_json: bool) -> Result<()> {
+    let user = client.user(&options.user).await?;
+    let (id, provider) = (text(&user, "/id"), options.provider.trim());
+    // A name of a provider has nothing that a path would have to hide.
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+    if provider.is_empty() || !provider.chars().all(is_name) {
+        return Err(Failure::NotFound(format!("there is no provider `{provider}`")).into());
+    }
+    client.delete(&format!("/api/users/{id}/providers/{provider}")).await?;
+    if as_json {
+        output::json(&json!({ "id": id, "provider": provider }));
+    } else {
+        let email = text(&user, "/email");
+        output::line(&format!(
+            "{email} is linked to {provider} no more, and the sessions opened by it have ended."
         ));
     }
     Ok(())

@@ -230,6 +230,19 @@ pub trait DirectoryStore: Send + Sync {
         journal: &Journal,
     ) -> Result<Change, StoreError>;
 
+    /// Names of the providers at which the person of an account is known, each as often as they are linked.
+    async fn providers_of(&self, user: UserId) -> Result<Vec<String>, StoreError>;
+
+    /// Writes an account's new revision and takes its links to a provider, the marks of the roles that its groups gave, and
+    /// the sessions that were opened by it. `NotFound` when there is no such link.
+    async fn unlink_provider(
+        &self,
+        user: &User,
+        provider: &str,
+        expected: Revision,
+        journal: &Journal,
+    ) -> Result<(), StoreError>;
+
     /// Deletes an account of this home organisation with its memberships, sessions, tokens and grants.
     /// `LastOwner` is said of any organisation.
     async fn delete_user(

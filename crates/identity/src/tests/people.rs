@@ -39,6 +39,44 @@ fn world_with(roles: &'static [&'static str]) -> World {
 }
 
 #[tokio::test]
+async fn the_last_way_in_is_not_taken() {
+    let unlinked = async |has_password: bool, linked: &'static [&'static str]| {
+        let mut world = World::new();
+        world.access.expect_standing().returning(|_, _| Ok(Some((user(1), standing(1, &["viewer"])))));
+        world.access.expect_tenants_of().returning(|_| Ok(vec![tenant()]));
+        world.directory.expect_user().returning(move |_, _| {
+            let found = user(1);
+            let password_hash = found.password_hash.clone().filter(|_| has_password);
+            Ok(User { password_hash, ..found })
+        });
+        let names = |all: &[&str]| all.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        world.directory.expect_providers_of().returning(move |_| Ok(names(linked)));
+        world
+            .directory
+            .expect_unlink_provider()
+            .withf(|user, provider, seen, _| provider == "a" && user.revision == seen.next())
+            .returning(|_, _, _, _| Ok(()));
+        let context = context("administrator");
+        let about = one::<UserUpdate>(&context, user_id(1));
+        let done = world.identity().unlink_user(&about, &context, "a", None, &Journal::default()).await;
+        match done {
+            Ok(()) => "done",
+            Err(UseCaseError::NotFound) => "notFound",
+            Err(error) => reason(&error),
+        }
+    };
+    for (has_password, linked, expected) in [
+        (true, &["a"][..], "done"),
+        (false, &["a"], "lastWayIn"),
+        (false, &["a", "a"], "lastWayIn"),
+        (false, &["a", "b"], "done"),
+        (true, &["b"], "notFound"),
+    ] {
+        assert_eq!(unlinked(has_password, linked).await, expected, "{has_password} {linked:?}");
+    }
+}
+
+#[tokio::test]
 async fn the_last_owner_stays() {
     let mut world = world_with(&["owner"]);
     world.directory.expect_remove_member().returning(|_, _, _, _| Ok(Change::LastOwner));

@@ -94,6 +94,45 @@ async fn nobody_lifts_the_deny_that_holds_him_back() {
 }
 
 #[tokio::test]
+async fn what_everyone_is_denied_is_lifted_by_who_could_deny_it_and_holds_nobody_from_giving() {
+    let deny = |source: Source| GrantFacts {
+        id: "g1".to_owned(),
+        source,
+        resource: "workflow".to_owned(),
+        action: "delete".to_owned(),
+        selector: W1.to_owned(),
+        effect: Effect::Deny,
+        expires_at: None,
+    };
+    let of = |role: &str, source: Source| {
+        context_of(
+            &Facts::member(user_id(0), tenant()).with_system_role(role).with_grant(deny(source)),
+            START,
+        )
+    };
+    for (context, lifted, given) in [
+        (of("owner", Source::Everyone), None, None),
+        (of("administrator", Source::Everyone), Some("exceedsOwnRights"), None),
+        (of("owner", Source::User), Some("exceedsOwnRights"), Some("exceedsOwnRights")),
+    ] {
+        let row = granted(GrantPrincipal::Everyone, ("workflow", "delete", W1), Effect::Deny);
+        let id = row.id;
+        let mut world = World::new();
+        world.directory.expect_grant().returning(move |_, _| Ok(row.clone()));
+        world.directory.expect_delete_grant().returning(|_, _, _| Ok(()));
+        world.directory.expect_insert_grant().returning(|_, _| Ok(()));
+        let identity = world.identity();
+        let outcome =
+            identity.delete_grant(&one::<GrantDelete>(&context, id), &context, &Journal::default()).await;
+        assert_eq!(outcome.err().map(|error| reason(&error)), lifted);
+        // Whoever gets it is held back as well.
+        let new = new_grant(GrantPrincipal::User(user_id(1)), ("workflow", "delete", "*"), Effect::Allow);
+        let made = identity.create_grant(&kind::<GrantCreate>(&context), &context, new, &nothing).await;
+        assert_eq!(made.err().map(|error| reason(&error)), given);
+    }
+}
+
+#[tokio::test]
 async fn nobody_takes_from_the_stronger_and_nobody_locks_everybody_out() {
     let mut world = World::new();
     world.access.expect_standing().returning(|_, _| Ok(Some((user(1), standing(1, &["owner"])))));

@@ -29,13 +29,14 @@ fn job_of_case() -> Key<Job> {
     Key::of_stored(facts().tenant, ship(), place)
 }
 
-fn letter_of_workflow() -> Key<DeadLetter> {
-    let place = EitherPlace::One(Within::of(WorkflowId(WORKFLOW)));
+fn letter_of_run() -> Key<DeadLetter> {
+    let place = EitherPlace::One(Within::at(RunId(RUN), Within::of(WorkflowId(WORKFLOW))));
     Key::of_stored(facts().tenant, EventId(Uuid::from_u128(1)), place)
 }
 
-fn letter_of_case_type() -> Key<DeadLetter> {
-    let place = EitherPlace::Other(Within::of(CaseTypeId(CASE_TYPE)));
+/// A letter of a case, or, with the nil id, of a case type alone.
+fn letter_of_case(case: Uuid) -> Key<DeadLetter> {
+    let place = EitherPlace::Other(Within::at(CaseId(case), Within::of(CaseTypeId(CASE_TYPE))));
     Key::of_stored(facts().tenant, EventId(Uuid::from_u128(1)), place)
 }
 
@@ -48,7 +49,7 @@ fn without(denies: &[GrantFacts]) -> Snapshot {
     Snapshot::new(&denies.iter().cloned().fold(owner, Facts::with_grant), NOW)
 }
 
-/// Whether the jobs of a run and of a case, and the letters of a workflow and of a case type, are reached: by the decision
+/// Whether the jobs of a run and of a case, and the letters of a run and of a case, are reached: by the decision
 /// on each, which the filter of a list must agree with.
 fn reached(snapshot: &Snapshot) -> [bool; 4] {
     let list = snapshot.authorize_list::<JobList>().ok();
@@ -67,28 +68,34 @@ fn reached(snapshot: &Snapshot) -> [bool; 4] {
         assert_eq!(decided, listed, "{key:?}");
         decided
     };
-    [job(job_of_run()), job(job_of_case()), letter(letter_of_workflow()), letter(letter_of_case_type())]
+    [job(job_of_run()), job(job_of_case()), letter(letter_of_run()), letter(letter_of_case(CASE))]
 }
 
 #[test]
 fn a_deny_on_a_case_or_its_type_reaches_its_jobs_and_letters_and_no_others() {
     let of = |resource: &str, id: &str| reached(&without(&[denying(resource, id)]));
     assert_eq!(reached(&without(&[])), [true; 4]);
-    assert_eq!(of("case", &CASE.to_string()), [true, false, true, true]);
+    assert_eq!(of("case", &CASE.to_string()), [true, false, true, false]);
     assert_eq!(of("case-type", &CASE_TYPE.to_string()), [true, false, true, false]);
-    assert_eq!(of("run", &RUN.to_string()), [false, true, true, true]);
+    assert_eq!(of("run", &RUN.to_string()), [false, true, false, true]);
     assert_eq!(of("workflow", &WORKFLOW.to_string()), [false, true, false, true]);
     // The id of a thing of one kind says nothing about those of the other.
     assert_eq!(of("run", &CASE.to_string()), [true; 4]);
     assert_eq!(of("case-type", &WORKFLOW.to_string()), [true; 4]);
+    // A start that was refused is of no case yet.
+    let refused = |resource: &str, id: Uuid| {
+        let snapshot = without(&[denying(resource, &id.to_string())]);
+        snapshot.authorize_key::<DeadLetterDelete>(letter_of_case(Uuid::nil())).is_err()
+    };
+    assert!(!refused("case", CASE) && refused("case-type", CASE_TYPE));
 }
 
 #[test]
 fn a_deny_on_all_of_one_kind_leaves_what_belongs_to_the_other() {
     let of = |resource: &str| reached(&without(&[denying(resource, "*")]));
-    assert_eq!(of("case"), [true, false, true, true]);
+    assert_eq!(of("case"), [true, false, true, false]);
     assert_eq!(of("case-type"), [true, false, true, false]);
-    assert_eq!(of("run"), [false, true, true, true]);
+    assert_eq!(of("run"), [false, true, false, true]);
     assert_eq!(of("workflow"), [false, true, false, true]);
     let both = without(&[denying("workflow", "*"), denying("case-type", "*")]);
     assert!(both.authorize_list::<JobList>().is_err() && both.authorize_list::<DeadLetterList>().is_err());

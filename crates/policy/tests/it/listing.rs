@@ -63,8 +63,9 @@ fn targets(kind: ResourceType) -> Vec<Target> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(12))]
 
+    // Each world is asked some hundred thousand questions.
     #[test]
     fn a_listing_says_of_each_thing_what_the_decision_says(world in any_world(), most in 1_usize..5) {
         let snapshot = Snapshot::new(&world, NOW);
@@ -96,6 +97,10 @@ proptest! {
             }
         }
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn the_first_step_that_refuses_is_the_decision(world in any_world(), (active, member) in any::<(bool, bool)>()) {

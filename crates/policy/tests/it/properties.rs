@@ -196,11 +196,20 @@ proptest! {
     fn who_covers_a_role_has_all_of_it(world in any_world(), name in prop::sample::select(vec!["viewer", "worker"])) {
         let snapshot = Snapshot::new(&world, NOW);
         let rules = system_roles::find(name).unwrap().rules();
-        if snapshot.covers(&rules).is_ok() {
-            let theirs = Snapshot::new(&facts().with_system_role(name), NOW);
+        let holds = |theirs: Facts| {
+            let theirs = Snapshot::new(&theirs, NOW);
             each_question(|question| {
                 assert!(!theirs.decide(question).allowed() || snapshot.decide(question).allowed(), "{question:?}");
             });
+        };
+        if snapshot.has(&rules).is_ok() {
+            assert!(snapshot.covers(&rules).is_ok());
+            holds(facts().with_system_role(name));
+        }
+        // Whoever gets the role is in the same organisation, and everyone's rules are theirs.
+        if snapshot.covers(&rules).is_ok() {
+            let everyone = world.grants.iter().filter(|grant| grant.source == Source::Everyone).cloned();
+            holds(everyone.fold(facts().with_system_role(name), Facts::with_grant));
         }
     }
 }
@@ -414,7 +423,17 @@ fn a_proof_that_rests_on_whose_the_thing_is_says_so() {
     let held = of(facts().with_system_role("owner").with_grant(deny));
     assert!(held.authorize_owned::<RunRead>(key(), Ownership::Other).is_ok());
     assert!(held.authorize_list::<RunList>().unwrap().filter().denied_own().is_some());
-    // Nobody knows whose run a job is of: none is given.
-    assert!(held.extent(ResourceType::Job, Action::Activate).is_empty());
-    assert!(held.covers(&system_roles::find("requester").unwrap().rules()).is_err());
+    // Nobody knows whose run a job is of: none of a run is given, and those of cases are.
+    let jobs = held.extent(ResourceType::Job, Action::Activate);
+    let reached = |near: ResourceType, far: ResourceType| {
+        let job = Target::one(rule_id("pay")).within(near, rule_id(R1)).within(far, rule_id(W1));
+        jobs.permits(&rule_id("pay"), &job.parents, Ownership::Unknown)
+    };
+    assert!(!reached(ResourceType::Run, ResourceType::Workflow));
+    assert!(reached(ResourceType::Case, ResourceType::CaseType));
+    // What everyone is denied holds whoever gets the role as well; what is denied to some does not.
+    let requester = system_roles::find("requester").unwrap().rules();
+    assert!(held.covers(&requester).is_ok() && held.has(&requester).is_err());
+    let deny = grant(Source::User, ("run", "*", OWN), Effect::Deny);
+    assert!(of(facts().with_system_role("owner").with_grant(deny)).covers(&requester).is_err());
 }

@@ -69,8 +69,7 @@ fn rules(facts: &Facts) -> Vec<Rule> {
 fn lines(resource: &str) -> &'static [&'static [&'static str]] {
     match resource {
         "run" => &[&["workflow"]],
-        "dead-letter" => &[&["workflow"], &["case-type"]],
-        "job" => &[&["run", "workflow"], &["case", "case-type"]],
+        "dead-letter" | "job" => &[&["run", "workflow"], &["case", "case-type"]],
         "case" => &[&["case-type"]],
         "document" | "ingestion-job" => &[&["vector-database"]],
         _ => &[],
@@ -222,7 +221,7 @@ fn allowed(facts: &Facts, resource: &str, action: &str, target: &Target) -> bool
                 .any(|(id, whose)| {
                     let is_left =
                         |line: &&[&str]| !denied(facts, resource, action, &elsewhere(line, &id).owned(whose));
-                    given(Some(&id), whose) && somewhere.iter().any(|line| is_left(line))
+                    given(Some(&id), whose) && somewhere.iter().any(is_left)
                 })
         }
         None => given(None, Ownership::Unknown),

@@ -6,10 +6,12 @@ use heddle_identity::ports::{MemberFilter, UserFilter};
 use heddle_identity::records::{Member, User, UserState};
 use heddle_identity::{NewAccount, PatchUser, SetMember};
 use heddle_kernel::{GroupId, RoleId, Timestamp};
+use serde_json::json;
 
 use super::changes;
 use super::groups::{expiries, held_role, hold_state};
 use super::literals::{user_kind, user_kind_of, user_state, user_state_of};
+use crate::audit::About;
 use crate::call::{Call, page};
 use crate::failure::Failure;
 use crate::gate::unrestricted;
@@ -85,6 +87,15 @@ pub(crate) async fn delete(call: Call<ops::DeleteUser>) -> HandlerResult {
     let id = call.authorized.id();
     let journal = call.audited(&id.to_string());
     call.app.identity.delete_user(&call.authorized, &call.context, call.meta.if_match, &journal).await?;
+    Ok(Response::none())
+}
+
+/// DELETE /api/users/{userId}/providers/{provider}
+pub(crate) async fn unlink(call: Call<ops::UnlinkUser>) -> HandlerResult {
+    let provider = &call.path.provider;
+    let about = About::from(&call.authorized.id().to_string()).with(json!({ "provider": provider }));
+    let (seen, journal) = (call.meta.if_match, call.audited(about));
+    call.app.identity.unlink_user(&call.authorized, &call.context, provider, seen, &journal).await?;
     Ok(Response::none())
 }
 

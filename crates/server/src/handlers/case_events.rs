@@ -2,7 +2,8 @@
 
 use heddle_api::operations::{Operation, ops};
 use heddle_api::wire;
-use heddle_workflows::records::InboxEvent;
+use heddle_kernel::DefinitionKind;
+use heddle_workflows::records::{InboxEvent, Refusal};
 use heddle_workflows::runs::{CaseEvent, SignalCall};
 use serde_json::json;
 
@@ -45,6 +46,7 @@ pub(crate) async fn get(call: Call<ops::GetCaseEvent>) -> HandlerResult {
         state: case_event_state(event.state),
         case_ids: event.case_ids.iter().map(ToString::to_string).collect(),
         workflow_run_ids: event.run_ids.iter().map(ToString::to_string).collect(),
+        refused: event.refused.iter().map(refusal).collect(),
         event: event_record(&event),
     };
     Response::data(200, data)
@@ -83,6 +85,15 @@ pub(crate) async fn signal(mut call: Call<ops::SendSignal>) -> HandlerResult {
     };
     let received = call.app.runs.signal(&call.authorized, &call.context, sent, &record).await?;
     replied(&call, received.replayed, answer(&received.event)?).await
+}
+
+fn refusal(one: &Refusal) -> wire::case_events::CaseEventRefusal {
+    let id_of = |kind: DefinitionKind| (one.kind == kind).then(|| one.run.to_string());
+    wire::case_events::CaseEventRefusal {
+        case_id: id_of(DefinitionKind::Case),
+        workflow_run_id: id_of(DefinitionKind::Workflow),
+        message: one.message.clone(),
+    }
 }
 
 /// The answer; to a repeat the first one, or, when that is kept no more, what became of the event until now.

@@ -93,6 +93,7 @@ pub(crate) async fn patch(call: Call<ops::UpdateHook>) -> HandlerResult {
         },
         requests_per_second: body.requests_per_second,
         max_bytes: body.max_bytes,
+        owner: super::id_of(body.owner.as_deref(), "owner")?,
         revision: call.seen(body.revision)?,
     };
     let answer = |made: &Hook| Ok(Response::data(200, shown(made, None))?.tagged(made.revision));
@@ -128,7 +129,7 @@ pub(crate) async fn receive(call: PublicCall<ops::ReceiveHook>) -> HandlerResult
     }
 }
 
-/// Takes the event that a call became, in the name of whoever made the hook, and with the rights that they have now. Who has
+/// Takes the event that a call became, in the name of whoever has the hook, and with the rights that they have now. Who has
 /// them no more takes nothing in: the sender comes again, in case somebody gives them back.
 async fn take(call: &PublicCall<ops::ReceiveHook>, event: HookEvent) -> HandlerResult {
     let (app, spec, hook) = (&call.app, ops::ReceiveHook::ID.spec(), event.hook);
@@ -138,7 +139,7 @@ async fn take(call: &PublicCall<ops::ReceiveHook>, event: HookEvent) -> HandlerR
         Some((maker.context(call.facts.clone()), authorized))
     };
     let Some((context, authorized)) = maker.and_then(may) else {
-        tracing::warn!(organization = %event.tenant, %hook, "whoever made the hook may send no events any more");
+        tracing::warn!(organization = %event.tenant, %hook, "whoever has the hook may send no events any more");
         return Err(not_taken());
     };
     let sent = CaseEvent {
@@ -249,6 +250,7 @@ fn shown(hook: &Hook, token: Option<&Token>) -> wire::hooks::Hook {
         max_bytes: settings.max_bytes,
         token: token.map(|token| token.expose().to_owned()),
         path: token.map(|token| format!("/api/hooks/{}", token.expose())),
+        owner: hook.owner().to_string(),
         revision: hook.revision.0,
         created_at: hook.created_at,
         created_by: hook.created_by.to_string(),

@@ -130,6 +130,7 @@ async fn an_api_token_may_do_what_it_was_narrowed_to() {
         let listed = person.get("/api/auth/tokens").await.expect(200);
         assert!(!listed.text().contains(made["token"].as_str().unwrap()), "a secret is shown once");
         assert_eq!(listed.data()[0]["permissions"], json!(["workflows.view"]));
+        assert_eq!(listed.data()[0]["expiresAt"], json!(null), "no end but one that is asked for");
         let id = made["record"]["id"].as_str().unwrap();
         let _ = person.delete(&format!("/api/auth/tokens/{id}")).await.expect(204);
         let _ = token.get("/api/workflows").await.expect(401);

@@ -178,14 +178,8 @@ async fn asvs_8_3_1_a_deny_holds_for_every_kind_of_principal_and_an_allow_gives(
                 body["expiresAt"] = json!(in_seconds(&app, 60).await);
                 let deny = app.admin.post("/api/grants", body).await.expect(201).id();
                 let _ = person.get(&path).await.refused(403, "denied");
-                let lifted = app.admin.delete(&format!("/api/grants/{deny}")).await;
-                if denied["kind"] == "everyone" {
-                    // It holds whoever would lift it as well; it has an end.
-                    let _ = lifted.refused(403, "exceedsOwnRights");
-                    app.advance("PT1M").await;
-                } else {
-                    let _ = lifted.expect(204);
-                }
+                // Also one that holds whoever lifts it.
+                let _ = app.admin.delete(&format!("/api/grants/{deny}")).await.expect(204);
                 let _ = person.get(&path).await.expect(200);
             }
             let _ = app.admin.delete(&format!("/api/grants/{allow}")).await.expect(204);
@@ -385,6 +379,56 @@ async fn nobody_makes_their_own_rights_last_longer() {
         let shorter =
             json!({ "roles": ["administrator", "viewer", "own"], "roleExpiries": until(json!(sooner)) });
         let _ = set(&person, &id, shorter).await.expect(200);
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn who_belongs_to_the_organisation_for_a_time_gives_nothing_for_longer() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let (id, person) = app.user("person", &["administrator"]).await;
+        let (other, _) = app.user("other", &[]).await;
+        let (end, sooner, later) =
+            (in_seconds(&app, 600).await, in_seconds(&app, 300).await, in_seconds(&app, 900).await);
+        let body = json!({ "roles": ["administrator"], "expiresAt": end });
+        let _ = set(&app.admin, &id, body).await.expect(200);
+        let rule = |end: Value| {
+            json!({ "principal": { "kind": "user", "id": other }, "resourceType": "workflow", "action": "delete",
+                "resourceId": "*", "effect": "allow", "expiresAt": end })
+        };
+        for end in [json!(null), json!(later)] {
+            let _ = person.post("/api/grants", rule(end)).await.refused(403, "outlastsOwnRights");
+        }
+        for end in [&end, &sooner] {
+            let _ = person.post("/api/grants", rule(json!(end))).await.expect(201);
+        }
+        // A role ends by itself, or with the membership that it is given with.
+        let viewer = json!({ "roles": ["viewer"] });
+        let _ = set(&person, &other, viewer.clone()).await.refused(403, "outlastsOwnRights");
+        let ending = json!({ "roles": ["viewer"], "roleExpiries": [{ "role": "viewer", "expiresAt": end }] });
+        let _ = set(&person, &other, ending).await.expect(200);
+        let (third, _) = app.user("third", &[]).await;
+        let member = json!({ "roles": ["viewer"], "expiresAt": sooner });
+        let _ = set(&person, &third, member).await.expect(200);
+        // Whoever lengthens a membership gives what it has for longer.
+        for end in [json!(null), json!(later)] {
+            let longer = json!({ "roles": ["viewer"], "expiresAt": end });
+            let _ = set(&person, &third, longer).await.refused(403, "outlastsOwnRights");
+        }
+        let _ = set(&person, &third, json!({ "roles": ["viewer"], "expiresAt": end })).await.expect(200);
+        // A group gives somebody no more than until they leave the organisation.
+        let readers = json!({ "name": "readers", "roles": ["viewer"] });
+        let _ = person.post("/api/groups", readers.clone()).await.refused(403, "outlastsOwnRights");
+        let readers = group(&app.admin, readers).await;
+        let path = format!("/api/groups/{readers}");
+        let _ = person.patch(&path, json!({ "addMembers": [other] })).await.refused(403, "outlastsOwnRights");
+        let _ = person.patch(&path, json!({ "addMembers": [third] })).await.expect(200);
+        // An account comes without a role, or gets one by a member's end.
+        let account =
+            |roles: Value| json!({ "email": "new@example.com", "displayName": "New", "roles": roles });
+        let _ = person.post("/api/users", account(json!(["viewer"]))).await.refused(403, "outlastsOwnRights");
+        let _ = person.post("/api/users", account(json!([]))).await.expect(201);
         app.stop().await;
     });
 }

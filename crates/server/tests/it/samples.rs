@@ -43,6 +43,11 @@ pub(crate) fn takes_json(spec: &OperationSpec) -> bool {
     spec.body != BodyMedia::None
 }
 
+/// Whether the operation reads a JSON body of members that it knows: what calls at a hook may send any value.
+pub(crate) fn takes_members(spec: &OperationSpec) -> bool {
+    takes_json(spec) && spec.id != OperationId::ReceiveHook
+}
+
 /// A body that the operation takes.
 pub(crate) fn body(id: OperationId) -> Value {
     use OperationId as Id;

@@ -50,6 +50,8 @@ async fn things(app: &TestApp) -> Things {
         ("roleId", role),
         ("grantId", grant),
         ("userId", user),
+        // The account signs in by none.
+        ("provider", "mock".to_owned()),
         ("organizationId", app.organization.clone()),
         ("deadLetterId", letter["id"].as_str().unwrap().to_owned()),
         ("deadLetterWorkflowId", letter["workflowId"].as_str().unwrap().to_owned()),
@@ -79,7 +81,10 @@ fn subject<'a>(spec: &OperationSpec, things: &'a Things) -> Option<(Option<Thing
             Some((one(name), within.first().and_then(|near| above(near))))
         }
         (_, Selector::Tenant(name)) => Some((one(name), None)),
-        (_, Selector::Loaded("deadLetterId")) => Some((one("deadLetterId"), above("deadLetterWorkflowId"))),
+        // A dead letter need not be of a run; it stands within its workflow.
+        (_, Selector::Loaded("deadLetterId")) => {
+            Some((one("deadLetterId"), Some(("workflow", named("deadLetterWorkflowId")))))
+        }
         (_, Selector::Loaded("caseId")) => Some((one("caseId"), above("caseCaseTypeId"))),
         // A job is named by its type, and stands within a run.
         (_, Selector::Loaded("jobType")) => Some((one("jobType"), above("jobRunId"))),

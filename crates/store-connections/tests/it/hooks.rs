@@ -41,6 +41,7 @@ fn hook(tenant: TenantId, name: &str) -> Hook {
             signature: Some(signature),
             requests_per_second: 5,
             max_bytes: 100,
+            owner: None,
         },
         revision: Revision::FIRST,
         created_at: at(0),
@@ -71,7 +72,7 @@ async fn a_hook_is_found_by_its_token_and_lives_in_its_organisation_alone() {
         assert!(matches!(full, Err(StoreError::QuotaExceeded { limit: "hooks", .. })), "{full:?}");
         let filter = HookFilter { q: Some("PAI".to_owned()) };
         let listed = store.list(own, &filter, &AccessFilter::everything(), &page(9)).await.unwrap();
-        assert_eq!(listed.items, [one.clone()]);
+        assert_eq!(listed.items, std::slice::from_ref(&one));
 
         let mut changed = one.clone();
         changed.settings.signature = None;

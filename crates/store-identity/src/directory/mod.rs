@@ -116,6 +116,20 @@ impl DirectoryStore for IdentityStore {
         users::update(self, user, expected, journal).await
     }
 
+    async fn providers_of(&self, user: UserId) -> Result<Vec<String>, StoreError> {
+        users::providers_of(self, user).await
+    }
+
+    async fn unlink_provider(
+        &self,
+        user: &User,
+        provider: &str,
+        expected: Revision,
+        journal: &Journal,
+    ) -> Result<(), StoreError> {
+        users::unlink(self, user, provider, expected, journal).await
+    }
+
     async fn delete_user(
         &self,
         home: TenantId,

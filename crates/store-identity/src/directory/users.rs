@@ -1,6 +1,9 @@
 //! Accounts.
 
-use crate::schema::{MemberRow, UserChange, UserRow, api_tokens, grants, members, sessions, users};
+use crate::schema::{
+    MemberRow, UserChange, UserRow, api_tokens, external_identities, grants, mapped_roles, members, sessions,
+    users,
+};
 use diesel::{
     BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl,
     SelectableHelper, TextExpressionMethods,
@@ -11,7 +14,8 @@ use heddle_identity::records::{PrincipalKind, User, UserState};
 use heddle_kernel::{Page, PageRequest, Revision, TenantId, UserId};
 use heddle_policy::{AccessFilter, resource};
 use heddle_store::{
-    AsConn, Error, Id, StoreError, journal, keyset, on_conn, page, read, revision, search, tombstone, within,
+    AsConn, At, Error, Id, StoreError, journal, keyset, on_conn, page, read, revision, search, tombstone,
+    within,
 };
 use heddle_usecase::{Journal, RightsSeen};
 
@@ -143,6 +147,44 @@ async fn lock<C: AsConn>(
     let row = row.ok_or(StoreError::NotFound)?;
     revision::check(row.revision, expected)?;
     Ok((row, tenants))
+}
+
+pub(super) async fn providers_of(store: &IdentityStore, user: UserId) -> Result<Vec<String>, StoreError> {
+    read!(&store.db, |conn| {
+        Ok(external_identities::table
+            .filter(external_identities::user_id.eq(Id::from(user)))
+            .order(external_identities::provider)
+            .select(external_identities::provider)
+            .load::<String>(conn)
+            .await?)
+    })
+}
+
+pub(super) async fn unlink(
+    store: &IdentityStore,
+    user: &User,
+    provider: &str,
+    expected: Revision,
+    journal: &Journal,
+) -> Result<(), StoreError> {
+    write!(store, |conn| {
+        let key = Id::from(user.id);
+        lock(conn, user.home, user.id, expected, &journal.rights).await?;
+        let rows = diesel::update(users::table.find(key).filter(users::revision.eq(expected.0)))
+            .set((users::revision.eq(user.revision.0), users::updated_at.eq(At(user.updated_at))))
+            .execute(conn)
+            .await?;
+        revision::met(rows)?;
+        let links = external_identities::user_id.eq(key).and(external_identities::provider.eq(provider));
+        let rows = diesel::delete(external_identities::table.filter(links)).execute(conn).await?;
+        revision::found(rows)?;
+        let marks = mapped_roles::user_id.eq(key).and(mapped_roles::provider.eq(provider));
+        diesel::delete(mapped_roles::table.filter(marks)).execute(conn).await?;
+        let opened =
+            sessions::table.filter(sessions::user_id.eq(key)).filter(sessions::provider.eq(provider));
+        diesel::delete(opened).execute(conn).await?;
+        journal::write(conn, journal).await
+    })
 }
 
 pub(super) async fn update(

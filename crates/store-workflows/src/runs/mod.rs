@@ -43,6 +43,9 @@ use crate::schema::{DataStoreRow, RunDbRow, data_stores};
 use crate::words::DefinitionKindWord;
 use crate::{commit, tomb};
 
+/// Most instances that one query asks for by their ids.
+const KEYS_AT_ONCE: usize = 500;
+
 diesel::define_sql_function! {
     /// Number of bytes of a column, which are not read for it.
     fn octet_length(bytes: diesel::sql_types::Binary) -> diesel::sql_types::Integer;
@@ -166,6 +169,26 @@ impl RunStore for SqlRunStore {
         runs: &[RunId],
     ) -> Result<HashSet<RunId>, StoreError> {
         own::of(&self.db, tenant, person, runs).await
+    }
+
+    async fn instance_keys(&self, tenant: TenantId, ids: &[RunId]) -> Result<Vec<InstanceKey>, StoreError> {
+        let mut found = Vec::new();
+        for some in ids.chunks(KEYS_AT_ONCE) {
+            let rows = read!(&self.db, |conn| {
+                let rows: Vec<(Id, DefinitionKindWord, Id)> = runs::table
+                    .filter(runs::organization_id.eq(Id::from(tenant)))
+                    .filter(runs::id.eq_any(some.iter().copied().map(Id::from)))
+                    .select((runs::id, runs::kind, runs::workflow_id))
+                    .load(conn)
+                    .await?;
+                Ok(rows)
+            })?;
+            let key = |(id, kind, of): (Id, DefinitionKindWord, Id)| {
+                InstanceKey::of_stored(tenant, kind.0, id.into(), of.into())
+            };
+            found.extend(rows.into_iter().map(key));
+        }
+        Ok(found)
     }
 
     async fn load(&self, tenant: TenantId, kind: DefinitionKind, run: RunId) -> Result<Run, StoreError> {

@@ -6,7 +6,8 @@ use crate::schema::{
 };
 use crate::words::{DefinitionKindWord, InboxStateWord, WorkKindWord, WorkflowStateWord};
 use diesel::{
-    BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper, insert_into,
+    BoolExpressionMethods, ExpressionMethods, NullableExpressionMethods, OptionalExtension, QueryDsl,
+    SelectableHelper, insert_into,
 };
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{DefinitionKind, EventId, Page, PageRequest, TenantId, Timestamp, UserId};
@@ -60,11 +61,21 @@ pub(crate) async fn list(
         if !denied.is_empty() {
             query = query.filter(dead_letters::workflow_id.ne_all(denied));
         }
-        if access.denies_all_within::<resource::Workflow>() {
+        let mut denied = limits::above::<resource::Run, _, _>(dead_letters::run_id, access);
+        denied.extend(limits::above::<resource::Case, _, _>(dead_letters::run_id, access));
+        if !denied.is_empty() {
+            let another = dead_letters::run_id.assume_not_null().ne_all(denied);
+            query = query.filter(dead_letters::run_id.is_null().or(another));
+        }
+        let [no_runs, no_cases] = [
+            access.denies_all_within::<resource::Run>() || access.denies_all_within::<resource::Workflow>(),
+            access.denies_all_within::<resource::Case>() || access.denies_all_within::<resource::CaseType>(),
+        ];
+        if no_runs {
             query =
                 query.filter(dead_letters::instance_kind.ne(DefinitionKindWord(DefinitionKind::Workflow)));
         }
-        if access.denies_all_within::<resource::CaseType>() {
+        if no_cases {
             query = query.filter(dead_letters::instance_kind.ne(DefinitionKindWord(DefinitionKind::Case)));
         }
         let query = keyset!(query, (dead_letters::created_at, dead_letters::id), from, descending);

@@ -312,6 +312,7 @@ pub(crate) fn event(tenant: TenantId, key: &str) -> InboxEvent {
         state: InboxState::Buffered,
         run_ids: Vec::new(),
         case_ids: Vec::new(),
+        refused: Vec::new(),
         expires_at: Some(at(100)),
         hops: 3,
     }

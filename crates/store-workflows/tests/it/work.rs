@@ -1,6 +1,6 @@
 //! Background work: who may be tried, marks, setbacks, and dead letters.
 
-use heddle_kernel::{CaseTypeId, DefinitionKind, EventId, TenantId};
+use heddle_kernel::{CaseId, CaseTypeId, DefinitionKind, EventId, TenantId};
 use heddle_policy::{AccessFilter, resource};
 use heddle_store::Db;
 use heddle_store_workflows::SqlWorkStore;
@@ -189,7 +189,7 @@ async fn letters_are_listed_newest_first_by_filter_and_right() {
         let work = SqlWorkStore::new(db.clone());
         let flow = published(&workflows, tenant(), "a").await;
         let other = Workflow { tenant: flow.tenant, ..published(&workflows, flow.tenant, "b").await };
-        let mut ids = Vec::new();
+        let (mut ids, mut of_runs) = (Vec::new(), Vec::new());
         for (n, of) in [&flow, &other, &flow].into_iter().enumerate() {
             let aside = DeadLetter {
                 workflow: Some(of.id),
@@ -197,6 +197,7 @@ async fn letters_are_listed_newest_first_by_filter_and_right() {
                 ..letter(Work::Thrown(thrown(&run(of), "m")))
             };
             ids.push(aside.id);
+            of_runs.extend(aside.run);
             commit(&runs, Transaction { letters: vec![aside], ..unit_of(begin(run(of))) }).await.unwrap();
         }
         let list = async |filter: LetterFilter, access: AccessFilter<resource::DeadLetter>| {
@@ -212,6 +213,8 @@ async fn letters_are_listed_newest_first_by_filter_and_right() {
         let denied = all().but_within::<resource::Workflow>([flow.id]);
         assert_eq!(list(LetterFilter::default(), denied).await, [ids[1]]);
         assert_eq!(list(LetterFilter::default(), all().but([ids[1]])).await, [ids[2], ids[0]]);
+        let denied = all().but_within::<resource::Run>([of_runs[0]]);
+        assert_eq!(list(LetterFilter::default(), denied).await, [ids[2], ids[1]]);
         let first = work.letters(flow.tenant, &LetterFilter::default(), &all(), &page(2)).await.unwrap();
         let next = heddle_kernel::PageRequest { limit: 2, cursor: first.next };
         let second = work.letters(flow.tenant, &LetterFilter::default(), &all(), &next).await.unwrap();
@@ -277,11 +280,12 @@ async fn letters_of_a_kind_that_is_denied_as_a_whole_are_not_listed() {
         let (workflows, runs) = stores(&db);
         let work = SqlWorkStore::new(db.clone());
         let flow = published(&workflows, tenant(), "a").await;
-        let mut ids = Vec::new();
+        let (mut ids, mut of_runs) = (Vec::new(), Vec::new());
         for instance_kind in [DefinitionKind::Workflow, DefinitionKind::Case] {
             let aside = DeadLetter { instance_kind, ..letter(Work::Thrown(thrown(&run(&flow), "m"))) };
             let aside = DeadLetter { workflow: Some(flow.id), ..aside };
             ids.push(aside.id);
+            of_runs.extend(aside.run);
             commit(&runs, Transaction { letters: vec![aside], ..unit_of(begin(run(&flow))) }).await.unwrap();
         }
         let all = AccessFilter::<resource::DeadLetter>::everything;
@@ -290,6 +294,8 @@ async fn letters_of_a_kind_that_is_denied_as_a_whole_are_not_listed() {
             (all().but_within_all::<resource::CaseType>(), vec![ids[0]]),
             (all().but_within_all::<resource::Workflow>(), vec![ids[1]]),
             (all().but_within::<resource::CaseType>([case_type]), vec![]),
+            (all().but_within_all::<resource::Case>(), vec![ids[0]]),
+            (all().but_within::<resource::Case>([CaseId::from(of_runs[1])]), vec![ids[0]]),
         ] {
             let found = work.letters(flow.tenant, &LetterFilter::default(), &access, &page(9)).await.unwrap();
             let found: Vec<EventId> = found.items.iter().map(|letter| letter.id).collect();

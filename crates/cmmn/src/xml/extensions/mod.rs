@@ -77,9 +77,35 @@ pub fn unsupported(definition: &CaseDefinition) -> Vec<Diagnostic> {
         } else {
             diagnostic::error("unsupportedExtension", message)
         };
-        Diagnostic { element_id: item.element_id, ..finding }
+        // What stands beside the elements of the standard is the base element's (clause 5.1.1).
+        let finding = finding.with_clause("5.1.1");
+        let path = path_of(definition, item.element_id.as_deref());
+        Diagnostic { element_id: item.element_id, path, ..finding }
     });
     found.collect()
+}
+
+/// JSON path of the element with an id; that of the preserved content where no member has it.
+fn path_of(definition: &CaseDefinition, id: Option<&str>) -> Option<String> {
+    let document = serde_json::to_value(definition).ok()?;
+    let mut open = vec![(String::new(), &document)];
+    while let Some((path, value)) = open.pop() {
+        match value {
+            Value::Object(members) => {
+                if id.is_some() && members.get("id").and_then(Value::as_str) == id {
+                    return Some(path);
+                }
+                let dot = if path.is_empty() { "" } else { "." };
+                open.extend(members.iter().map(|(name, inner)| (format!("{path}{dot}{name}"), inner)));
+            }
+            Value::Array(items) => {
+                let numbered = items.iter().enumerate();
+                open.extend(numbered.map(|(number, inner)| (format!("{path}[{number}]"), inner)));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    Some("fragments".to_owned())
 }
 
 /// Whether the namespace of a vendor stands anywhere in a definition.

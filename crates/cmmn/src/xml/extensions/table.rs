@@ -196,8 +196,8 @@ const IDS: &str = "No variable takes the id.";
 const TENANT: &str = "Calls reach the own organisation only.";
 const CALLED: &str = "Becomes which version is called.";
 const STARTERS: &str = "Who may start a case is a matter of roles and grants here.";
-const LISTENER: &str = "Becomes a listener: a job for an external worker of a type named after the code, or an \
-                        expression.";
+const LISTENER: &str = "Becomes a listener. An expression or a script is computed; code is kept as the type of a job, \
+                        and what has it is not published.";
 const CODE: &str = "Becomes a job for an external worker, of a type named after the code.";
 const HEADER: &str = "Becomes a header of the job.";
 const REPEATS: &str = "Becomes how the item repeats.";

@@ -1,7 +1,5 @@
 //! The case file (clause 5.3): values, standard events and multiplicities.
 
-#![expect(clippy::indexing_slicing, reason = "a trial fails where its sample does not fit")]
-
 use super::support::Plan;
 use heddle_cmmn::plan::Multiplicity::{ExactlyOne, ZeroOrMore, ZeroOrOne};
 use heddle_engine::{Event, EventKind, Rejection, RejectionKind};

@@ -1,7 +1,5 @@
 //! What is not lost: values, ends of work and standard events that wait for something.
 
-#![expect(clippy::indexing_slicing, reason = "a trial fails where its sample does not fit")]
-
 use super::support::{Case, Plan, call, feel, human, job, milestone, rule, user_event};
 use heddle_cmmn::plan::Multiplicity::{ZeroOrMore, ZeroOrOne};
 use heddle_cmmn::plan::{Item, Parameter, Rule, StartEvent, Work};

@@ -1,7 +1,5 @@
 //! Life cycles of items and of the case (clause 8.4).
 
-#![expect(clippy::indexing_slicing, reason = "a trial fails where its sample does not fit")]
-
 use super::support::{Plan, human, milestone, rule, stage, user_event};
 use heddle_cmmn::plan::ItemEvent;
 use heddle_engine::{Command, ItemState, LifeCycle, Rejection, RejectionKind, State, Status, transition};

@@ -1,7 +1,5 @@
 //! Event listeners: timers, users, messages, signals, variables, and the reactivation of a case.
 
-#![expect(clippy::indexing_slicing, reason = "a trial fails where its sample does not fit")]
-
 use super::support::{Plan, human, rule, stage, timer, user_event, when};
 use heddle_cmmn::plan::{Multiplicity, Work};
 use heddle_engine::{Command, Rejection, RejectionKind, Status};

@@ -1,7 +1,5 @@
 //! Discretionary items (clause 5.4.9): planning tables, applicability and roles.
 
-#![expect(clippy::indexing_slicing, reason = "a trial fails where its sample does not fit")]
-
 use super::support::{Plan, human, rule, stage};
 use heddle_engine::{Command, ItemTarget, Rejection, RejectionKind, Status};
 use heddle_kernel::UserId;

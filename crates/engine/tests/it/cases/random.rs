@@ -15,7 +15,7 @@ type Drawn = (u8, u8, Option<(u8, u8)>, Option<(u8, u8)>, u8);
 const EVENTS: [&str; 8] = ["create", "start", "complete", "occur", "terminate", "exit", "enable", "fault"];
 
 fn built(drawn: &[Drawn]) -> Plan {
-    let mut plan = Plan::new(drawn.len() % 2 == 0).file("doc", Multiplicity::ZeroOrOne);
+    let mut plan = Plan::new(drawn.len().is_multiple_of(2)).file("doc", Multiplicity::ZeroOrOne);
     let mut stages = vec!["case".to_owned()];
     let name = |n: usize| format!("i{n}");
     for (n, (kind, parent, ..)) in drawn.iter().enumerate() {

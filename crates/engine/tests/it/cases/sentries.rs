@@ -1,7 +1,5 @@
 //! Sentries (clause 5.4.7): on-parts, if-parts, and what is remembered.
 
-#![expect(clippy::indexing_slicing, reason = "a trial fails where its sample does not fit")]
-
 use super::support::{Plan, human, milestone, rule, stage, user_event};
 use heddle_cmmn::plan::Multiplicity;
 use heddle_engine::{Command, IncidentCode};

@@ -1,7 +1,5 @@
 //! Completion of stages (clause 8.6.1), and exits by vendors' words.
 
-#![expect(clippy::indexing_slicing, reason = "a trial fails where its sample does not fit")]
-
 use super::support::{Plan, auto_stage, human, milestone, rule, stage, user_event};
 use heddle_cmmn::plan::{ExitEvent, ExitKind, ParentCompletion};
 use heddle_engine::{Command, Rejection, RejectionKind, Status};

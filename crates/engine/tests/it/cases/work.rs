@@ -1,9 +1,7 @@
 //! Tasks of cases: what goes in and out, what their failure is, and how it is cured.
 
-#![expect(clippy::indexing_slicing, reason = "a trial fails where its sample does not fit")]
-
 use super::support::{Plan, call, feel, human, job, rule};
-use heddle_cmmn::plan::{LifecycleListener, Multiplicity, Work};
+use heddle_cmmn::plan::{ItemEvent, LifecycleListener, Multiplicity, Work};
 use heddle_engine::{Command, EventKind, IncidentCode, SkipTarget, Status};
 use heddle_settings::{
     DataMapping, DecisionTask, Mappings, ResultMapping, ScriptTask, Setting, Target, UserTask,
@@ -215,12 +213,46 @@ fn listeners_of_transitions_set_variables() {
     let plan = Plan::new(false).tasks("a b").with("a", |own| {
         let variable = Some(target("done"));
         let to = Some("completed".into());
-        own.extra.listeners = vec![LifecycleListener { from: None, to, source: feel("x + 1"), variable }];
+        let source = feel("x + 1");
+        own.extra.listeners =
+            vec![LifecycleListener { events: Vec::new(), from: None, to, source, variable }];
     });
     let mut case = plan.start(json!({"x": 1}));
     assert_eq!(case.variable("done"), Value::Null);
     case.complete_with("a", json!({"x": 41}));
     assert_eq!(case.variable("done"), json!(42));
+}
+
+#[test]
+fn listeners_are_told_that_an_item_comes_to_be_and_that_a_case_goes_on() {
+    let counts = |event: ItemEvent, name: &str| {
+        let (source, variable) = (feel(&format!("{name} + 1")), Some(target(name)));
+        LifecycleListener { events: vec![event], from: None, to: None, source, variable }
+    };
+    let plan = Plan::new(false).tasks("a").with("a", |own| {
+        own.extra.listeners = vec![counts(ItemEvent::Create, "made"), counts(ItemEvent::Exit, "left")];
+    });
+    let plan = plan.with("case", |own| {
+        own.extra.listeners =
+            vec![counts(ItemEvent::Create, "opened"), counts(ItemEvent::Reactivate, "again")];
+    });
+    let mut case = plan.start(json!({"opened": 0, "made": 0, "again": 0, "left": 0}));
+    assert_eq!((case.variable("opened"), case.variable("made")), (json!(1), json!(1)));
+    case.complete("a");
+    case.give(Command::ReactivateCase).unwrap();
+    assert_eq!((case.variable("again"), case.variable("left")), (json!(1), json!(0)));
+}
+
+#[test]
+fn a_task_with_a_form_is_completed_by_its_own_id_alone() {
+    let task = UserTask { form: Some(Arc::new(json!({"required": ["sum"]}))), ..UserTask::default() };
+    let mut case =
+        Plan::new(false).top("a", Work::Human { task: Arc::new(task), performer: None }).start(json!({}));
+    let own = case.view().items.iter().rfind(|own| &*own.item_id == "a").unwrap().options.clone();
+    assert!(!own.contains(&"complete".to_owned()), "{own:?}");
+    assert!(case.go("a", "complete").is_err());
+    case.complete_with("a", json!({"sum": 1}));
+    assert_eq!(case.at("a"), "completed");
 }
 
 #[test]

@@ -130,7 +130,10 @@ async fn a_hook_has_the_rights_that_its_maker_has_now() {
         let admin = app.admin.clone();
         let (maker, eve) = app.user("eve", &["administrator"]).await;
         let open = json!({ "name": "open", "eventType": "e", "correlationKey": "query.key" });
-        let path = eve.post("/api/incoming-hooks", open).await.expect(201).data()["path"].clone();
+        let made = eve.post("/api/incoming-hooks", open).await.expect(201).data();
+        let (path, hook) =
+            (made["path"].clone(), format!("/api/incoming-hooks/{}", made["id"].as_str().unwrap()));
+        assert_eq!(made["owner"], maker.as_str());
         let (path, stranger) = (path.as_str().unwrap().to_owned(), app.anonymous());
         let send = async |key: &str| stranger.post(&format!("{path}?key={key}"), json!({ "n": key })).await;
         let taken = send("a").await.expect(202).data();
@@ -148,6 +151,13 @@ async fn a_hook_has_the_rights_that_its_maker_has_now() {
 
         let _ = admin.delete(&format!("/api/users/{maker}")).await.expect(204);
         let _ = send("c").await.refused(503, "notTaken");
+
+        // Somebody else takes it over, in their own name and in nobody else's.
+        let _ = admin.patch(&hook, json!({ "owner": maker })).await.refused(403, "exceedsOwnRights");
+        let me = admin.get("/api/auth/session").await.expect(200).data()["user"]["id"].clone();
+        let taken = admin.patch(&hook, json!({ "owner": me })).await.expect(200).data();
+        assert_eq!((&taken["owner"], &taken["createdBy"]), (&me, &json!(maker)));
+        let _ = send("c").await.expect(202);
         app.stop().await;
     });
 }

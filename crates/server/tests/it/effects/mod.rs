@@ -32,7 +32,7 @@ use crate::samples::NOBODY;
 const PAIRS: &str = include_str!("pairs.txt");
 
 /// Parameters that are tried in tests of their own, with the test.
-const ELSEWHERE: [(&str, &str); 32] = [
+const ELSEWHERE: [(&str, &str); 34] = [
     // second_factor.rs, which has an authenticator.
     ("postapiAuthTotp", "body password"),
     ("postapiAuthTotp", "body code"),
@@ -46,6 +46,8 @@ const ELSEWHERE: [(&str, &str); 32] = [
     ("getapiAuthOidcProviderCallback", "query code"),
     ("getapiAuthOidcProviderCallback", "query iss"),
     ("getapiAuthOidcProviderCallback", "query error"),
+    ("deleteapiUsersUserIdProvidersProvider", "path userId"),
+    ("deleteapiUsersUserIdProvidersProvider", "path provider"),
     // all_runs.rs: the stream over all runs has no end.
     ("getapiRunsEventsStream", "query workflowId"),
     ("getapiRunsEventsStream", "query types"),

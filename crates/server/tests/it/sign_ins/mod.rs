@@ -313,6 +313,39 @@ async fn an_address_opens_no_account_of_somebody_else() {
 }
 
 #[tokio::test]
+async fn an_account_is_unlinked_unless_nobody_could_sign_in_to_it_any_more() {
+    with_both!(|db| {
+        let mock = MockProvider::start().await;
+        let mut app = app(db, &mock, rules()).await;
+        let answer = sign_in(&app, &mock, json!({ "groups": ["ops"] }), Signature::Key(1)).await;
+        let ada = signed_in(&app, &answer);
+        let session = ada.get("/api/auth/session").await.expect(200).data();
+        let user = format!("/api/users/{}", session["user"]["id"].as_str().unwrap());
+        let link = format!("{user}/providers/mock");
+        let (_, viewer) = app.user("viewer", &["viewer"]).await;
+        let _ = viewer.delete(&link).await.expect(403);
+        let _ = app.admin.delete(&format!("{user}/providers/other")).await.expect(404);
+        let _ = app.admin.delete(&link).await.refused(409, "lastWayIn");
+        let _ = ada.get("/api/auth/session").await.expect(200);
+
+        let password = json!({ "password": "four wide looms at dusk" });
+        let _ = app.admin.patch(&user, password).await.expect(200);
+        let answer = sign_in(&app, &mock, json!({ "groups": ["ops"] }), Signature::Key(1)).await;
+        let ada = signed_in(&app, &answer);
+        let _ = app.admin.delete(&link).await.expect(204);
+        let _ = ada.get("/api/auth/session").await.expect(401);
+        let _ = app.admin.delete(&link).await.expect(404);
+        // What the groups gave stays, and the address alone opens nothing without `link_accounts`.
+        assert_eq!(member(&app, "ada@example.com").await.unwrap()["roles"][0]["name"], "operator");
+        let again = sign_in(&app, &mock, json!({ "groups": ["all"] }), Signature::Key(1)).await;
+        again.refused(401, "accountExists");
+        let told = events(&app, "user.identity_unlinked").await;
+        assert_eq!((told.len(), &told[0]["details"]["provider"]), (1, &json!("mock")));
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
 async fn groups_and_addresses_may_be_told_beside_the_token() {
     let db = TestDb::sqlite().await;
     let mock = MockProvider::start().await;

@@ -1,7 +1,8 @@
 //! Events from outside: given to who waits, starting what listens, or kept for the first that will wait.
 
-use heddle_kernel::EventId;
+use heddle_kernel::{CaseId, DefinitionKind, EventId};
 use heddle_policy::capability::{CaseEventCreate, CaseEventRead};
+use heddle_policy::{AuthorizedSome, GrantFacts, RequestContext};
 use heddle_usecase::StoreError;
 use serde_json::{Value, json};
 
@@ -247,13 +248,43 @@ async fn an_event_is_read_within_its_organisation_alone() {
     let world = World::new();
     let kept = send(&world, paid("k1", "order-1")).await.unwrap().event;
     let reader = caller("ida", "integrator").context();
-    let read = world.runs.event(&of_kind::<CaseEventRead>(&reader), &reader, kept.id).await;
+    let read = world.runs.event(&reads_events(&reader), &reader, kept.id).await;
     assert_eq!(read.unwrap(), kept);
     let other = caller("eve", "owner").elsewhere().context();
     for (context, id) in [(&other, kept.id), (&reader, EventId(uuid(9)))] {
-        let gone = world.runs.event(&of_kind::<CaseEventRead>(context), context, id).await;
+        let gone = world.runs.event(&reads_events(context), context, id).await;
         assert!(matches!(gone, Err(UseCaseError::NotFound)), "{gone:?}");
     }
+}
+
+fn reads_events(context: &RequestContext) -> AuthorizedSome<CaseEventRead> {
+    context.snapshot().authorize_found().unwrap()
+}
+
+#[tokio::test]
+async fn of_an_event_nobody_reads_the_cases_that_are_denied_to_them() {
+    let (world, run) = World::running(&receive()).await;
+    let event = send(&world, paid("k1", "order-1")).await.unwrap().event;
+    {
+        let mut tables = world.memory.0.lock();
+        tables.runs.get_mut(&run.id).unwrap().kind = DefinitionKind::Case;
+        tables.inbox[0].case_ids = vec![CaseId::from(run.id)];
+    }
+    let all = caller("ida", "integrator").context();
+    let read = world.runs.event(&reads_events(&all), &all, event.id).await.unwrap();
+    assert_eq!(read.case_ids, [CaseId::from(run.id)]);
+    let deny = GrantFacts {
+        id: "g".to_owned(),
+        source: heddle_policy::Source::User,
+        resource: "case".to_owned(),
+        action: "read".to_owned(),
+        selector: run.id.to_string(),
+        effect: heddle_policy::Effect::Deny,
+        expires_at: None,
+    };
+    let some = caller("ida", "integrator").grant(deny).context();
+    let gone = world.runs.event(&reads_events(&some), &some, event.id).await;
+    assert!(matches!(gone, Err(UseCaseError::NotFound)), "{gone:?}");
 }
 
 #[tokio::test]

@@ -303,6 +303,7 @@ fn kept(tenant: TenantId) -> crate::records::InboxEvent {
         state: InboxState::Consumed,
         run_ids: Vec::new(),
         case_ids: Vec::new(),
+        refused: Vec::new(),
         expires_at: None,
         hops: 0,
     }

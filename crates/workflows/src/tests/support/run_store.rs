@@ -90,6 +90,12 @@ impl RunStore for Memory {
         Ok(runs.iter().copied().filter(is_own).collect())
     }
 
+    async fn instance_keys(&self, tenant: TenantId, runs: &[RunId]) -> Result<Vec<InstanceKey>, StoreError> {
+        let tables = self.0.lock();
+        let found = runs.iter().filter_map(|id| tables.run_of(tenant, *id).ok());
+        Ok(found.map(|run| InstanceKey::of_stored(run.tenant, run.kind, run.id, run.workflow)).collect())
+    }
+
     async fn data_stores(
         &self,
         tenant: TenantId,

@@ -1,0 +1,1 @@
+ALTER TABLE case_events DROP COLUMN refused;

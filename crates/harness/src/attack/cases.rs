@@ -21,7 +21,7 @@ const STARTED: &[u16] = &[201, 400, 409, 429, 503];
 /// Statuses of a refusal that does not tell whether the thing is there.
 const CLOSED: &[u16] = &[403, 404];
 /// Items that are planned into one case.
-const PLANNED: usize = 2_000;
+const PLANNED: usize = 300;
 /// Size of a file item that is refused as a body, and of one that is not.
 const LARGE: usize = 16 * 1024 * 1024;
 const PIECE: usize = 700 * 1024;

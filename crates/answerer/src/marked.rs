@@ -179,10 +179,10 @@ fn labelled(text: &str, passages: &mut Vec<Passage>) -> String {
     let mut open: Option<(String, String)> = None;
     for line in text.split_inclusive('\n') {
         let begun = label(line.trim_start());
-        if begun.is_some() || line.trim().is_empty() {
-            if let Some((source, text)) = open.take() {
-                push(&source, &text, passages);
-            }
+        if (begun.is_some() || line.trim().is_empty())
+            && let Some((source, text)) = open.take()
+        {
+            push(&source, &text, passages);
         }
         match (begun, &mut open) {
             (Some((source, begin)), _) => open = Some((source.to_owned(), begin.to_owned())),

@@ -32,8 +32,8 @@ pub(crate) use connection::{
 };
 pub(crate) use group::{CreateGroup, GroupCommand, GroupUsers, ListGroups, OneGroup};
 pub(crate) use model::{
-    AskModel, ConnectProvider, EmbedTexts, ImportModels, ListDeployments, ListModelConnections,
-    ListModelTypes, ListModels, ModelCommand, OneModelConnection, ShowUsage,
+    AskModel, ConnectProvider, EmbedTexts, ImportModels, ListDeployments, ListModelConnections, ListModels,
+    ModelCommand, OneModelConnection, ShowUsage,
 };
 pub(crate) use models::{FetchModel, ModelPlace, ModelsCommand};
 pub(crate) use people::{

@@ -107,7 +107,7 @@ pub(crate) fn arguments(call: &FunctionCall, path: &str) -> Result<Value, WireEr
 ///
 /// # Errors
 /// `Member` when no earlier message calls it.
-pub(crate) fn called<'a>(messages: &'a [Message], place: usize) -> Result<&'a ToolCall, WireError> {
+pub(crate) fn called(messages: &[Message], place: usize) -> Result<&ToolCall, WireError> {
     let wrong = |reason| WireError::member(format!("messages[{place}].tool_call_id"), reason);
     let id = messages
         .get(place)

@@ -425,8 +425,8 @@ fn apply(deployment: &mut Deployment, patch: DeploymentPatch) {
     }
     deployment.context_length = patch.context_length.apply_to(deployment.context_length);
     deployment.dimensions = patch.dimensions.apply_to(deployment.dimensions);
-    let or_none = |patch: Patch<Defaults>, old: Defaults| patch.apply_to(Some(old)).unwrap_or_default();
-    deployment.defaults = or_none(patch.defaults, std::mem::take(&mut deployment.defaults));
+    deployment.defaults =
+        patch.defaults.apply_to(Some(std::mem::take(&mut deployment.defaults))).unwrap_or_default();
     deployment.limits =
         patch.limits.apply_to(Some(std::mem::take(&mut deployment.limits))).unwrap_or_default();
     deployment.timeouts = patch.timeouts.apply_to(Some(deployment.timeouts)).unwrap_or_default();

@@ -344,13 +344,6 @@ fn executors(
     ingestion.into_iter().chain([service]).collect()
 }
 
-/// Runs within the bounds of a configuration.
-fn runs_within(config: &Config, ports: &RunPorts, permit: &Arc<dyn Permit>) -> Runs {
-    let runs = Runs::new(ports.clone()).with_budget(config.budget).with_recent(RECENT_BYTES);
-    let runs = runs.with_permit(Arc::clone(permit)).with_patience(config.step_limit);
-    runs.with_job_lapses(config.job_lapses)
-}
-
 fn compose(config: Config, parts: Parts) -> Arc<App> {
     let quotas = licensed::quotas(&config, &parts.identity);
     let hub = Arc::clone(&parts.hub);

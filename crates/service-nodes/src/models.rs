@@ -139,7 +139,7 @@ impl SchemaCheck for Schemas {
             "schema" => format!("`{}` does not fit the schema.", field.unwrap_or_else(|| "value".to_owned())),
             other => format!("The schema cannot be used ({other})."),
         };
-        problems.into_iter().map(|problem| told(problem.field, &problem.reason)).collect()
+        problems.into_iter().map(|problem| told(problem.field, problem.reason)).collect()
     }
 }
 

@@ -114,8 +114,9 @@ async fn budget<C: AsConn>(
     start: Timestamp,
 ) -> Result<BudgetRow, Error> {
     let key = (tenant, scope, At(start));
-    let row = model_budgets::table.find(key).select(BudgetRow::as_select());
-    let found: Option<BudgetRow> = on_conn!(conn, |conn| row.first(conn).await.optional()?);
+    let found: Option<BudgetRow> = on_conn!(conn, |conn| {
+        model_budgets::table.find(key).select(BudgetRow::as_select()).first(conn).await.optional()?
+    });
     if let Some(found) = found {
         return Ok(found);
     }

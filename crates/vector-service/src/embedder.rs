@@ -98,7 +98,8 @@ impl BuiltInModels {
     }
 
     /// The model itself, by which tokens are counted; none where it is not ready.
-    pub(crate) fn model(&self, id: &str) -> Option<Arc<Model>> {
+    #[must_use]
+    pub fn model(&self, id: &str) -> Option<Arc<Model>> {
         self.begin();
         self.0.service(id).map(|service| Arc::clone(service.model()))
     }

@@ -134,7 +134,7 @@ fn fiscal_code(text: &str) -> bool {
         _ => even(value(byte)),
     };
     let sum: u32 = own.bytes().take(15).enumerate().map(part).sum();
-    own.bytes().nth(15).is_some_and(|check| u32::from(check.saturating_sub(b'A')) == sum % 26)
+    own.as_bytes().get(15).is_some_and(|check| u32::from(check.saturating_sub(b'A')) == sum % 26)
 }
 
 fn identity_document(text: &str) -> bool {

@@ -580,10 +580,9 @@ fn circuit_open(running: &Running, wait: Duration) -> GatewayError {
 }
 
 fn given_up(running: &Running, missed: Missed) -> Next {
-    let elsewhere =
-        missed.failure.is_for_fallback() || matches!(missed.request, Some(ref error) if is_of_family(error));
+    let elsewhere = missed.failure.is_for_fallback() || missed.request.as_deref().is_some_and(is_of_family);
     let error = match &missed.request {
-        Some(error) => GatewayError::Request(error.clone()),
+        Some(error) => GatewayError::Request(heddle_models_wire::WireError::clone(error)),
         None => GatewayError::Provider(fault(running, missed)),
     };
     if elsewhere { Next::Elsewhere(error) } else { Next::Nowhere(error) }

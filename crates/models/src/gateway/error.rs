@@ -158,7 +158,7 @@ impl GatewayError {
 pub(crate) struct Missed {
     pub(crate) failure: Failure,
     /// The request itself is wrong: told as it is.
-    pub(crate) request: Option<WireError>,
+    pub(crate) request: Option<Box<WireError>>,
     pub(crate) upstream_status: Option<u16>,
     pub(crate) upstream_request_id: Option<String>,
     pub(crate) provider_code: Option<String>,
@@ -205,7 +205,7 @@ impl From<WireError> for Missed {
             },
             WireError::Answer(_) => Self::of(error.failure()),
             WireError::Member { .. } | WireError::Inexpressible { .. } => {
-                Self { request: Some(error), lasting: true, ..Self::of(Failure::InvalidRequest) }
+                Self { request: Some(Box::new(error)), lasting: true, ..Self::of(Failure::InvalidRequest) }
             }
         }
     }

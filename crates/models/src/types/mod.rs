@@ -80,7 +80,6 @@ impl ProviderKind {
 impl Provider {
     /// Every type that a connection may be of, in the order of their words; models inside the service are there by
     /// themselves, and their type is in the list as well.
-    #[must_use]
     pub fn all() -> impl Iterator<Item = &'static Self> {
         ProviderKind::ALL.iter().map(|kind| kind.provider())
     }

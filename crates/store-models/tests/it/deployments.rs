@@ -32,7 +32,7 @@ async fn what_was_written_is_read_and_versions_tell_of_changes() {
         assert_eq!(store.deployment(tenant, front.id).await.unwrap(), front);
         assert_eq!(store.by_alias(tenant, "front").await.unwrap(), front);
         assert_eq!(store.by_alias(other, "front").await.unwrap_err(), StoreError::NotFound);
-        assert_eq!(store.resident(None, 10).await.unwrap(), [front.clone()]);
+        assert_eq!(store.resident(None, 10).await.unwrap(), std::slice::from_ref(&front));
         let everything = AccessFilter::<resource::Deployment>::everything();
         let filter = DeploymentFilter {
             q: Some("FRONT".to_owned()),
@@ -41,7 +41,7 @@ async fn what_was_written_is_read_and_versions_tell_of_changes() {
             ..DeploymentFilter::default()
         };
         let found = store.deployments(tenant, &filter, &everything, &page(10)).await.unwrap();
-        assert_eq!(found.items, [front.clone()]);
+        assert_eq!(found.items, std::slice::from_ref(&front));
         let denied = AccessFilter::<resource::Deployment>::everything().but([front.id]);
         let left = store.deployments(tenant, &DeploymentFilter::default(), &denied, &page(10)).await.unwrap();
         assert_eq!(left.items, [back.clone()]);

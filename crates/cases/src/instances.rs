@@ -10,7 +10,7 @@ use heddle_execution::compiled::Plan;
 use heddle_execution::plan::{StartOf, StartRun};
 use heddle_execution::ports::{RunFilter, RunSort};
 use heddle_execution::records::{Run, RunState};
-use heddle_execution::runs::{CASE_FILE, EventFilter, Runs, StoredEvent};
+use heddle_execution::runs::{CASE_FILE, EventFilter, Runs, StoredEvent, item_completion};
 use heddle_kernel::{
     CaseId, CaseTypeId, DefinitionKind, Page, PageRequest, Revision, TenantId, Timestamp, UserId, WorkflowId,
 };
@@ -269,8 +269,9 @@ impl Cases {
     /// Moves a plan item through its life cycle, or plans a discretionary one.
     ///
     /// # Errors
-    /// `NotFound` for the case; `Forbidden` when the caller fills none of the roles that it is for; `Conflict` for a
-    /// transition that the item's state does not have; `Invalid`; `Unavailable`.
+    /// `NotFound` for the case; `Forbidden` when the caller fills none of the roles that it is for, or completes a human task
+    /// that is for others (`notCandidate`); `Conflict` for a transition that the item's state does not have; `Invalid`;
+    /// `Unavailable`.
     pub async fn change_item(
         &self,
         authorized: &Authorized<CaseUpdate>,
@@ -287,7 +288,7 @@ impl Cases {
         }
         let command = change.command(&plan)?;
         let told = |case: &Run| record(&with(case.clone(), &plan));
-        let choose = |_: &Run| Ok(Some(command.clone()));
+        let choose = |case: &Run| item_completion(context, case, command.clone()).map(Some);
         let case = self.runs.act(&key, context, seen, choose, &told).await?;
         Ok(with(case, &plan))
     }

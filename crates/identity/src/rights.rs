@@ -130,11 +130,30 @@ const KEYS: system_roles::SystemRole = system_roles::SystemRole {
     description: "",
 };
 
-/// Whether somebody could undo whatever was done to the rights of an organisation: nothing denied to them, or
-/// to their roles, keeps them from its members, roles, grants and licence.
+/// Power to undo what was done to the rights of an organisation; the greater comes later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Hold {
+    /// Nothing for sure: something is missing of what members, roles, grants and licence are changed by.
+    Nothing,
+    /// Changes of members, roles, grants and licence, but something is denied to them of which they lift no deny.
+    Keys,
+    /// Those and every deny: no deny is to them, to their roles or to their groups.
+    All,
+}
+
+/// Power of an owner to undo what was done to the rights of an organisation. What is denied to everyone counts where it takes
+/// the means; else it is lifted by owners, although it holds them as well.
 #[must_use]
-pub fn holds_keys(user: &User, tenant: TenantId, standing: &TenantAccess, now: Timestamp) -> bool {
-    access::rights_of(user, tenant, standing, now).has(&KEYS.rules()).is_ok()
+pub fn hold_of(user: &User, tenant: TenantId, standing: &TenantAccess, now: Timestamp) -> Hold {
+    if access::rights_of(user, tenant, standing, now).has(&KEYS.rules()).is_err() {
+        return Hold::Nothing;
+    }
+    let holds_back = |grant: &GrantRow| {
+        grant.effect == Effect::Deny
+            && grant.principal != GrantPrincipal::Everyone
+            && standing.applies(grant, now)
+    };
+    if standing.grants.iter().any(holds_back) { Hold::Keys } else { Hold::All }
 }
 
 /// Standing of who is nobody in an organisation.

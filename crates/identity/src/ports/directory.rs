@@ -150,7 +150,7 @@ pub enum NameTaken {
 
 /// Keeps organisations, users, members, roles and grants. Every deletion leaves a tombstone in the organisation
 /// (that of an organisation in itself), and an addition with the same key removes it. A change that leaves nobody who
-/// [`crate::holds_keys`], although somebody did before, is not written: `LockOut`.
+/// [`crate::hold_of`], although somebody did before, is not written: `LockOut`.
 #[cfg_attr(any(test, feature = "mock"), mockall::automock)]
 #[async_trait]
 pub trait DirectoryStore: Send + Sync {

@@ -96,6 +96,8 @@ async fn the_item_of_a_task_is_completed_by_whom_the_task_is_for() {
         let case = start(&admin, &case_type, json!({})).await;
         let path = |item: &str| format!("/api/cases/{}/plan-items/{item}/complete", id(&case));
         let (_, ada) = app.user("ada", &["operator"]).await;
+        let _ = app.role("mover", &["cases.work", "cases.view"]).await;
+        let (_, mover) = app.user("mover", &["mover"]).await;
         let (_, adjuster) = app.user("adjuster", &["adjuster"]).await;
         let instance = item(&case, "collect")["id"].as_str().unwrap().to_owned();
         for named in ["collect", instance.as_str()] {
@@ -109,6 +111,11 @@ async fn the_item_of_a_task_is_completed_by_whom_the_task_is_for() {
         assert_eq!(item(&done, "collect")["state"], "completed");
         let told = admin.get(&task).await.expect(200).data();
         assert_eq!((&told["state"], told["completedBy"].is_string()), (&json!("completed"), true), "{told}");
+        // One that is open to all is for those who may complete tasks.
+        let open = start(&admin, &claims(&admin, "open").await, json!({})).await;
+        let path = format!("/api/cases/{}/plan-items/collect/complete", id(&open));
+        let _ = mover.post(&path, json!({})).await.refused(403, "denied");
+        let _ = adjuster.post(&path, json!({})).await.expect(200);
         app.stop().await;
     });
 }

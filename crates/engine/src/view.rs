@@ -1,10 +1,10 @@
 //! Views of a run's state for the outside.
 
-use crate::{ItemTarget, LocalId};
 use crate::event::{
     BodyKind, IncidentCode, ItemState, JobKind, OutcomeValues, Phase, RunError, SubscriptionKind,
 };
 use crate::state::{IncidentState, JobState, Life, NodeInstance, Stage, State, Status, TaskState, Token};
+use crate::{ItemTarget, LocalId};
 use heddle_bpmn_graph::{Element, Graph, Work};
 use heddle_kernel::{JobId, RunId, TaskId, Timestamp};
 use serde::{Deserialize, Serialize};

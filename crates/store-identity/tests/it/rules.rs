@@ -92,12 +92,18 @@ async fn a_deny_leaves_an_owner_who_can_lift_it() {
         assert_eq!(alone, Err(StoreError::LockOut));
         add_bob(&store, &[OWNER]).await;
         // Of two owners the other one lifts it: they are not held back as well, by whatever way, and stay.
-        store.insert_grant(&deny(90, GrantPrincipal::User(ADA), "workflow"), &Journal::default()).await.unwrap();
+        store
+            .insert_grant(&deny(90, GrantPrincipal::User(ADA), "workflow"), &Journal::default())
+            .await
+            .unwrap();
         for principal in [GrantPrincipal::Role(OWNER), GrantPrincipal::User(BOB)] {
             let made = store.insert_grant(&deny(91, principal, "run"), &journal(80)).await;
             assert_eq!(made, Err(StoreError::LockOut), "{principal:?}");
         }
-        store.insert_grant(&deny(92, GrantPrincipal::Role(TAKING), "run"), &Journal::default()).await.unwrap();
+        store
+            .insert_grant(&deny(92, GrantPrincipal::Role(TAKING), "run"), &Journal::default())
+            .await
+            .unwrap();
         let taking_it = with_roles(BOB, &[OWNER, TAKING], 2);
         let given = store.set_member(&taking_it, Some(Revision::FIRST), &journal(80)).await;
         assert_eq!(given, Err(StoreError::LockOut));

@@ -145,7 +145,7 @@ fn a_suspended_stage_remembers_what_was_in_it() {
     let task_id = case.state.tasks()[0].task_id;
     let complete =
         Command::CompleteTask { task_id, outcome: None, values: Default::default(), comment: None };
-    assert_eq!(case.give(complete), Err(Rejection::Suspended));
+    assert_eq!(case.give(complete), Err(Rejection::ItemSuspended("a".to_owned())));
     assert!(case.go("a", "resume").is_err());
     case.go("s", "resume").unwrap();
     let states = ["s", "a", "b", "c", "u"].map(|item| case.at(item));

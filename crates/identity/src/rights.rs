@@ -58,6 +58,15 @@ fn sooner(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp>
     if is_later(one, other) { other } else { one.or(other) }
 }
 
+/// Time for which somebody has what they have by a change; none for good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lasting {
+    /// Whoever can act as the account has it until then, and as long as the membership lasts that there is.
+    Account(Option<Timestamp>),
+    /// The membership lasts until then, whatever its end is at present.
+    Membership(Option<Timestamp>),
+}
+
 /// Roles with their ends, as somebody has them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Bindings {
@@ -318,13 +327,13 @@ impl Identity {
         Ok(())
     }
 
-    /// Checks that the caller will have for as long what another user has here: whoever can act as the account, until an
-    /// instant or for good, has what it has.
+    /// Checks that the caller will have for as long what another user has here: whoever can act as the account has what it
+    /// has, and whoever lengthens a membership gives what the member has for longer.
     pub(crate) async fn lasts_as(
         &self,
         context: &RequestContext,
         user: UserId,
-        until: Option<Timestamp>,
+        lasting: Lasting,
     ) -> Result<(), UseCaseError> {
         if user == context.user_id() || context.snapshot().valid_until().is_none() {
             return Ok(());
@@ -332,33 +341,12 @@ impl Identity {
         let Some((_, standing)) = self.ports.access.standing(context.tenant(), user).await? else {
             return Ok(());
         };
-        let member_until = standing.membership.as_ref().and_then(|membership| membership.expires_at);
-        self.gives_standing(context, &standing, sooner(until, member_until)).await
-    }
-
-    /// Checks that the caller will have for as long what another member has here, where the membership lasts until an instant
-    /// or for good: whoever lengthens it gives them that for longer.
-    pub(crate) async fn lengthens(
-        &self,
-        context: &RequestContext,
-        user: UserId,
-        until: Option<Timestamp>,
-    ) -> Result<(), UseCaseError> {
-        if user == context.user_id() || context.snapshot().valid_until().is_none() {
-            return Ok(());
-        }
-        match self.ports.access.standing(context.tenant(), user).await? {
-            Some((_, standing)) => self.gives_standing(context, &standing, until).await,
-            None => Ok(()),
-        }
-    }
-
-    async fn gives_standing(
-        &self,
-        context: &RequestContext,
-        standing: &TenantAccess,
-        until: Option<Timestamp>,
-    ) -> Result<(), UseCaseError> {
+        let until = match lasting {
+            Lasting::Account(until) => {
+                sooner(until, standing.membership.as_ref().and_then(|membership| membership.expires_at))
+            }
+            Lasting::Membership(until) => until,
+        };
         let now = context.now();
         let role_end = |id: &RoleId| standing.role_ends.get(id).copied();
         let roles = standing.roles.iter().filter(|role| standing.has(role, now));

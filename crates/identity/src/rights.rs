@@ -123,11 +123,14 @@ pub(crate) fn lifts(context: &RequestContext, rules: &RoleRules) -> Result<(), U
     context.snapshot().covers_denies(rules).map_err(|excess| exceeds(&excess))
 }
 
+/// Rights of an owner.
+fn owner_rules() -> RoleRules {
+    system_roles::find(system_roles::OWNER).map(system_roles::SystemRole::rules).unwrap_or_default()
+}
+
 /// The caller has all that an owner has.
 pub(crate) fn covers_owner(context: &RequestContext) -> Result<(), UseCaseError> {
-    let owner =
-        system_roles::find(system_roles::OWNER).map(system_roles::SystemRole::rules).unwrap_or_default();
-    covers(context, &owner)
+    covers(context, &owner_rules())
 }
 
 /// Rights that must be held to undo whatever was done to the rights of an organisation.
@@ -146,7 +149,7 @@ pub enum Hold {
     Nothing,
     /// Changes of members, roles, grants and licence, but something is denied to them of which they lift no deny.
     Keys,
-    /// Those and every deny: no deny is to them, to their roles or to their groups.
+    /// Those and every deny: nothing is denied to them, to their groups, or to and by their roles.
     All,
 }
 
@@ -154,15 +157,12 @@ pub enum Hold {
 /// the means; else it is lifted by owners, although it holds them as well.
 #[must_use]
 pub fn hold_of(user: &User, tenant: TenantId, standing: &TenantAccess, now: Timestamp) -> Hold {
-    if access::rights_of(user, tenant, standing, now).has(&KEYS.rules()).is_err() {
+    let rights = access::rights_of(user, tenant, standing, now);
+    if rights.has(&KEYS.rules()).is_err() {
         return Hold::Nothing;
     }
-    let holds_back = |grant: &GrantRow| {
-        grant.effect == Effect::Deny
-            && grant.principal != GrantPrincipal::Everyone
-            && standing.applies(grant, now)
-    };
-    if standing.grants.iter().any(holds_back) { Hold::Keys } else { Hold::All }
+    // Whoever is kept from something lifts no deny of it.
+    if rights.covers(&owner_rules()).is_err() { Hold::Keys } else { Hold::All }
 }
 
 /// Standing of who is nobody in an organisation.

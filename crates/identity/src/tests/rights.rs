@@ -311,7 +311,7 @@ fn the_keys_are_held_by_owners_from_whom_nothing_of_them_is_taken() {
         ..RoleRules::default()
     };
     assert_eq!(holds(RoleRules::default(), Vec::new()), Hold::All);
-    assert_eq!(holds(taking(&["workflows.manage"]), Vec::new()), Hold::All);
+    assert_eq!(holds(taking(&["workflows.manage"]), Vec::new()), Hold::Keys);
     for name in ["roles.manage", "grants.manage", "members.manage", "licence.manage"] {
         assert_eq!(holds(taking(&[name]), Vec::new()), Hold::Nothing, "{name}");
     }

@@ -319,6 +319,9 @@ pub enum Rejection {
     /// The run is suspended.
     #[error("the run is suspended")]
     Suspended,
+    /// The item of a case for which it is, is suspended; the case need not be.
+    #[error("the item `{0}` is suspended")]
+    ItemSuspended(String),
     /// The run is not suspended.
     #[error("the run is not suspended")]
     NotSuspended,
@@ -488,6 +491,7 @@ impl Rejection {
             | Self::AlreadyStarted
             | Self::AlreadyEnded
             | Self::Suspended
+            | Self::ItemSuspended(_)
             | Self::NotSuspended
             | Self::NotDue(_)
             | Self::NotWaiting(_)

@@ -257,7 +257,9 @@ impl CaseMachine<'_> {
 
     /// Checks that nothing suspends an instance.
     fn is_at_work(&self, id: LocalId) -> Result<(), Rejection> {
-        if self.item(id)?.state == ItemState::Suspended { Err(Rejection::Suspended) } else { Ok(()) }
+        let own = self.item(id)?;
+        let is_suspended = own.state == ItemState::Suspended;
+        if is_suspended { Err(Rejection::ItemSuspended(own.item.to_string())) } else { Ok(()) }
     }
 
     pub(super) fn complete_task(
@@ -533,8 +535,8 @@ impl CaseMachine<'_> {
             return self.work_again(id);
         }
         // Nothing of what is suspended is tried until it goes on.
-        if own.phase != Phase::Tokens && state == ItemState::Suspended {
-            return Err(Rejection::Suspended);
+        if own.phase != Phase::Tokens {
+            self.is_at_work(id)?;
         }
         self.resolve(&own, Resolution::Retry)?;
         match (own.phase, state) {

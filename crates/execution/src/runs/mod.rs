@@ -37,7 +37,7 @@ pub use locks::Locks;
 pub use opening::CASE_FILE;
 pub use processes::{ProcessName, PublishedProcess, instance_number, process_number};
 pub use read::{EventFilter, ListedRun, RunView, StoredEvent};
-pub use tasks::{Assignment, Completion, MyTasks, TaskView};
+pub use tasks::{Assignment, Completion, MyTasks, TaskView, item_completion};
 
 use std::sync::Arc;
 use std::time::Duration;

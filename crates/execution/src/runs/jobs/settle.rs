@@ -328,5 +328,5 @@ fn stale() -> UseCaseError {
 }
 
 fn gone() -> UseCaseError {
-    UseCaseError::conflict("jobGone", "The job was ended or withdrawn, or its run has ended.")
+    UseCaseError::conflict("jobGone", "The job was ended or withdrawn, or its run or case has ended.")
 }

@@ -373,13 +373,17 @@ impl VectorDatabases {
         let model = match &patch.model {
             Patch::Absent => present.model.clone(),
             Patch::Null => None,
-            Patch::Value(id) => match &present.model {
-                Some(model) if model.id == *id => {
-                    let models = self.ports.embedder.models(before.tenant).await.map_err(model_fault)?;
-                    Some(as_it_is(model, models))
-                }
-                Some(_) | None => self.model(before.tenant, patch.model.clone(), true).await?,
-            },
+            Patch::Value(id) if present.model.as_ref().is_some_and(|model| model.id == *id) => {
+                present.model.clone()
+            }
+            Patch::Value(_) => self.model(before.tenant, patch.model.clone(), true).await?,
+        };
+        let model = match model {
+            Some(same) if matches!(patch.model, Patch::Value(_)) && present.model.as_ref() == Some(&same) => {
+                let models = self.ports.embedder.models(before.tenant).await.map_err(model_fault)?;
+                Some(as_it_is(&same, models))
+            }
+            other => other,
         };
         if patch.methodology.is_none() && patch.options.is_none() {
             return Ok(Recipe { model, chunking: present.chunking.clone() });

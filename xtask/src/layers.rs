@@ -145,6 +145,7 @@ const LAYERS: &[Layer] = &[
     Layer { name: "heddle-vectors", knows: &["heddle-kernel", "heddle-policy", "heddle-usecase"] },
     // Requests to and answers of providers of models, as each wire has them.
     Layer { name: "heddle-models-wire", knows: &[] },
+    // Calls and replies of local runtimes as data: whoever has a way out makes them.
     Layer { name: "heddle-models-local", knows: &[] },
     Layer {
         name: "heddle-models",
@@ -316,8 +317,6 @@ const LAYERS: &[Layer] = &[
     },
     // Conversations in, cited sentences out.
     Layer { name: "heddle-answerer", knows: &[] },
-    // Calls and replies of local runtimes as data: whoever has a way out makes them.
-    Layer { name: "heddle-models-local", knows: &[] },
     // Chat in the process: files in, words out; and, behind a feature, as the gateway asks models inside the service.
     Layer { name: "heddle-local-candle", knows: &["heddle-kernel", "heddle-models", "heddle-models-wire"] },
     // Connections and their limits, below HTTP.
@@ -501,7 +500,9 @@ const PURE: &[&str] = &[
     "heddle-cmmn",
     "heddle-conformance",
     "heddle-engine",
+    "heddle-guardrails",
     "heddle-answerer",
+    "heddle-models-wire",
     "heddle-models-local",
 ];
 const IMPURE: &[&str] =

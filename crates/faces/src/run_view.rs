@@ -17,9 +17,9 @@ use crate::literals::{case_state, run_state, task_state, trigger_kind};
 pub enum Extent {
     /// Row of a list: without input and output, which may be large.
     Row,
-    /// With input and output.
+    /// Run with input and output.
     Whole,
-    /// With the variables, too.
+    /// Run with its variables, too.
     Variables,
 }
 
@@ -101,7 +101,7 @@ fn active_node(node: ActiveNode) -> wire::runs::ActiveNode {
     }
 }
 
-/// What a node or an item waits for.
+/// Wait of a node or an item: its kind, and what ends it.
 pub fn waiting_for(wait: WaitingFor) -> wire::runs::WaitingFor {
     wire::runs::WaitingFor {
         kind: match wait.kind {

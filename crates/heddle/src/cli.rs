@@ -367,4 +367,29 @@ mod tests {
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
     }
+
+    /// Adds the commands below one that have none below them, each with all its words.
+    fn leaves(of: &clap::Command, words: &str, found: &mut Vec<String>) {
+        for command in of.get_subcommands().filter(|command| !command.is_hide_set()) {
+            let own = format!("{words} {}", command.get_name()).trim_start().to_owned();
+            match command.has_subcommands() {
+                true => leaves(command, &own, found),
+                false => found.push(own),
+            }
+        }
+    }
+
+    #[test]
+    fn every_command_stands_in_the_pages() {
+        let pages =
+            [include_str!("../../../docs/command-line.md"), include_str!("../../../docs/configuration.md")];
+        let mut found = Vec::new();
+        leaves(&Cli::command(), "", &mut found);
+        assert!(found.len() > 100, "{found:?}");
+        for command in found {
+            let told = [format!("`{command}"), format!("heddle {command}")];
+            let is_told = pages.iter().any(|page| told.iter().any(|own| page.contains(own.as_str())));
+            assert!(is_told, "no page tells of `heddle {command}`");
+        }
+    }
 }

@@ -562,6 +562,24 @@ mod tests {
     }
 
     #[test]
+    fn every_key_stands_in_the_page_and_no_other() {
+        // Keys of a feature that a build need not have.
+        const OF_A_FEATURE: [&str; 2] = ["models_chat_dir", "models_chat_megabytes"];
+        let page = include_str!("../../../docs/configuration.md");
+        let (table, _) = page.split_once("## The log").unwrap();
+        let cells =
+            table.lines().filter(|line| line.starts_with("| `")).filter_map(|row| row.split('|').nth(1));
+        let told: Vec<&str> = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
+        for key in keys() {
+            assert!(told.contains(&key.name), "docs/configuration.md does not tell of `{}`", key.name);
+        }
+        for name in told {
+            let is_key = keys().any(|key| key.name == name) || OF_A_FEATURE.contains(&name);
+            assert!(is_key, "docs/configuration.md tells of `{name}`, which is no key");
+        }
+    }
+
+    #[test]
     fn passwords_are_masked() {
         for (address, shown) in [
             ("postgres://heddle:s3cret@db/heddle", "postgres://heddle:***@db/heddle"),

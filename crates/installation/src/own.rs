@@ -1,4 +1,4 @@
-//! What the installation does by itself, where nobody calls.
+//! Context of what the installation does by itself, where nobody calls.
 
 use heddle_kernel::{IdSource as _, RequestId, SessionId, TenantId, Timestamp, UserId};
 use heddle_policy::{OwnReason, RequestContext, RequestFacts};

@@ -16,7 +16,7 @@ pub enum Shape {
     Text,
     /// A number.
     Number,
-    /// True or false.
+    /// A truth value.
     Flag,
     /// An object.
     Object,
@@ -46,7 +46,7 @@ pub enum Place {
     Task,
     /// Ad-hoc sub-processes of BPMN.
     AdHoc,
-    /// No node of its own: before and behind the work of others.
+    /// Moments before and behind the work of other nodes; no node of its own.
     Beside,
 }
 
@@ -104,7 +104,7 @@ const fn optional(name: &'static str, shape: Shape) -> Member {
 /// Entitlement to vector databases.
 const VECTORS: &str = "vector.enabled";
 
-/// What kinds about vector databases and their files have in common.
+/// Common members of the kinds about vector databases and their files.
 const OF_VECTORS: ServiceKind = ServiceKind {
     name: "",
     members: &[],
@@ -115,7 +115,7 @@ const OF_VECTORS: ServiceKind = ServiceKind {
     inside: None,
 };
 
-/// What kinds that ask models or judge values have in common.
+/// Common members of the kinds that ask models or judge values.
 const OF_MODELS: ServiceKind = ServiceKind { entitlement: None, role: None, ..OF_VECTORS };
 
 /// All node kinds of the service.

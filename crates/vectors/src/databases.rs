@@ -378,6 +378,13 @@ impl VectorDatabases {
             }
             Patch::Value(_) => self.model(before.tenant, patch.model.clone(), true).await?,
         };
+        let model = match model {
+            Some(same) if matches!(patch.model, Patch::Value(_)) && present.model.as_ref() == Some(&same) => {
+                let models = self.ports.embedder.models(before.tenant).await.map_err(model_fault)?;
+                Some(as_it_is(&same, models))
+            }
+            other => other,
+        };
         if patch.methodology.is_none() && patch.options.is_none() {
             return Ok(Recipe { model, chunking: present.chunking.clone() });
         }
@@ -453,6 +460,13 @@ impl VectorDatabases {
         let id = IngestionJobId(self.ports.ids.next(context.now()));
         new_job(database, id, JobKind::Reindex, context)
     }
+}
+
+/// A model as it is now, where it is ready, else as a database has it: named once more it is taken in the revision that is
+/// served.
+fn as_it_is(present: &ModelUse, models: Vec<EmbeddingModel>) -> ModelUse {
+    let now = models.into_iter().find(|one| one.model.id == present.id && one.state == ModelState::Ready);
+    now.map_or_else(|| present.clone(), |one| one.model)
 }
 
 /// A job without files.
@@ -666,6 +680,28 @@ mod tests {
         assert_eq!(normalized(&"ab ".repeat(40)).unwrap().as_str().len(), 62);
         let name = DatabaseName::parse(&"a".repeat(63)).unwrap();
         assert!(variants(&name).iter().all(|one| one.as_str().len() <= 63 && *one != name));
+    }
+
+    #[test]
+    fn a_model_that_is_named_once_more_is_taken_in_the_revision_that_is_served() {
+        let of =
+            |revision: &str| ModelUse { id: "m".to_owned(), dimensions: 3, revision: revision.to_owned() };
+        let served = |state| EmbeddingModel {
+            model: of("second"),
+            display_name: "m".to_owned(),
+            source: crate::ports::ModelSource::Deployment,
+            deployment_alias: Some("vectors".to_owned()),
+            max_input_tokens: 512,
+            languages: Vec::new(),
+            state,
+            state_detail: None,
+            is_default: false,
+            sha256: None,
+            licence: String::new(),
+        };
+        assert_eq!(as_it_is(&of("first"), vec![served(ModelState::Ready)]), of("second"));
+        assert_eq!(as_it_is(&of("first"), vec![served(ModelState::Missing)]), of("first"));
+        assert_eq!(as_it_is(&of("first"), Vec::new()), of("first"));
     }
 
     #[test]

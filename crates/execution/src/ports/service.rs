@@ -86,7 +86,7 @@ impl ServiceCall {
 pub struct ServiceEnd {
     /// Variables of the node, or the reason for which the work was not done.
     pub outcome: Result<Map<String, Value>, ServiceFault>,
-    /// What protection found, in order; the history has it before the outcome.
+    /// Findings of protection, in order; the history has them before the outcome.
     pub findings: Vec<ProtectionViolated>,
 }
 
@@ -112,7 +112,7 @@ impl From<ServiceFault> for ServiceEnd {
 /// Reason for which the work of a node was not done.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ServiceFault {
-    /// Something that passes: the next attempt may do.
+    /// Fault that passes: the next attempt may do.
     #[error("{message}")]
     Again {
         /// A sentence for people, without secrets.
@@ -120,7 +120,7 @@ pub enum ServiceFault {
         /// The least time before the next attempt.
         after: Option<Duration>,
     },
-    /// Something that another attempt meets as well: an incident at once.
+    /// Fault that another attempt meets as well: an incident at once.
     #[error("{message}")]
     Refused {
         /// A sentence for people, without secrets.
@@ -165,8 +165,8 @@ impl From<UseCaseError> for ServiceFault {
     }
 }
 
-/// Does the work of node kinds. It may be called for the same job and attempt more than once, where the process ended
-/// before its answer was recorded.
+/// Worker of node kinds. It may be called for the same job and attempt more than once, where the process ended before its
+/// answer was recorded.
 #[async_trait]
 pub trait ServiceWork: Send + Sync {
     /// Names of the kinds.
@@ -177,7 +177,7 @@ pub trait ServiceWork: Send + Sync {
     async fn call(&self, call: &ServiceCall) -> ServiceEnd;
 }
 
-/// Knows in whose name the work of a node is done.
+/// Source of the rights with which the work of a node is done: those of the person in whose name it is.
 #[async_trait]
 pub trait ServiceRights: Send + Sync {
     /// Context of the person with the rights that they have at an instant; none when they have no account any more, or are

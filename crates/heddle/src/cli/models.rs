@@ -36,7 +36,7 @@ pub(crate) struct FetchModel {
 /// Directory of the models.
 #[derive(Debug, Default, Args)]
 pub(crate) struct ModelPlace {
-    /// Directory of the models, with a directory for each, instead of `models` in the data directory.
+    /// Directory of the models, with a directory for each, instead of that of the configuration (`vectors_model_dir`).
     #[arg(long, value_name = "DIR")]
     pub model_dir: Option<PathBuf>,
 }

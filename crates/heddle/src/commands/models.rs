@@ -25,9 +25,10 @@ pub(crate) async fn run(config: Config, command: ModelsCommand, as_json: bool) -
     }
 }
 
-/// Directory of the models.
+/// Directory of the models: the one that was named, else the one in which the server looks for them.
 fn models_of(config: &Config, place: &ModelPlace) -> PathBuf {
-    place.model_dir.clone().unwrap_or_else(|| config.data_dir.join(MODELS_DIR))
+    let named = place.model_dir.clone().or_else(|| config.vectors.model_dir.clone());
+    named.unwrap_or_else(|| config.data_dir.join(MODELS_DIR))
 }
 
 async fn fetch(config: &Config, options: &FetchModel, as_json: bool) -> Result<()> {

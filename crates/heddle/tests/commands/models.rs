@@ -36,6 +36,10 @@ fn a_damaged_model_ends_verification_with_its_own_code() {
     assert_eq!(listed["data"][0]["state"], "damaged");
     let verified = run(folder.path(), &["models", "verify", "--model-dir", "place"]);
     assert_eq!(code(&verified), 7, "{}", told(&verified));
+    // The directory in which the server looks is the commands' own, too.
+    std::fs::write(folder.path().join("heddle.toml"), "[vectors]\nmodel_dir = \"place\"\n").unwrap();
+    let listed = json_of(folder.path(), &["models", "list", "--json"]);
+    assert_eq!(listed["data"][0]["state"], "damaged");
 }
 
 #[test]

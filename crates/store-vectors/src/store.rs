@@ -6,7 +6,7 @@ use heddle_kernel::{
     VectorDatabaseId,
 };
 use heddle_policy::{AccessFilter, resource};
-use heddle_store::{Db, StoreError};
+use heddle_store::{Db, StoreError, read};
 use heddle_usecase::Journal;
 use heddle_vectors::ports::{
     BuildEnd, ChangesSince, Claimed, Cut, DatabaseFilter, DatabaseUpdate, Deleted, FieldCondition,
@@ -19,7 +19,7 @@ use heddle_vectors::records::{
 use uuid::Uuid;
 
 use crate::key::DatabaseKey;
-use crate::{builds, databases, ending, files, ingestion_jobs, passages, purge};
+use crate::{builds, counts, databases, ending, files, ingestion_jobs, passages, purge};
 
 /// Keeps vector databases, their files, passages and jobs.
 #[derive(Clone)]
@@ -91,6 +91,10 @@ impl VectorStore for SqlVectorStore {
 
     async fn usage(&self, tenant: TenantId) -> Result<Usage, StoreError> {
         databases::usage(&self.db, tenant).await
+    }
+
+    async fn databases_in_all(&self) -> Result<u64, StoreError> {
+        read!(&self.db, |conn| Ok(counts::in_all(conn).await?.unsigned_abs()))
     }
 
     async fn list_files(

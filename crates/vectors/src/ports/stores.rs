@@ -234,6 +234,9 @@ pub trait VectorStore: Send + Sync {
     /// Usage of an organisation.
     async fn usage(&self, tenant: TenantId) -> Result<Usage, StoreError>;
 
+    /// Number of the databases of all organisations together, from counts that are kept.
+    async fn databases_in_all(&self) -> Result<u64, StoreError>;
+
     /// A page of the files of a database within reach, the newest first.
     async fn list_files(
         &self,

@@ -17,7 +17,7 @@ pub use models::{
 pub use outside::{
     BlobError, Blobs, ByteStream, ChunkSettings, ChunkedPassage, Chunker, DatabaseUses, DocumentPart,
     DocumentText, ExtractError, Extractor, FileToExtract, Heading, Methodology, MethodologyKind, OptionFault,
-    PartKind, StoredBlob, UploadType, Use,
+    PartKind, StoredBlob, UploadType, Use, UseKind,
 };
 pub use stores::{
     BuildEnd, Change, ChangesSince, Claimed, Cut, DatabaseFilter, DatabaseUpdate, Deleted, FieldCondition,

@@ -17,7 +17,7 @@ use crate::filter::Filter;
 use crate::fusion::{Fusion, diverse, fused, single};
 use crate::indexer::{FollowError, Indexer, spec_of};
 use crate::ports::{
-    EmbedError, Embedder, FoundPassage, IndexError, LegScores, LiveFile, Neighbours, PassageHit,
+    Asker, EmbedError, Embedder, FoundPassage, IndexError, LegScores, LiveFile, Neighbours, PassageHit,
     PassageStore, Priority, Reranker, Search, VectorStore, embed_one,
 };
 use crate::records::{Locator, Passage, PassageId, PassageRange, QueryMode, VectorDatabase};
@@ -202,11 +202,11 @@ impl VectorQueries {
         let begun = Instant::now();
         let database = self.ports.store.database(context.tenant(), &authorized.id()).await?;
         check(query)?;
-        let plan = self.plan(&database, query).await?;
+        let plan = self.plan(context, &database, query).await?;
         let denied = denied(context, &database);
         let (sequence, passages, search) = match denied {
             Denied::All => (database.sequence, Vec::new(), Duration::ZERO),
-            Denied::Some(denied) => self.search(&database, query, &plan, &denied).await?,
+            Denied::Some(denied) => self.search(context, &database, query, &plan, &denied).await?,
         };
         let model = plan.vector.as_ref().and(database.recipe.model.as_ref()).map(|model| model.id.clone());
         let Plan { mode, embed, degraded, .. } = plan;
@@ -214,7 +214,12 @@ impl VectorQueries {
     }
 
     /// Settles the manner of a query and embeds it.
-    async fn plan(&self, database: &VectorDatabase, query: &Query) -> Result<Plan, UseCaseError> {
+    async fn plan(
+        &self,
+        context: &RequestContext,
+        database: &VectorDatabase,
+        query: &Query,
+    ) -> Result<Plan, UseCaseError> {
         let model = database.recipe.model.as_ref();
         let preset = if model.is_some() { QueryMode::Hybrid } else { QueryMode::Keyword };
         let mut mode = query.mode.or(database.defaults.mode).unwrap_or(preset);
@@ -231,8 +236,8 @@ impl VectorQueries {
                 return Err(UseCaseError::Conflict(vec![problem]));
             };
             let begun = Instant::now();
-            let (embedder, tenant) = (&*self.ports.embedder, database.tenant);
-            match embed_one(embedder, tenant, model, &query.text, Priority::Interactive).await {
+            let (embedder, asker) = (&*self.ports.embedder, Asker::of_request(context));
+            match embed_one(embedder, &asker, model, &query.text, Priority::Interactive).await {
                 Ok(made) => vector = Some(made),
                 Err(error @ (EmbedError::Missing(_) | EmbedError::Unavailable { .. }))
                     if query.allow_degraded =>
@@ -250,6 +255,7 @@ impl VectorQueries {
     /// Searches the generation that serves, at the commit of this moment or a later one.
     async fn search(
         &self,
+        context: &RequestContext,
         database: &VectorDatabase,
         query: &Query,
         plan: &Plan,
@@ -273,7 +279,7 @@ impl VectorQueries {
             QueryMode::Keyword => single(&hits, false),
         };
         let mut cited = self.cited(database, query, plan, &hits, &scored).await?;
-        self.rerank(database, query, &mut cited).await?;
+        self.rerank(context, query, &mut cited).await?;
         if let Some(least) = query.min_score {
             cited.retain(|one| f64::from(one.score) >= least);
         }
@@ -377,7 +383,7 @@ impl VectorQueries {
 
     async fn rerank(
         &self,
-        database: &VectorDatabase,
+        context: &RequestContext,
         query: &Query,
         cited: &mut Vec<Cited>,
     ) -> Result<(), UseCaseError> {
@@ -389,7 +395,7 @@ impl VectorQueries {
         };
         cited.truncate(rerank.candidates.unwrap_or(RERANKED) as usize);
         let texts: Vec<String> = cited.iter().map(|one| one.found.passage.text.clone()).collect();
-        let scores = reranker.rerank(database.tenant, &rerank.deployment, &query.text, &texts).await;
+        let scores = reranker.rerank(context, &rerank.deployment, &query.text, &texts).await;
         let scores = scores.map_err(model_fault)?;
         if scores.len() != cited.len() || !scores.iter().all(|score| score.is_finite()) {
             return Err(UseCaseError::conflict(

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use heddle_kernel::{
-    BuildId, DatabaseName, FileId, IngestionJobId, Page, PageRequest, Revision, TenantId, Timestamp,
+    BuildId, DatabaseName, FileId, IngestionJobId, Page, PageRequest, Revision, TenantId, Timestamp, UserId,
     VectorDatabaseId,
 };
 use heddle_policy::{AccessFilter, resource};
@@ -456,6 +456,8 @@ pub struct Claimed {
     pub file: File,
     /// The database.
     pub database: VectorDatabase,
+    /// User who asked for its job.
+    pub asked_by: UserId,
 }
 
 /// Result of a cut.

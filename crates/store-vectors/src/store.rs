@@ -222,6 +222,16 @@ impl PassageStore for SqlVectorStore {
         passages::live(&self.db, tenant, database, generation, after, most).await
     }
 
+    async fn live_of(
+        &self,
+        tenant: TenantId,
+        database: VectorDatabaseId,
+        generation: i64,
+        files: &[FileId],
+    ) -> Result<Vec<LiveFile>, StoreError> {
+        passages::live_of(&self.db, DatabaseKey::of(tenant, database), generation, files).await
+    }
+
     async fn files_where(
         &self,
         tenant: TenantId,

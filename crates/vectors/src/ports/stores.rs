@@ -409,6 +409,15 @@ pub trait PassageStore: Send + Sync {
         most: u32,
     ) -> Result<Vec<LiveFile>, StoreError>;
 
+    /// Those of these files whose passages can be found in a generation, disabled ones left out.
+    async fn live_of(
+        &self,
+        tenant: TenantId,
+        database: VectorDatabaseId,
+        generation: i64,
+        files: &[FileId],
+    ) -> Result<Vec<LiveFile>, StoreError>;
+
     /// Files of a database for which a condition holds.
     async fn files_where(
         &self,

@@ -169,9 +169,21 @@ impl std::fmt::Debug for VectorQueries {
 }
 
 /// Files that a caller may not see, among those of a database.
-enum Denied {
+pub(crate) enum Denied {
+    /// All of them.
     All,
+    /// These.
     Some(BTreeSet<FileId>),
+}
+
+impl Denied {
+    /// Whether a file is one of them.
+    pub(crate) fn has(&self, file: FileId) -> bool {
+        match self {
+            Self::All => true,
+            Self::Some(files) => files.contains(&file),
+        }
+    }
 }
 
 /// A query as it is carried out.
@@ -506,7 +518,7 @@ fn check(query: &Query) -> Result<(), UseCaseError> {
 
 /// Documents of a database that rules deny to a caller. A right to query needs none on documents, and a deny on one, or on
 /// reading what is in the database, is heard nevertheless.
-fn denied(context: &RequestContext, database: &VectorDatabase) -> Denied {
+pub(crate) fn denied(context: &RequestContext, database: &VectorDatabase) -> Denied {
     let extent = context.snapshot().extent(ResourceType::Document, Action::List);
     let extent = Extent { all: true, listed: Vec::new(), own: false, ..extent };
     let parents = Within::<heddle_policy::resource::VectorDatabase>::of(database.name.clone()).parents();

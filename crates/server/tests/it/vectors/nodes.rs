@@ -70,6 +70,12 @@ async fn a_node_puts_files_in_and_takes_them_out() {
         assert_eq!(again["put"]["unchanged"], json!(1), "{again}");
         let other = done(admin, "puts-other", put("A shuttle."), json!({})).await;
         assert_eq!(other["put"]["replaced"], json!(1), "{other}");
+        // What an attempt left beside its own file is taken away by the next one.
+        let _ = ingested(admin, "notes", text_file("a.txt", "A beam.")).await;
+        let anew = done(admin, "puts-anew", put("A shuttle."), json!({})).await;
+        assert_eq!(anew["put"]["unchanged"], json!(1), "{anew}");
+        let left = admin.get(&format!("{}/files", at("notes"))).await.expect(200).data();
+        assert_eq!(left.as_array().unwrap().len(), 1, "{left}");
         let id = text(&other["put"]["files"][0]["fileId"]);
         assert_eq!(file(admin, "notes", &id).await["metadata"]["year"], json!(2025));
         let delete =

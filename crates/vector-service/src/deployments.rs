@@ -198,6 +198,9 @@ impl Reranker for WithDeployments {
         if context.snapshot().authorize_one::<DeploymentEmbed>(id, ()).is_err() {
             return Err(absent());
         }
+        if texts.is_empty() {
+            return Ok(Vec::new());
+        }
         let who = Caller::of_request(context);
         let ranked = self.gateway.rerank_as(&who, id, query.to_owned(), texts.to_vec(), untold()).await;
         let ranked = match ranked {

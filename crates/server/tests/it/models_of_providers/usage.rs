@@ -121,6 +121,10 @@ async fn what_a_vector_database_embeds_is_accounted_to_whoever_asks_for_it() {
             let refused = reader.post(query, rerank).await.refused(409, "modelMissing");
             assert!(refused.to_string().contains("or you may not use it"), "{refused}");
         }
+        // Of nothing that was found nothing is put in order.
+        let nothing = json!({ "query": "zebra", "mode": "keyword", "rerank": { "deployment": "vectors" } });
+        let none = app.admin.post(query, nothing).await.expect(200).data();
+        assert_eq!(none["passages"], json!([]));
         assert_eq!(provider.asked().len(), 2);
         app.stop().await;
     });

@@ -162,7 +162,11 @@ impl Embedder for WithDeployments {
             Err(error) => return Err(unavailable(&error)),
         };
         if model_of(&deployment).revision != model.revision {
-            let message = format!("the model of `{}` is of another revision: index anew", deployment.alias);
+            let message = format!(
+                "the model of `{}` is of another revision now: set `embeddingModelId` of the database to it again, which \
+                 indexes the database anew",
+                deployment.alias
+            );
             return Err(EmbedError::Missing(message));
         }
         let (who, mut vectors) = (caller(asker), Vec::with_capacity(texts.len()));

@@ -224,7 +224,8 @@ impl Embedder for BuiltInModels {
         let present = service.model().manifest().revision();
         if present != model.revision {
             let message = format!(
-                "The embedding model `{}` is another revision now: index the database anew with it.",
+                "The embedding model `{}` is of another revision now: set `embeddingModelId` of the database to it again, \
+                 which indexes the database anew.",
                 model.id
             );
             return Err(EmbedError::Missing(message));

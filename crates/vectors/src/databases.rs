@@ -365,22 +365,30 @@ impl VectorDatabases {
         all
     }
 
-    /// Recipe that a patch leads to.
+    /// The model that a database has, as it is now: what is made anew is made by that.
+    async fn present_model(&self, tenant: TenantId, model: &ModelUse) -> Result<ModelUse, UseCaseError> {
+        let models = self.ports.embedder.models(tenant).await.map_err(model_fault)?;
+        Ok(as_it_is(model, models))
+    }
+
+    /// Recipe that a patch leads to. The model that is there, named once more, is taken in its present revision.
     async fn recipe(
         &self,
         before: &VectorDatabase,
         patch: &VectorDatabasePatch,
     ) -> Result<Recipe, UseCaseError> {
-        let present = &before.recipe;
-        let model = match &patch.model {
-            Patch::Absent => present.model.clone(),
-            Patch::Null => None,
-            Patch::Value(id) if present.model.as_ref().is_some_and(|model| model.id == *id) => {
-                present.model.clone()
+        let (present, tenant) = (&before.recipe, before.tenant);
+        let is_recut = patch.methodology.is_some() || patch.options.is_some();
+        let model = match (&patch.model, &present.model) {
+            (Patch::Null, _) | (Patch::Absent, None) => None,
+            (Patch::Absent, Some(model)) if !is_recut => Some(model.clone()),
+            (Patch::Absent, Some(model)) => Some(self.present_model(tenant, model).await?),
+            (Patch::Value(id), Some(model)) if model.id == *id => {
+                Some(self.present_model(tenant, model).await?)
             }
-            Patch::Value(_) => self.model(before.tenant, patch.model.clone(), true).await?,
+            (Patch::Value(_), _) => self.model(tenant, patch.model.clone(), true).await?,
         };
-        if patch.methodology.is_none() && patch.options.is_none() {
+        if !is_recut {
             return Ok(Recipe { model, chunking: present.chunking.clone() });
         }
         let mut problems = Problems::default();
@@ -485,6 +493,12 @@ pub(crate) fn new_job(
         heartbeat_at: None,
         finished_at: None,
     }
+}
+
+/// A model as it is now. One that is not ready, or not there, is as it was.
+fn as_it_is(model: &ModelUse, models: Vec<EmbeddingModel>) -> ModelUse {
+    let is_it = |one: &EmbeddingModel| one.model.id == model.id && one.state == ModelState::Ready;
+    models.into_iter().find(is_it).map_or_else(|| model.clone(), |one| one.model)
 }
 
 fn named(problems: &mut Problems, text: &str) -> Option<DatabaseName> {
@@ -687,6 +701,31 @@ mod tests {
         assert_eq!(normalized(&"ab ".repeat(40)).unwrap().as_str().len(), 62);
         let name = DatabaseName::parse(&"a".repeat(63)).unwrap();
         assert!(variants(&name).iter().all(|one| one.as_str().len() <= 63 && *one != name));
+    }
+
+    #[test]
+    fn a_model_is_taken_in_its_present_revision_once_it_is_ready() {
+        let of = |revision: &str| ModelUse {
+            id: "small".to_owned(),
+            dimensions: 8,
+            revision: revision.to_owned(),
+        };
+        let told = |state| EmbeddingModel {
+            model: of("second"),
+            display_name: "Small".to_owned(),
+            source: crate::ports::ModelSource::Deployment,
+            deployment_alias: None,
+            max_input_tokens: 512,
+            languages: Vec::new(),
+            state,
+            state_detail: None,
+            is_default: false,
+            sha256: None,
+            licence: String::new(),
+        };
+        assert_eq!(as_it_is(&of("first"), vec![told(ModelState::Ready)]), of("second"));
+        assert_eq!(as_it_is(&of("first"), vec![told(ModelState::Missing)]), of("first"));
+        assert_eq!(as_it_is(&of("first"), Vec::new()), of("first"));
     }
 
     #[test]

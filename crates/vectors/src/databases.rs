@@ -365,30 +365,29 @@ impl VectorDatabases {
         all
     }
 
-    /// The model that a database has, as it is now: what is made anew is made by that.
-    async fn present_model(&self, tenant: TenantId, model: &ModelUse) -> Result<ModelUse, UseCaseError> {
-        let models = self.ports.embedder.models(tenant).await.map_err(model_fault)?;
-        Ok(as_it_is(model, models))
-    }
-
-    /// Recipe that a patch leads to. The model that is there, named once more, is taken in its present revision.
+    /// Recipe that a patch leads to.
     async fn recipe(
         &self,
         before: &VectorDatabase,
         patch: &VectorDatabasePatch,
     ) -> Result<Recipe, UseCaseError> {
-        let (present, tenant) = (&before.recipe, before.tenant);
-        let is_recut = patch.methodology.is_some() || patch.options.is_some();
-        let model = match (&patch.model, &present.model) {
-            (Patch::Null, _) | (Patch::Absent, None) => None,
-            (Patch::Absent, Some(model)) if !is_recut => Some(model.clone()),
-            (Patch::Absent, Some(model)) => Some(self.present_model(tenant, model).await?),
-            (Patch::Value(id), Some(model)) if model.id == *id => {
-                Some(self.present_model(tenant, model).await?)
+        let present = &before.recipe;
+        let model = match &patch.model {
+            Patch::Absent => present.model.clone(),
+            Patch::Null => None,
+            Patch::Value(id) if present.model.as_ref().is_some_and(|model| model.id == *id) => {
+                present.model.clone()
             }
-            (Patch::Value(_), _) => self.model(tenant, patch.model.clone(), true).await?,
+            Patch::Value(_) => self.model(before.tenant, patch.model.clone(), true).await?,
         };
-        if !is_recut {
+        let model = match model {
+            Some(same) if matches!(patch.model, Patch::Value(_)) && present.model.as_ref() == Some(&same) => {
+                let models = self.ports.embedder.models(before.tenant).await.map_err(model_fault)?;
+                Some(as_it_is(&same, models))
+            }
+            other => other,
+        };
+        if patch.methodology.is_none() && patch.options.is_none() {
             return Ok(Recipe { model, chunking: present.chunking.clone() });
         }
         let mut problems = Problems::default();
@@ -465,6 +464,13 @@ impl VectorDatabases {
     }
 }
 
+/// A model as it is now, where it is ready, else as a database has it: named once more it is taken in the revision that is
+/// served.
+fn as_it_is(present: &ModelUse, models: Vec<EmbeddingModel>) -> ModelUse {
+    let now = models.into_iter().find(|one| one.model.id == present.id && one.state == ModelState::Ready);
+    now.map_or_else(|| present.clone(), |one| one.model)
+}
+
 /// A job without files.
 pub(crate) fn new_job(
     database: &VectorDatabase,
@@ -493,12 +499,6 @@ pub(crate) fn new_job(
         heartbeat_at: None,
         finished_at: None,
     }
-}
-
-/// A model as it is now. One that is not ready, or not there, is as it was.
-fn as_it_is(model: &ModelUse, models: Vec<EmbeddingModel>) -> ModelUse {
-    let is_it = |one: &EmbeddingModel| one.model.id == model.id && one.state == ModelState::Ready;
-    models.into_iter().find(is_it).map_or_else(|| model.clone(), |one| one.model)
 }
 
 fn named(problems: &mut Problems, text: &str) -> Option<DatabaseName> {
@@ -704,17 +704,14 @@ mod tests {
     }
 
     #[test]
-    fn a_model_is_taken_in_its_present_revision_once_it_is_ready() {
-        let of = |revision: &str| ModelUse {
-            id: "small".to_owned(),
-            dimensions: 8,
-            revision: revision.to_owned(),
-        };
-        let told = |state| EmbeddingModel {
+    fn a_model_that_is_named_once_more_is_taken_in_the_revision_that_is_served() {
+        let of =
+            |revision: &str| ModelUse { id: "m".to_owned(), dimensions: 3, revision: revision.to_owned() };
+        let served = |state| EmbeddingModel {
             model: of("second"),
-            display_name: "Small".to_owned(),
+            display_name: "m".to_owned(),
             source: crate::ports::ModelSource::Deployment,
-            deployment_alias: None,
+            deployment_alias: Some("vectors".to_owned()),
             max_input_tokens: 512,
             languages: Vec::new(),
             state,
@@ -723,8 +720,8 @@ mod tests {
             sha256: None,
             licence: String::new(),
         };
-        assert_eq!(as_it_is(&of("first"), vec![told(ModelState::Ready)]), of("second"));
-        assert_eq!(as_it_is(&of("first"), vec![told(ModelState::Missing)]), of("first"));
+        assert_eq!(as_it_is(&of("first"), vec![served(ModelState::Ready)]), of("second"));
+        assert_eq!(as_it_is(&of("first"), vec![served(ModelState::Missing)]), of("first"));
         assert_eq!(as_it_is(&of("first"), Vec::new()), of("first"));
     }
 

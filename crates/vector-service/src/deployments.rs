@@ -192,8 +192,7 @@ impl Reranker for WithDeployments {
         texts: &[String],
     ) -> Result<Vec<f32>, EmbedError> {
         // Whoever may not use it learns nothing about whether it is there.
-        let absent =
-            || EmbedError::Missing(format!("there is no deployment `{deployment}`, or you may not use it"));
+        let absent = || EmbedError::Missing(format!("there is no deployment `{deployment}`"));
         let id = match self.gateway.find(context.tenant(), deployment).await {
             Ok(id) => id,
             Err(StoreError::NotFound) => return Err(absent()),

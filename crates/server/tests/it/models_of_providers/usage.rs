@@ -119,7 +119,8 @@ async fn what_a_vector_database_embeds_is_accounted_to_whoever_asks_for_it() {
         for named in ["vectors", "absent"] {
             let rerank = json!({ "query": "loom", "mode": "keyword", "rerank": { "deployment": named } });
             let refused = reader.post(query, rerank).await.refused(409, "modelMissing");
-            assert!(refused.to_string().contains("or you may not use it"), "{refused}");
+            let told = format!("there is no deployment `{named}`");
+            assert!(refused.to_string().contains(&told), "{refused}");
         }
         // Of nothing that was found nothing is put in order.
         let nothing = json!({ "query": "zebra", "mode": "keyword", "rerank": { "deployment": "vectors" } });

@@ -3,6 +3,7 @@
 use crate::{Budget, LocalId, ProtectionViolated, Trigger};
 use heddle_cmmn::plan::{FileEvent, ItemEvent};
 use heddle_kernel::{JobId, RunId, TaskId, Timestamp, UserId};
+use heddle_settings::JobEnd;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -123,6 +124,13 @@ pub enum Command {
         hits: Vec<ProtectionViolated>,
         /// Command that decides on the job.
         then: Box<Command>,
+    },
+    /// End a job of the service: at once, or when its suspended run goes on.
+    EndJob {
+        /// The job.
+        job_id: JobId,
+        /// Its end.
+        end: JobEnd,
     },
     /// Give a job another number of attempts.
     SetJobRetries {
@@ -271,6 +279,21 @@ pub enum Command {
         /// The variables.
         values: Map<String, Value>,
     },
+}
+
+impl Command {
+    /// Command that ends a job so.
+    pub(crate) fn ending(job_id: JobId, end: JobEnd) -> Self {
+        match end {
+            JobEnd::Completed { variables } => Self::CompleteJob { job_id, variables },
+            JobEnd::Failed { message, retries, retry_after_ms } => {
+                Self::FailJob { job_id, message, details: None, retries, retry_after_ms }
+            }
+            JobEnd::Error { code, message, variables } => {
+                Self::ThrowJobError { job_id, code, message: Some(message), variables }
+            }
+        }
+    }
 }
 
 /// Item of a case that a command is about.

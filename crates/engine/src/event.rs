@@ -4,7 +4,7 @@ use crate::LocalId;
 pub use crate::case_event::{ItemCreated, ItemState, ItemType, Pending};
 pub use crate::event_data::{
     CancelReason, ChoreographyViolated, CompensationStep, DecisionEvaluated, IncidentCode, OutcomeValues,
-    Phase, ProtectionViolated, Resolution, RunError, RunStarted, SubscriptionKind, TaskCreated, Trigger,
+    Phase, Resolution, RunError, RunStarted, SubscriptionKind, TaskCreated, Trigger,
 };
 use crate::stage::Stage;
 pub use crate::work::{BodyKind, CalledVersion, JobCreated, JobKind, RunCalled};
@@ -12,6 +12,8 @@ use heddle_bpmn_graph::choreography::{ChoreographyState, Exchange};
 use heddle_bpmn_graph::{Element, Recurrence};
 use heddle_cmmn::plan::{FileEvent, ItemEvent};
 use heddle_kernel::{JobId, RunId, TaskId, Timestamp, UserId};
+use heddle_settings::JobEnd;
+pub use heddle_settings::ProtectionViolated;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -455,6 +457,14 @@ pub enum EventKind {
         /// Variables that the worker gave.
         #[serde(default, skip_serializing_if = "Map::is_empty")]
         variables: Map<String, Value>,
+    },
+    /// A job of the service ended while its run was suspended; what comes of it follows when the run goes on.
+    #[serde(rename = "job.kept")]
+    JobKept {
+        /// The job.
+        job_id: JobId,
+        /// Its end.
+        end: JobEnd,
     },
     /// A job got another number of attempts.
     #[serde(rename = "job.retriesSet")]

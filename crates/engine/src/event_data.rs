@@ -68,25 +68,6 @@ pub struct ChoreographyViolated {
     pub violation: ChoreographyViolation,
 }
 
-/// Data of `protection.violated`: a check of the definition's protection found something. The text is not told.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ProtectionViolated {
-    /// The check.
-    pub check_id: String,
-    /// Stage at which it was made: `input`, `output`, `toolCall` or `toolResult`.
-    pub stage: String,
-    /// Action on it: `flag`, `redact`, `review` or `block`.
-    pub action: String,
-    /// A sentence without the text.
-    pub message: String,
-    /// Number of places.
-    pub count: u64,
-    /// The first of the places: path, first byte, byte behind the last one, and kind.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub spans: Vec<Value>,
-}
-
 /// Data of `task.created`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -76,6 +76,7 @@ pub(crate) fn of_event(kind: &EventKind) -> u64 {
             EventKind::JobErrorThrown { code, message, variables, .. } => {
                 code.len() as u64 + of_text(message.as_ref()) + of_members(variables)
             }
+            EventKind::JobKept { end, .. } => end.bytes(),
             EventKind::ProtectionViolated(violated) => {
                 violated.message.len() as u64 + violated.spans.iter().map(size_of_json).sum::<u64>()
             }
@@ -215,6 +216,7 @@ fn of_output(kind: &EventKind) -> Option<u64> {
         | EventKind::JobCreated(_)
         | EventKind::JobFailed { .. }
         | EventKind::JobErrorThrown { .. }
+        | EventKind::JobKept { .. }
         | EventKind::ProtectionViolated(_)
         | EventKind::JobRetriesSet { .. }
         | EventKind::JobCancelled { .. }
@@ -383,6 +385,7 @@ pub(crate) fn of_command(command: &Command) -> u64 {
         Command::SetFile { value, .. } => size_of_json(value),
         Command::FailJob { message, details, .. } => message.len() as u64 + of_text(details.as_ref()),
         Command::Guarded { then, .. } => of_command(then),
+        Command::EndJob { end, .. } => end.bytes(),
         other => members_of(other).map_or(0, of_members),
     }
 }
@@ -399,6 +402,7 @@ pub(crate) fn members_of(command: &Command) -> Option<&Map<String, Value>> {
         Command::CompleteCall { output, .. } | Command::FailCall { output, .. } => Some(output),
         Command::Skip { output, .. } => Some(output),
         Command::Guarded { then, .. } => members_of(then),
+        Command::EndJob { end, .. } => end.variables(),
         Command::DeliverMessage { payload, .. }
         | Command::DeliverSignal { payload, .. }
         | Command::RaiseEvent { payload, .. }

@@ -11,9 +11,10 @@ use heddle_policy::licence::Limit;
 use heddle_store::{Db, Migrations, Options};
 use heddle_store_identity::IdentityStore;
 use heddle_store_models::{ModelContents, SqlModelStore};
-use heddle_store_vectors::VectorContents;
+use heddle_store_vectors::{SqlVectorStore, VectorContents};
 use heddle_store_workflows::WorkflowContents;
 use heddle_usecase::StoreError;
+use heddle_vectors::ports::VectorStore;
 
 use crate::config::{Config, Durability};
 use crate::error::StartError;
@@ -39,7 +40,10 @@ pub fn identity(db: Db) -> IdentityStore {
 
 /// Counters of what a licence limits and other areas than identity keep.
 pub fn counters(db: &Db) -> Vec<Arc<dyn LimitCounter>> {
-    vec![Arc::new(DeploymentCounter(SqlModelStore::new(db.clone())))]
+    vec![
+        Arc::new(DeploymentCounter(SqlModelStore::new(db.clone()))),
+        Arc::new(DatabaseCounter(SqlVectorStore::new(db.clone()))),
+    ]
 }
 
 /// Deployments of models, of all organisations together.
@@ -53,6 +57,20 @@ impl LimitCounter for DeploymentCounter {
 
     async fn count(&self) -> Result<u64, StoreError> {
         self.0.deployments_in_all().await
+    }
+}
+
+/// Vector databases, of all organisations together.
+struct DatabaseCounter(SqlVectorStore);
+
+#[async_trait]
+impl LimitCounter for DatabaseCounter {
+    fn counts(&self) -> Limit {
+        Limit::VectorDatabases
+    }
+
+    async fn count(&self) -> Result<u64, StoreError> {
+        self.0.databases_in_all().await
     }
 }
 

@@ -7,10 +7,10 @@ use async_trait::async_trait;
 use heddle_definitions::DefinitionKey;
 use heddle_definitions::ports::DefinitionStore;
 use heddle_execution::ports::{database_name, deployment_name};
-use heddle_kernel::{DatabaseName, DefinitionKind, ModelDeploymentId, TenantId, UserId};
+use heddle_kernel::{DatabaseName, DefinitionKind, ModelDeploymentId, TenantId, UserId, WorkflowId};
 use heddle_models::records::Use as ModelUse;
 use heddle_usecase::StoreError;
-use heddle_vectors::ports::{DatabaseUses, Use};
+use heddle_vectors::ports::{DatabaseUses, Use, UseKind};
 use uuid::Uuid;
 
 /// The most definitions that are told of.
@@ -18,8 +18,8 @@ const MOST: usize = 20;
 
 /// A published definition that names something.
 struct Naming {
-    kind: &'static str,
-    id: String,
+    kind: DefinitionKind,
+    id: WorkflowId,
     name: String,
 }
 
@@ -30,20 +30,20 @@ async fn naming(
     names: &[String],
 ) -> Result<Vec<Naming>, StoreError> {
     let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
-    for (kind, word) in [(DefinitionKind::Workflow, "workflow"), (DefinitionKind::Case, "case-type")] {
+    for kind in [DefinitionKind::Workflow, DefinitionKind::Case] {
         for name in names {
             for id in definitions.callable(tenant, kind, name).await?.processes {
                 if found.len() >= MOST {
                     return Ok(found);
                 }
-                if !seen.insert(id.to_string()) {
+                if !seen.insert(id) {
                     continue;
                 }
                 let key = DefinitionKey::of_stored(tenant, kind, id);
                 match definitions.get(key, UserId(Uuid::nil())).await {
                     Ok(view) => {
                         let name = view.definition.display_name;
-                        found.push(Naming { kind: word, id: id.to_string(), name });
+                        found.push(Naming { kind, id, name });
                     }
                     // Deleted since.
                     Err(StoreError::NotFound) => {}
@@ -76,7 +76,14 @@ impl DefinitionsOfDatabases {
 impl DatabaseUses for DefinitionsOfDatabases {
     async fn uses(&self, tenant: TenantId, name: &DatabaseName) -> Result<Vec<Use>, StoreError> {
         let found = naming(&*self.0, tenant, &[database_name(name.as_str())]).await?;
-        Ok(found.into_iter().map(|Naming { kind, id, name }| Use { kind, id, name }).collect())
+        let told = |Naming { kind, id, name }| {
+            let kind = match kind {
+                DefinitionKind::Workflow => UseKind::Workflow(id),
+                DefinitionKind::Case => UseKind::CaseType(id.into()),
+            };
+            Use { kind, name }
+        };
+        Ok(found.into_iter().map(told).collect())
     }
 }
 
@@ -108,6 +115,13 @@ impl DefinitionsOfDeployments {
     ) -> Result<Vec<ModelUse>, StoreError> {
         let names = [deployment_name(alias), deployment_name(&deployment.to_string())];
         let found = naming(&*self.0, tenant, &names).await?;
-        Ok(found.into_iter().map(|Naming { kind, id, name }| ModelUse { kind, id, name }).collect())
+        let told = |Naming { kind, id, name }| {
+            let kind = match kind {
+                DefinitionKind::Workflow => "workflow",
+                DefinitionKind::Case => "case-type",
+            };
+            ModelUse { kind, id: id.to_string(), name }
+        };
+        Ok(found.into_iter().map(told).collect())
     }
 }

@@ -223,7 +223,15 @@ impl VectorNodes {
                 Ok((file.id, if before.is_empty() { Fate::Added } else { Fate::Replaced }))
             }
             Err(error) => match there(&error) {
-                Some(id) => self.describe(context, name, id, patch).await,
+                Some(id) => {
+                    let described = self.describe(context, name, id, patch).await?;
+                    // An attempt before this one may have ended between its upload and what that takes the place of.
+                    let is_ours = before.iter().any(|file| file.id == id);
+                    for old in before.iter().filter(|old| is_ours && old.id != id) {
+                        self.remove(context, name, old.id).await?;
+                    }
+                    Ok(described)
+                }
                 None => Err(error.into()),
             },
         }

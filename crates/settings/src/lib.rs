@@ -6,6 +6,7 @@
 pub mod calculation;
 mod calls;
 mod cron;
+mod ending;
 pub mod expression;
 mod human;
 pub mod inside;
@@ -20,6 +21,7 @@ pub mod xpath;
 
 pub use calculation::{DataMapping, DecisionTask, ResultMapping, ScriptError, ScriptTask, Target, Wrong};
 pub use calls::{CallTask, CallVersion, ReadCall, version_number};
+pub use ending::{JobEnd, ProtectionViolated};
 pub use human::UserTask;
 pub use job::{JobTask, Mappings, number, setting};
 pub use script::{Script, script};

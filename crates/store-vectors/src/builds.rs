@@ -141,8 +141,11 @@ pub(crate) async fn claim(
             file.state.0 = FileState::Running;
             file.stage.0 = Stage::Fetching;
         }
+        let job = vector_jobs::table.find((of.tenant, row.job_id)).select(vector_jobs::created_by);
+        let asked_by: Id = job.first(conn).await?;
         let (build, file) = (Build::try_from(row)?, File::try_from(file)?);
-        Ok(Some(Claimed { build, file, database: VectorDatabase::try_from(database)? }))
+        let database = VectorDatabase::try_from(database)?;
+        Ok(Some(Claimed { build, file, database, asked_by: asked_by.into() }))
     })
 }
 

@@ -1,6 +1,6 @@
 //! Counts of databases and organisations, and the numbers of commits: kept with the commits.
 
-use diesel::{ExpressionMethods, QueryDsl, insert_into, update};
+use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, insert_into, update};
 use diesel_async::RunQueryDsl;
 use heddle_store::{AsConn, Error, Id, on_conn};
 use heddle_vectors::records::{FileState, PassageRange};
@@ -39,6 +39,20 @@ pub(crate) async fn used<C: AsConn>(conn: &mut C, tenant: Id, more: Used) -> Res
             .await?;
     });
     Ok(())
+}
+
+/// Number of the databases of an organisation.
+pub(crate) async fn databases<C: AsConn>(conn: &mut C, tenant: Id) -> Result<i64, Error> {
+    let row = vector_usage::table.find(tenant).select(vector_usage::databases);
+    let found: Option<i64> = on_conn!(conn, |conn| row.first(conn).await.optional()?);
+    Ok(found.unwrap_or(0))
+}
+
+/// Number of the databases of all organisations together: a row for each of them is read.
+pub(crate) async fn in_all<C: AsConn>(conn: &mut C) -> Result<i64, Error> {
+    let rows = vector_usage::table.select(vector_usage::databases);
+    let all: Vec<i64> = on_conn!(conn, |conn| rows.load(conn).await?);
+    Ok(all.into_iter().sum())
 }
 
 /// Counts a file of a database that changed its state; none is before it was there, or after it went.

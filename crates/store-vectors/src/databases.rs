@@ -17,7 +17,7 @@ use heddle_vectors::IngestTask;
 use heddle_vectors::ports::{DatabaseFilter, DatabaseUpdate, Deleted, Quotas, Sort, Usage};
 use heddle_vectors::records::{BuildState, DatabaseState, JobState, Stage, VectorDatabase};
 
-use crate::counts::{Leftover, Used, leave, used};
+use crate::counts::{self, Leftover, Used, leave, used};
 use crate::key::DatabaseKey;
 use crate::schema::{
     DatabaseChange, DatabaseRow, JobRow, UsageRow, vector_builds, vector_databases, vector_jobs, vector_usage,
@@ -137,15 +137,11 @@ pub(crate) async fn insert(
         if let Some(most) = quotas.licensed_databases {
             // All organisations count, so all wait here for each other.
             lock::serialise(conn, "vector databases of the installation").await?;
-            let there: i64 = vector_databases::table.count().get_result(conn).await?;
+            let there = counts::in_all(conn).await?;
             within("licensedDatabases", there, Some(most))?;
         }
         lock::serialise(conn, &lock_name(tenant)).await?;
-        let there: i64 = vector_databases::table
-            .filter(vector_databases::organization_id.eq(Id::from(tenant)))
-            .count()
-            .get_result(conn)
-            .await?;
+        let there = counts::databases(conn, tenant.into()).await?;
         within("vectorDatabases", there, quotas.databases)?;
         let row = DatabaseRow::try_from(database)?;
         insert_into(vector_databases::table).values(&row).execute(conn).await?;

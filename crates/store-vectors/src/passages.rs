@@ -105,6 +105,31 @@ pub(crate) async fn live(
     Ok(rows.iter().map(|row| LiveFile { file: row.file_id.into(), passages: of_live(row) }).collect())
 }
 
+pub(crate) async fn live_of(
+    db: &Db,
+    of: DatabaseKey,
+    generation: i64,
+    files: &[FileId],
+) -> Result<Vec<LiveFile>, StoreError> {
+    let mut all = Vec::with_capacity(files.len());
+    for part in files.chunks(AT_ONCE) {
+        let ids: Vec<Id> = part.iter().copied().map(Id::from).collect();
+        let rows: Vec<LiveRow> = read!(db, |conn| {
+            Ok(vector_live::table
+                .filter(vector_live::organization_id.eq(of.tenant))
+                .filter(vector_live::database_id.eq(of.database))
+                .filter(vector_live::generation.eq(generation))
+                .filter(vector_live::file_id.eq_any(&ids))
+                .filter(vector_live::enabled.eq(true))
+                .select(LiveRow::as_select())
+                .load(conn)
+                .await?)
+        })?;
+        all.extend(rows.iter().map(|row| LiveFile { file: row.file_id.into(), passages: of_live(row) }));
+    }
+    Ok(all)
+}
+
 /// Ids of the files for which a condition holds.
 pub(crate) async fn files_where_of(
     db: &Db,

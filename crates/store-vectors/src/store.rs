@@ -6,7 +6,7 @@ use heddle_kernel::{
     VectorDatabaseId,
 };
 use heddle_policy::{AccessFilter, resource};
-use heddle_store::{Db, StoreError};
+use heddle_store::{Db, StoreError, read};
 use heddle_usecase::Journal;
 use heddle_vectors::ports::{
     BuildEnd, ChangesSince, Claimed, Cut, DatabaseFilter, DatabaseUpdate, Deleted, FieldCondition,
@@ -19,7 +19,7 @@ use heddle_vectors::records::{
 use uuid::Uuid;
 
 use crate::key::DatabaseKey;
-use crate::{builds, databases, ending, files, ingestion_jobs, passages, purge};
+use crate::{builds, counts, databases, ending, files, ingestion_jobs, passages, purge};
 
 /// Keeps vector databases, their files, passages and jobs.
 #[derive(Clone)]
@@ -91,6 +91,10 @@ impl VectorStore for SqlVectorStore {
 
     async fn usage(&self, tenant: TenantId) -> Result<Usage, StoreError> {
         databases::usage(&self.db, tenant).await
+    }
+
+    async fn databases_in_all(&self) -> Result<u64, StoreError> {
+        read!(&self.db, |conn| Ok(counts::in_all(conn).await?.unsigned_abs()))
     }
 
     async fn list_files(
@@ -216,6 +220,16 @@ impl PassageStore for SqlVectorStore {
         most: u32,
     ) -> Result<Vec<LiveFile>, StoreError> {
         passages::live(&self.db, tenant, database, generation, after, most).await
+    }
+
+    async fn live_of(
+        &self,
+        tenant: TenantId,
+        database: VectorDatabaseId,
+        generation: i64,
+        files: &[FileId],
+    ) -> Result<Vec<LiveFile>, StoreError> {
+        passages::live_of(&self.db, DatabaseKey::of(tenant, database), generation, files).await
     }
 
     async fn files_where(

@@ -3,18 +3,19 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use heddle_kernel::{ModelDeploymentId, TenantId, UserId};
+use heddle_kernel::{ModelDeploymentId, TenantId};
 use heddle_models::ports::ModelStore;
 use heddle_models::records::{Deployment, DeploymentState};
 use heddle_models::types::ProviderKind;
 use heddle_models::{Caller, Gateway, GatewayError, untold};
 use heddle_models_wire::{EmbeddingRequest, Failure};
+use heddle_policy::RequestContext;
+use heddle_policy::capability::DeploymentEmbed;
 use heddle_usecase::StoreError;
 use heddle_vectors::ports::{
-    EmbedError, Embedder, EmbeddingModel, ModelSource, ModelState, Priority, Reranker,
+    Asker, EmbedError, Embedder, EmbeddingModel, ModelSource, ModelState, Priority, Reranker,
 };
 use heddle_vectors::records::ModelUse;
-use uuid::Uuid;
 
 use super::embedder::BuiltInModels;
 
@@ -55,13 +56,13 @@ fn unavailable(error: &StoreError) -> EmbedError {
     EmbedError::Unavailable { message: error.to_string(), retry_after_seconds: None }
 }
 
-/// Work of vector databases calls in nobody's name: their own rights decide who has it done.
-fn caller(tenant: TenantId, what: &str) -> Caller {
+/// Whoever has texts embedded, as the caller of a deployment. The database's own model embeds whatever rights they have.
+fn caller(asker: &Asker) -> Caller {
     Caller {
-        tenant,
-        principal: UserId(Uuid::nil()),
+        tenant: asker.tenant,
+        principal: asker.user,
         workflow: None,
-        request_id: what.to_owned(),
+        request_id: asker.request.clone(),
         rights: None,
     }
 }
@@ -145,15 +146,15 @@ impl Embedder for WithDeployments {
 
     async fn embed(
         &self,
-        tenant: TenantId,
+        asker: &Asker,
         model: &ModelUse,
         texts: &[String],
         priority: Priority,
     ) -> Result<Vec<Vec<f32>>, EmbedError> {
         let Ok(id) = model.id.parse::<ModelDeploymentId>() else {
-            return self.built_in.embed(tenant, model, texts, priority).await;
+            return self.built_in.embed(asker, model, texts, priority).await;
         };
-        let deployment = match self.store.deployment(tenant, id).await {
+        let deployment = match self.store.deployment(asker.tenant, id).await {
             Ok(deployment) => deployment,
             Err(StoreError::NotFound) => {
                 return Err(EmbedError::Missing("the deployment of the model is gone".to_owned()));
@@ -161,14 +162,17 @@ impl Embedder for WithDeployments {
             Err(error) => return Err(unavailable(&error)),
         };
         if model_of(&deployment).revision != model.revision {
-            let message = format!("the model of `{}` is of another revision: index anew", deployment.alias);
+            let message = format!(
+                "the model of `{}` is of another revision now: set `embeddingModelId` of the database to it again, which \
+                 indexes the database anew",
+                deployment.alias
+            );
             return Err(EmbedError::Missing(message));
         }
-        let mut vectors = Vec::with_capacity(texts.len());
+        let (who, mut vectors) = (caller(asker), Vec::with_capacity(texts.len()));
         for batch in texts.chunks(BATCH) {
             let request = EmbeddingRequest::of_texts(&deployment.alias, batch, None)
                 .map_err(|error| EmbedError::Refused(error.to_string()))?;
-            let who = caller(tenant, "vector-database");
             let answer = self.gateway.embed_as(&who, id, request, untold()).await;
             let answer = answer.map_err(|error| of_gateway(&error))?;
             let read = answer.response.vectors().map_err(|error| EmbedError::Refused(error.to_string()))?;
@@ -182,19 +186,25 @@ impl Embedder for WithDeployments {
 impl Reranker for WithDeployments {
     async fn rerank(
         &self,
-        tenant: TenantId,
+        context: &RequestContext,
         deployment: &str,
         query: &str,
         texts: &[String],
     ) -> Result<Vec<f32>, EmbedError> {
-        let id = match self.gateway.find(tenant, deployment).await {
+        // Whoever may not use it learns nothing about whether it is there.
+        let absent = || EmbedError::Missing(format!("there is no deployment `{deployment}`"));
+        let id = match self.gateway.find(context.tenant(), deployment).await {
             Ok(id) => id,
-            Err(StoreError::NotFound) => {
-                return Err(EmbedError::Missing(format!("there is no deployment `{deployment}`")));
-            }
+            Err(StoreError::NotFound) => return Err(absent()),
             Err(error) => return Err(unavailable(&error)),
         };
-        let who = caller(tenant, "vector-database");
+        if context.snapshot().authorize_one::<DeploymentEmbed>(id, ()).is_err() {
+            return Err(absent());
+        }
+        if texts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let who = Caller::of_request(context);
         let ranked = self.gateway.rerank_as(&who, id, query.to_owned(), texts.to_vec(), untold()).await;
         let ranked = match ranked {
             // A deployment that does not rank is none for this.

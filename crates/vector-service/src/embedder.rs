@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use heddle_embedding::{CATALOGUE, DEFAULT, Known, Model, ModelError, Service, Settings, WEIGHTS};
 use heddle_installation::config::Config;
 use heddle_kernel::TenantId;
-use heddle_vectors::ports::{EmbedError, Embedder, EmbeddingModel, ModelSource, ModelState, Priority};
+use heddle_vectors::ports::{Asker, EmbedError, Embedder, EmbeddingModel, ModelSource, ModelState, Priority};
 use heddle_vectors::records::ModelUse;
 use parking_lot::RwLock;
 use tokio::sync::watch;
@@ -214,7 +214,7 @@ impl Embedder for BuiltInModels {
 
     async fn embed(
         &self,
-        tenant: TenantId,
+        asker: &Asker,
         model: &ModelUse,
         texts: &[String],
         priority: Priority,
@@ -224,14 +224,15 @@ impl Embedder for BuiltInModels {
         let present = service.model().manifest().revision();
         if present != model.revision {
             let message = format!(
-                "The embedding model `{}` is another revision now: index the database anew with it.",
+                "The embedding model `{}` is of another revision now: set `embeddingModelId` of the database to it again, \
+                 which indexes the database anew.",
                 model.id
             );
             return Err(EmbedError::Missing(message));
         }
         match (priority, texts) {
             (Priority::Interactive, [text]) => {
-                let found = service.embed_query(&tenant.to_string(), text).await.map_err(failed)?;
+                let found = service.embed_query(&asker.tenant.to_string(), text).await.map_err(failed)?;
                 Ok(vec![found.vector.clone()])
             }
             (Priority::Interactive | Priority::Background, _) => {
@@ -259,7 +260,8 @@ mod tests {
         let first = told.first().unwrap();
         assert_eq!((first.state, first.is_default), (ModelState::Missing, true));
         assert!(first.state_detail.as_ref().unwrap().contains("heddle models fetch"));
-        let refused = models.embed(tenant, &first.model, &["a".to_owned()], Priority::Interactive).await;
+        let asker = Asker { tenant, user: heddle_kernel::UserId(uuid::Uuid::nil()), request: "r".to_owned() };
+        let refused = models.embed(&asker, &first.model, &["a".to_owned()], Priority::Interactive).await;
         assert!(matches!(refused, Err(EmbedError::Missing(_))), "{refused:?}");
     }
 }

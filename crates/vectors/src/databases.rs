@@ -8,7 +8,8 @@ use heddle_kernel::{
     VectorDatabaseId, literals,
 };
 use heddle_policy::capability::{
-    VectorDatabaseCreate, VectorDatabaseDelete, VectorDatabaseList, VectorDatabaseUpdate,
+    CaseTypeRead, VectorDatabaseCreate, VectorDatabaseDelete, VectorDatabaseList, VectorDatabaseUpdate,
+    WorkflowRead,
 };
 use heddle_policy::{Authorized, AuthorizedKind, AuthorizedList, RequestContext};
 use heddle_usecase::{Journal, JournalFor, StoreError, check_revision, name, text};
@@ -18,7 +19,7 @@ use crate::bounds::QuotaSource;
 use crate::metadata::check_schema;
 use crate::ports::{
     Chunker, DatabaseFilter, DatabaseUpdate, DatabaseUses, EmbedError, Embedder, EmbeddingModel, Methodology,
-    MethodologyKind, ModelState, PassageIndex, Use, VectorStore,
+    MethodologyKind, ModelState, PassageIndex, Use, UseKind, VectorStore,
 };
 use crate::records::{
     Backend, Chunking, Counts, DatabaseState, Job, JobFiles, JobKind, JobState, MetadataSchema, ModelUse,
@@ -285,7 +286,8 @@ impl VectorDatabases {
         Ok(after)
     }
 
-    /// Deletes a database. Its files can't be found from then on; rows and bytes go in the background.
+    /// Deletes a database. Its files can't be found from then on; rows and bytes go in the background. A definition whose
+    /// expression gives the name of the database is not known to use it, and keeps nobody from this.
     ///
     /// # Errors
     /// `NotFound`; `Conflict` (`inUse` with `usedBy`, `revisionMismatch`); `Unavailable`.
@@ -302,7 +304,7 @@ impl VectorDatabases {
             check_revision(expected, present.revision)?;
             let uses = self.ports.uses.uses(tenant, &name).await?;
             if !uses.is_empty() {
-                return Err(in_use(&uses));
+                return Err(in_use(&uses, context));
             }
         }
         let journal = journal.deleting(found)?;
@@ -575,10 +577,29 @@ fn not_inserted(error: StoreError, name: &DatabaseName) -> UseCaseError {
     }
 }
 
-fn in_use(uses: &[Use]) -> UseCaseError {
-    let used_by: Vec<Value> =
-        uses.iter().map(|one| json!({"type": one.kind, "id": one.id, "name": one.name})).collect();
-    let message = "Published definitions name the database.";
+/// Whether a caller may read a thing that uses a database.
+fn may_read(context: &RequestContext, one: &Use) -> bool {
+    let snapshot = context.snapshot();
+    match one.kind {
+        UseKind::Workflow(id) => snapshot.authorize_one::<WorkflowRead>(id, ()).is_ok(),
+        UseKind::CaseType(id) => snapshot.authorize_one::<CaseTypeRead>(id, ()).is_ok(),
+    }
+}
+
+/// The conflict of a database that is in use: definitions that the caller may read by their names, others by their number.
+fn in_use(uses: &[Use], context: &RequestContext) -> UseCaseError {
+    let (shown, hidden): (Vec<&Use>, Vec<&Use>) = uses.iter().partition(|one| may_read(context, one));
+    let mut used_by: Vec<Value> = Vec::new();
+    for one in shown {
+        used_by.push(json!({"type": one.kind.as_str(), "id": one.kind.id(), "name": one.name}));
+    }
+    let kinds: BTreeSet<&str> = hidden.iter().map(|one| one.kind.as_str()).collect();
+    for kind in kinds {
+        let count = hidden.iter().filter(|one| one.kind.as_str() == kind).count();
+        used_by.push(json!({"type": kind, "count": count}));
+    }
+    let message = "Published definitions name the database. Those whose expressions give its name are not among them: they \
+                   are known when they work.";
     UseCaseError::Conflict(vec![Problem::new("inUse", message).with("usedBy", used_by)])
 }
 

@@ -20,6 +20,7 @@ use crate::ports::{
     Blobs, Chunker, Extractor, FieldValue, FileFilter, FilePatchWrite, FileUpload, Reprocess, StoredBlob,
     UploadType, VectorStore,
 };
+use crate::query::denied;
 use crate::records::{
     Build, BuildState, Chunking, File, FileProgress, FileState, Job, JobKind, Stage, VectorDatabase,
 };
@@ -220,7 +221,7 @@ impl VectorFiles {
                 return Err(UseCaseError::QueueFull { limit: "vectors.waitingFiles" });
             }
         }
-        self.check_new(&database, &new).await?;
+        self.check_new(context, &database, &new).await?;
         let job_id = IngestionJobId(self.ports.ids.next(now));
         let mut job = new_job(&database, job_id, JobKind::Upload, context);
         let files: Vec<File> =
@@ -245,7 +246,7 @@ impl VectorFiles {
             Err(StoreError::Duplicate(columns)) if columns.contains("sha256") => {
                 let there: Vec<(String, String)> =
                     uploaded.files.iter().map(|file| (file.sha256.clone(), file.name.clone())).collect();
-                self.duplicate(&database, &there).await?;
+                self.duplicate(context, &database, &there).await?;
                 return Err(UseCaseError::conflict("notUnique", "The database has a file of this content."));
             }
             other => other?,
@@ -393,7 +394,12 @@ impl VectorFiles {
     }
 
     /// Checks that no content is there, or comes twice.
-    async fn check_new(&self, database: &VectorDatabase, new: &[NewFile]) -> Result<(), UseCaseError> {
+    async fn check_new(
+        &self,
+        context: &RequestContext,
+        database: &VectorDatabase,
+        new: &[NewFile],
+    ) -> Result<(), UseCaseError> {
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
         for (place, file) in new.iter().enumerate() {
             if let Some(first) = seen.insert(&file.blob.sha256, place) {
@@ -403,21 +409,24 @@ impl VectorFiles {
             }
         }
         let contents: Vec<_> = new.iter().map(|file| (file.blob.sha256.clone(), file.name.clone())).collect();
-        self.duplicate(database, &contents).await
+        self.duplicate(context, database, &contents).await
     }
 
+    /// Refuses contents that the database has, with the files that have them as far as the caller may see these.
     async fn duplicate(
         &self,
+        context: &RequestContext,
         database: &VectorDatabase,
         contents: &[(String, String)],
     ) -> Result<(), UseCaseError> {
         let digests: Vec<String> = contents.iter().map(|(sha256, _)| sha256.clone()).collect();
         let there = self.ports.store.same_content(database.tenant, database.id, &digests).await?;
+        let denied = denied(context, database);
         let problem = |(place, (sha256, name)): (usize, &(String, String))| {
             let (_, file) = there.iter().find(|(known, _)| known == sha256)?;
             let message = format!("The database has the content of `{name}` already.");
             let problem = Problem::at(format!("files[{place}]"), "notUnique", message);
-            Some(problem.with("fileId", file.to_string()))
+            Some(if denied.has(*file) { problem } else { problem.with("fileId", file.to_string()) })
         };
         let problems: Vec<_> = contents.iter().enumerate().filter_map(problem).collect();
         if problems.is_empty() { Ok(()) } else { Err(UseCaseError::Conflict(problems)) }

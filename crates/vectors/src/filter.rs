@@ -68,60 +68,97 @@ impl Filter {
         }
     }
 
-    /// The files among all for which it holds.
+    /// The files for which it holds.
     ///
     /// # Errors
     /// `Unavailable`.
-    pub async fn files(
+    pub(crate) async fn files(
         &self,
         store: &dyn PassageStore,
         tenant: TenantId,
         database: VectorDatabaseId,
-        all: &BTreeSet<FileId>,
-    ) -> Result<BTreeSet<FileId>, StoreError> {
+    ) -> Result<Reach, StoreError> {
         let mut conditions = Vec::new();
         self.conditions(&mut conditions);
         let mut sets = Vec::with_capacity(conditions.len());
         for condition in conditions {
             let files = store.files_where(tenant, database, condition).await?;
-            sets.push(files.into_iter().filter(|file| all.contains(file)).collect::<BTreeSet<_>>());
+            sets.push(files.into_iter().collect::<BTreeSet<_>>());
         }
-        let mut sets = sets.into_iter();
-        Ok(self.combine(&mut sets, all))
+        Ok(self.combine(&mut sets.into_iter()))
     }
 
     /// Combines the sets of the conditions, which come in their order.
-    fn combine(
-        &self,
-        sets: &mut dyn Iterator<Item = BTreeSet<FileId>>,
-        all: &BTreeSet<FileId>,
-    ) -> BTreeSet<FileId> {
+    fn combine(&self, sets: &mut dyn Iterator<Item = BTreeSet<FileId>>) -> Reach {
         match self {
-            Self::One(_) => sets.next().unwrap_or_default(),
+            Self::One(_) => Reach::Only(sets.next().unwrap_or_default()),
             Self::And(parts) => {
-                let mut kept = all.clone();
-                for part in parts {
-                    let of = part.combine(sets, all);
-                    kept.retain(|file| of.contains(file));
-                }
-                kept
+                parts.iter().fold(Reach::everything(), |reach, part| reach.and(part.combine(sets)))
             }
             Self::Or(parts) => {
-                let mut kept = BTreeSet::new();
-                for part in parts {
-                    kept.append(&mut part.combine(sets, all));
-                }
-                kept
+                let nothing = Reach::everything().not();
+                parts.iter().fold(nothing, |reach, part| reach.or(part.combine(sets)))
             }
             Self::Not(parts) => {
-                let mut kept = all.clone();
-                for part in parts {
-                    let of = part.combine(sets, all);
-                    kept.retain(|file| !of.contains(file));
-                }
-                kept
+                parts.iter().fold(Reach::everything(), |reach, part| reach.and(part.combine(sets).not()))
             }
         }
+    }
+}
+
+/// Files of a database: these alone, or all but these. What is said of few of many files needs no list of all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// These alone.
+    Only(BTreeSet<FileId>),
+    /// All but these.
+    But(BTreeSet<FileId>),
+}
+
+impl Reach {
+    /// All files.
+    #[must_use]
+    pub(crate) const fn everything() -> Self {
+        Self::But(BTreeSet::new())
+    }
+
+    /// Whether a file is among them.
+    #[must_use]
+    pub(crate) fn contains(&self, file: &FileId) -> bool {
+        match self {
+            Self::Only(files) => files.contains(file),
+            Self::But(files) => !files.contains(file),
+        }
+    }
+
+    /// The other files.
+    #[must_use]
+    pub(crate) fn not(self) -> Self {
+        match self {
+            Self::Only(files) => Self::But(files),
+            Self::But(files) => Self::Only(files),
+        }
+    }
+
+    /// The files that are among both.
+    #[must_use]
+    pub(crate) fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::But(mut files), Self::But(mut more)) => {
+                files.append(&mut more);
+                Self::But(files)
+            }
+            (Self::Only(mut files), other) | (other, Self::Only(mut files)) => {
+                files.retain(|file| other.contains(file));
+                Self::Only(files)
+            }
+        }
+    }
+
+    /// The files that are among one of both.
+    #[must_use]
+    pub(crate) fn or(self, other: Self) -> Self {
+        self.not().and(other.not()).not()
     }
 }
 
@@ -318,7 +355,27 @@ mod tests {
         let filter = Filter::read(&filter, &schema()).unwrap();
         let files = |ids: &[u128]| ids.iter().map(|n| FileId(Uuid::from_u128(*n))).collect::<BTreeSet<_>>();
         let sets = vec![files(&[1, 2]), files(&[3]), files(&[2])];
-        assert_eq!(filter.combine(&mut sets.into_iter(), &files(&[1, 2, 3, 4])), files(&[1, 3]));
+        assert_eq!(filter.combine(&mut sets.into_iter()), Reach::Only(files(&[1, 3])));
         assert_eq!(filter.conjunction(), None);
+    }
+    #[test]
+    fn files_and_all_but_files_are_joined_as_sets_are() {
+        let all = 0_u128..8;
+        let id = |n: u128| FileId(Uuid::from_u128(n));
+        let files = |ids: &[u128]| ids.iter().map(|n| id(*n)).collect::<BTreeSet<_>>();
+        let some = [files(&[]), files(&[1, 2]), files(&[2, 3, 7])];
+        let reaches = some.iter().flat_map(|set| [Reach::Only(set.clone()), Reach::But(set.clone())]);
+        let reaches: Vec<Reach> = reaches.collect();
+        for one in &reaches {
+            for other in &reaches {
+                let (both, either) = (one.clone().and(other.clone()), one.clone().or(other.clone()));
+                for file in all.clone().map(id) {
+                    let (here, there) = (one.contains(&file), other.contains(&file));
+                    assert_eq!(both.contains(&file), here && there, "{one:?} and {other:?}");
+                    assert_eq!(either.contains(&file), here || there, "{one:?} or {other:?}");
+                    assert_ne!(one.clone().not().contains(&file), here);
+                }
+            }
+        }
     }
 }

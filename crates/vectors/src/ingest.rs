@@ -17,7 +17,7 @@ use sha2::{Digest as _, Sha256};
 use crate::bounds::QuotaSource;
 use crate::indexer::{Indexer, spec_of};
 use crate::ports::{
-    Blobs, BuildEnd, ChunkSettings, ChunkedPassage, Chunker, Claimed, Cut, DocumentText, EmbedError,
+    Asker, Blobs, BuildEnd, ChunkSettings, ChunkedPassage, Chunker, Claimed, Cut, DocumentText, EmbedError,
     Embedder, ExtractError, Extractor, FileToExtract, IngestStore, NodeIdentity, PartKind, PassageStore,
     Priority, check_vector,
 };
@@ -214,7 +214,7 @@ impl Ingestion {
     async fn build(&self, tenant: TenantId, id: BuildId) -> Result<(), Stop> {
         let begun = Instant::now();
         let claimed = self.ports.store.claim(tenant, id, &self.settings.node, self.ports.clock.now()).await?;
-        let Some(Claimed { build, file, database }) = claimed else { return Err(Stop::Dropped) };
+        let Some(Claimed { build, file, database, asked_by }) = claimed else { return Err(Stop::Dropped) };
         let Some(mut recipe) = database.recipe_of(build.generation).cloned() else {
             return Err(Stop::Dropped);
         };
@@ -245,7 +245,8 @@ impl Ingestion {
         let (document, chunks) = self.chunks(tenant, document, title, &recipe).await?;
         let cut = self.cut(tenant, &document, &chunks, &recipe);
         let build = self.ports.store.cut(&build, &cut, self.ports.clock.now()).await?;
-        let build = self.write(build, &chunks, recipe.model.as_ref(), begun).await?;
+        let asker = Asker { tenant, user: asked_by, request: build.job.to_string() };
+        let build = self.write(build, &chunks, recipe.model.as_ref(), &asker, begun).await?;
         self.reached(&build, Stage::Indexing).await?;
         let (node, now) = (self.settings.node.id, self.ports.clock.now());
         self.ports.store.end(&build, &BuildEnd::Ready, node, now).await?;
@@ -330,6 +331,7 @@ impl Ingestion {
         mut build: Build,
         chunks: &[ChunkedPassage],
         model: Option<&ModelUse>,
+        asker: &Asker,
         begun: Instant,
     ) -> Result<Build, Stop> {
         let Some(range) = build.passages else { return Err(Stop::Dropped) };
@@ -339,7 +341,7 @@ impl Ingestion {
             if begun.elapsed() > SLICE {
                 return Err(Stop::Paused);
             }
-            let vectors = self.vectors(build.tenant, batch, model).await?;
+            let vectors = self.vectors(asker, batch, model).await?;
             let first = build.done;
             let of = |(place, (chunk, vector)): (u64, (&ChunkedPassage, Option<Vec<f32>>))| Passage {
                 id: PassageId(range.first + first + place),
@@ -363,7 +365,7 @@ impl Ingestion {
 
     async fn vectors(
         &self,
-        tenant: TenantId,
+        asker: &Asker,
         batch: &[ChunkedPassage],
         model: Option<&ModelUse>,
     ) -> Result<Vec<Option<Vec<f32>>>, Stop> {
@@ -373,7 +375,7 @@ impl Ingestion {
             prefix => format!("{prefix}\n{}", chunk.text),
         };
         let texts: Vec<String> = batch.iter().map(embedded).collect();
-        let vectors = self.ports.embedder.embed(tenant, model, &texts, Priority::Background).await?;
+        let vectors = self.ports.embedder.embed(asker, model, &texts, Priority::Background).await?;
         if vectors.len() != batch.len() {
             return Err(EmbedError::Refused("the model gave no vector for each text".to_owned()).into());
         }

@@ -13,12 +13,12 @@ use heddle_usecase::StoreError;
 use serde_json::Value;
 
 use crate::databases::{MOST_PASSAGES, model_fault};
-use crate::filter::Filter;
+use crate::filter::{Filter, Reach};
 use crate::fusion::{Fusion, diverse, fused, single};
 use crate::indexer::{FollowError, Indexer, spec_of};
 use crate::ports::{
-    EmbedError, Embedder, FoundPassage, IndexError, LegScores, LiveFile, Neighbours, PassageHit,
-    PassageStore, Priority, Reranker, Search, VectorStore, embed_one,
+    Asker, EmbedError, Embedder, FoundPassage, IndexError, LegScores, Neighbours, PassageHit, PassageStore,
+    Priority, Reranker, Search, VectorStore, embed_one,
 };
 use crate::records::{Locator, Passage, PassageId, PassageRange, QueryMode, VectorDatabase};
 use crate::{Problem, Problems, UseCaseError};
@@ -39,6 +39,10 @@ const NEIGHBOURS: u32 = 3;
 const WAIT: Duration = Duration::from_secs(20);
 /// Files that are read in a row.
 const FILES: u32 = 10_000;
+/// Files that are looked up one by one; where there are more, all of the database are read.
+const FEW: usize = 5_000;
+/// End of the ids of passages.
+const END: u64 = i64::MAX.unsigned_abs();
 
 /// Reranking by a deployment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -165,9 +169,21 @@ impl std::fmt::Debug for VectorQueries {
 }
 
 /// Files that a caller may not see, among those of a database.
-enum Denied {
+pub(crate) enum Denied {
+    /// All of them.
     All,
+    /// These.
     Some(BTreeSet<FileId>),
+}
+
+impl Denied {
+    /// Whether a file is one of them.
+    pub(crate) fn has(&self, file: FileId) -> bool {
+        match self {
+            Self::All => true,
+            Self::Some(files) => files.contains(&file),
+        }
+    }
 }
 
 /// A query as it is carried out.
@@ -202,11 +218,11 @@ impl VectorQueries {
         let begun = Instant::now();
         let database = self.ports.store.database(context.tenant(), &authorized.id()).await?;
         check(query)?;
-        let plan = self.plan(&database, query).await?;
+        let plan = self.plan(context, &database, query).await?;
         let denied = denied(context, &database);
         let (sequence, passages, search) = match denied {
             Denied::All => (database.sequence, Vec::new(), Duration::ZERO),
-            Denied::Some(denied) => self.search(&database, query, &plan, &denied).await?,
+            Denied::Some(denied) => self.search(context, &database, query, &plan, &denied).await?,
         };
         let model = plan.vector.as_ref().and(database.recipe.model.as_ref()).map(|model| model.id.clone());
         let Plan { mode, embed, degraded, .. } = plan;
@@ -214,7 +230,12 @@ impl VectorQueries {
     }
 
     /// Settles the manner of a query and embeds it.
-    async fn plan(&self, database: &VectorDatabase, query: &Query) -> Result<Plan, UseCaseError> {
+    async fn plan(
+        &self,
+        context: &RequestContext,
+        database: &VectorDatabase,
+        query: &Query,
+    ) -> Result<Plan, UseCaseError> {
         let model = database.recipe.model.as_ref();
         let preset = if model.is_some() { QueryMode::Hybrid } else { QueryMode::Keyword };
         let mut mode = query.mode.or(database.defaults.mode).unwrap_or(preset);
@@ -231,8 +252,8 @@ impl VectorQueries {
                 return Err(UseCaseError::Conflict(vec![problem]));
             };
             let begun = Instant::now();
-            let (embedder, tenant) = (&*self.ports.embedder, database.tenant);
-            match embed_one(embedder, tenant, model, &query.text, Priority::Interactive).await {
+            let (embedder, asker) = (&*self.ports.embedder, Asker::of_request(context));
+            match embed_one(embedder, &asker, model, &query.text, Priority::Interactive).await {
                 Ok(made) => vector = Some(made),
                 Err(error @ (EmbedError::Missing(_) | EmbedError::Unavailable { .. }))
                     if query.allow_degraded =>
@@ -250,6 +271,7 @@ impl VectorQueries {
     /// Searches the generation that serves, at the commit of this moment or a later one.
     async fn search(
         &self,
+        context: &RequestContext,
         database: &VectorDatabase,
         query: &Query,
         plan: &Plan,
@@ -262,7 +284,8 @@ impl VectorQueries {
             let message = "The database has just been indexed anew; ask again.".to_owned();
             return Err(UseCaseError::Unavailable(StoreError::Unavailable(message)));
         }
-        let allow = self.allowed(database, plan, denied).await?;
+        let reach = self.reach(database, plan, denied).await?;
+        let allow = self.allowed(database, &reach).await?;
         if allow.as_ref().is_some_and(Vec::is_empty) {
             return Ok((sequence, Vec::new(), begun.elapsed()));
         }
@@ -273,7 +296,9 @@ impl VectorQueries {
             QueryMode::Keyword => single(&hits, false),
         };
         let mut cited = self.cited(database, query, plan, &hits, &scored).await?;
-        self.rerank(database, query, &mut cited).await?;
+        // What a file got since its passages were looked up is in none of the lists.
+        cited.retain(|one| reach.contains(&one.found.passage.file));
+        self.rerank(context, query, &mut cited).await?;
         if let Some(least) = query.min_score {
             cited.retain(|one| f64::from(one.score) >= least);
         }
@@ -285,34 +310,55 @@ impl VectorQueries {
         Ok((sequence, cited, begun.elapsed()))
     }
 
-    /// The passages that alone may be answered, in rising order; none: all.
-    async fn allowed(
+    /// The files that alone may be answered from.
+    async fn reach(
         &self,
         database: &VectorDatabase,
         plan: &Plan,
         denied: &BTreeSet<FileId>,
+    ) -> Result<Reach, UseCaseError> {
+        let seen = Reach::But(denied.clone());
+        let Some(filter) = &plan.filter else { return Ok(seen) };
+        let store = &*self.ports.passages;
+        Ok(filter.files(store, database.tenant, database.id).await?.and(seen))
+    }
+
+    /// The passages that alone may be answered, in rising order; none: all.
+    async fn allowed(
+        &self,
+        database: &VectorDatabase,
+        reach: &Reach,
     ) -> Result<Option<Vec<PassageRange>>, UseCaseError> {
-        if plan.filter.is_none() && denied.is_empty() {
-            return Ok(None);
-        }
+        Ok(match reach {
+            Reach::But(files) if files.is_empty() => None,
+            Reach::But(files) => Some(gaps(&joined(self.ranges(database, files).await?))),
+            Reach::Only(files) => Some(joined(self.ranges(database, files).await?)),
+        })
+    }
+
+    /// The passages of files that can be found. As much is read as there are files, not as the database has.
+    async fn ranges(
+        &self,
+        database: &VectorDatabase,
+        files: &BTreeSet<FileId>,
+    ) -> Result<Vec<PassageRange>, UseCaseError> {
         let (store, tenant, id) = (&*self.ports.passages, database.tenant, database.id);
-        let mut live: Vec<LiveFile> = Vec::new();
+        if files.len() <= FEW {
+            let files: Vec<FileId> = files.iter().copied().collect();
+            let live = store.live_of(tenant, id, database.generation, &files).await?;
+            return Ok(live.into_iter().map(|one| one.passages).collect());
+        }
+        let (mut found, mut after) = (Vec::new(), None);
         loop {
-            let after = live.last().map(|last| last.file);
             let page = store.live(tenant, id, database.generation, after, FILES).await?;
             let is_last = page.len() < FILES as usize;
-            live.extend(page);
+            after = page.last().map(|last| last.file).or(after);
+            let wanted = page.into_iter().filter(|one| files.contains(&one.file));
+            found.extend(wanted.map(|one| one.passages));
             if is_last {
-                break;
+                return Ok(found);
             }
         }
-        live.retain(|one| !denied.contains(&one.file));
-        if let Some(filter) = &plan.filter {
-            let all: BTreeSet<FileId> = live.iter().map(|one| one.file).collect();
-            let kept = filter.files(store, tenant, id, &all).await?;
-            live.retain(|one| kept.contains(&one.file));
-        }
-        Ok(Some(joined(live.into_iter().map(|one| one.passages).collect())))
     }
 
     async fn hits(
@@ -377,7 +423,7 @@ impl VectorQueries {
 
     async fn rerank(
         &self,
-        database: &VectorDatabase,
+        context: &RequestContext,
         query: &Query,
         cited: &mut Vec<Cited>,
     ) -> Result<(), UseCaseError> {
@@ -389,7 +435,7 @@ impl VectorQueries {
         };
         cited.truncate(rerank.candidates.unwrap_or(RERANKED) as usize);
         let texts: Vec<String> = cited.iter().map(|one| one.found.passage.text.clone()).collect();
-        let scores = reranker.rerank(database.tenant, &rerank.deployment, &query.text, &texts).await;
+        let scores = reranker.rerank(context, &rerank.deployment, &query.text, &texts).await;
         let scores = scores.map_err(model_fault)?;
         if scores.len() != cited.len() || !scores.iter().all(|score| score.is_finite()) {
             return Err(UseCaseError::conflict(
@@ -472,7 +518,7 @@ fn check(query: &Query) -> Result<(), UseCaseError> {
 
 /// Documents of a database that rules deny to a caller. A right to query needs none on documents, and a deny on one, or on
 /// reading what is in the database, is heard nevertheless.
-fn denied(context: &RequestContext, database: &VectorDatabase) -> Denied {
+pub(crate) fn denied(context: &RequestContext, database: &VectorDatabase) -> Denied {
     let extent = context.snapshot().extent(ResourceType::Document, Action::List);
     let extent = Extent { all: true, listed: Vec::new(), own: false, ..extent };
     let parents = Within::<heddle_policy::resource::VectorDatabase>::of(database.name.clone()).parents();
@@ -494,6 +540,18 @@ fn joined(mut ranges: Vec<PassageRange>) -> Vec<PassageRange> {
             Some(_) | None => all.push(range),
         }
     }
+    all
+}
+
+/// The ids that are in none of some ranges, which come in rising order and do not touch.
+fn gaps(ranges: &[PassageRange]) -> Vec<PassageRange> {
+    let (mut all, mut first) = (Vec::with_capacity(ranges.len() + 1), 0);
+    for range in ranges {
+        all.push(PassageRange { first, end: range.first });
+        first = range.end;
+    }
+    all.push(PassageRange { first, end: END });
+    all.retain(|range| !range.is_empty());
     all
 }
 
@@ -565,6 +623,9 @@ mod tests {
         let ranges = [PassageRange::of(10, 5), PassageRange::of(0, 5), PassageRange::of(5, 5)];
         assert_eq!(joined(ranges.to_vec()), [PassageRange::of(0, 15)]);
         assert_eq!(joined(vec![PassageRange::of(3, 0)]), []);
+        let of = |first, end| PassageRange { first, end };
+        assert_eq!(gaps(&[]), [of(0, END)]);
+        assert_eq!(gaps(&[of(0, 5), of(7, 9)]), [of(5, 7), of(9, END)]);
     }
 
     #[test]

@@ -99,6 +99,8 @@ words! {
         JobFailed = "job.failed",
         /// Job: ended with a BPMN error.
         JobErrorThrown = "job.errorThrown",
+        /// Job: ended while its run was suspended.
+        JobKept = "job.kept",
         /// Job: given another number of attempts.
         JobRetriesSet = "job.retriesSet",
         /// Protection: found something.

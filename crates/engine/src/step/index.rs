@@ -166,6 +166,7 @@ impl Index {
             | EventKind::JobCompleted { .. }
             | EventKind::JobFailed { .. }
             | EventKind::JobErrorThrown { .. }
+            | EventKind::JobKept { .. }
             | EventKind::ProtectionViolated(_)
             | EventKind::JobRetriesSet { .. }
             | EventKind::JobCancelled { .. }

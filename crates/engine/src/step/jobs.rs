@@ -6,10 +6,11 @@ use super::leave::Completion;
 use super::{At, Machine, StepFault};
 pub(super) use crate::core::jobs::Failure;
 use crate::event::{EventKind, IncidentCode, JobCreated, JobKind, Phase, ProtectionViolated, Resolution};
-use crate::state::{JobState, Stage};
+use crate::state::{JobState, Life, Stage};
 use crate::{Command, LocalId, Rejection};
 use heddle_bpmn_graph::{JobTask, ListenerPlace, ListenerWork, NodeIx, Throw, Work};
 use heddle_kernel::JobId;
+use heddle_settings::JobEnd;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -162,6 +163,29 @@ impl Machine<'_> {
         };
         self.emit(at, failed);
         self.raise(at, IncidentCode::UnhandledError, &reason, Phase::Enter);
+        Ok(())
+    }
+
+    /// Ends a job of the service. While the run is suspended that is kept: nobody is asked for it again.
+    pub(super) fn end_job(&mut self, job: JobId, end: JobEnd) -> Result<(), Rejection> {
+        if self.state.life != Life::Suspended {
+            return self.execute(Command::ending(job, end));
+        }
+        let (_, _, at) = self.ready_job(job)?;
+        self.emit(at, EventKind::JobKept { job_id: job, end });
+        Ok(())
+    }
+
+    /// Ends the jobs whose ends were kept while the run was suspended.
+    pub(super) fn take_up_ends(&mut self) -> Result<(), Rejection> {
+        let kept = self.state.jobs.iter().filter(|own| own.kept.is_some());
+        for job in kept.map(|own| own.id).collect::<Vec<_>>() {
+            // It may have gone with what came of another one.
+            let end = self.state.job(job).and_then(|own| own.kept.as_deref().cloned());
+            if let Some(end) = end {
+                self.execute(Command::ending(job, end))?;
+            }
+        }
         Ok(())
     }
 

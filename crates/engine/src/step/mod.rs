@@ -143,13 +143,17 @@ impl<'g> Machine<'g> {
         self.unsettled = matches!(command, Command::Retry { .. } | Command::Resume);
         // The data stores for which there was no room are read once that is tried again.
         let tries = matches!(command, Command::Retry { .. }) && self.has_unread_stores();
-        let resumes = tries || matches!(command, Command::Resume);
+        let goes_on = matches!(command, Command::Resume);
+        let resumes = tries || goes_on;
         if self.state.life == Life::Active && !resumes {
             self.read_stores();
         }
         self.execute(command)?;
         if resumes && self.state.life == Life::Active {
             self.read_stores();
+        }
+        if goes_on {
+            self.take_up_ends()?;
         }
         self.run_to_quiescence()
     }
@@ -172,6 +176,7 @@ impl<'g> Machine<'g> {
             | Command::FailJob { .. }
             | Command::ThrowJobError { .. }
             | Command::SetJobRetries { .. }
+            | Command::EndJob { .. }
             | Command::Guarded { .. }
             | Command::CompleteCall { .. }
             | Command::FailCall { .. }
@@ -297,6 +302,7 @@ impl<'g> Machine<'g> {
             Command::ThrowJobError { job_id, code, message, variables } => {
                 self.throw_job_error(job_id, error::Thrown { code: code.into(), message, values: variables })
             }
+            Command::EndJob { job_id, end } => self.end_job(job_id, end),
             Command::SetJobRetries { job_id, retries } => self.set_job_retries(job_id, retries),
             Command::Guarded { job_id, hits, then } => self.guarded(job_id, hits, *then),
             Command::CompleteCall { run_id, output } => self.complete_call(run_id, output),

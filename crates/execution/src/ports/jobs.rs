@@ -19,7 +19,7 @@ use crate::records::{Job, JobEnding, JobStand, JobState, KnownJob, type_id};
 pub enum JobChange {
     /// A new one.
     Open(Box<Job>),
-    /// Another stand: whoever held it holds it no more.
+    /// Another stand: whoever held it holds it no more, but for what `stays` says.
     Stand {
         /// The job.
         job: JobId,
@@ -31,6 +31,8 @@ pub enum JobChange {
         message: Option<String>,
         /// Epoch that it must have now, where a worker asks; otherwise the unit is `Stale`.
         epoch: Option<i64>,
+        /// Whether it stays with whoever holds it: a job of the service, which is done to its end while its run is suspended.
+        stays: bool,
     },
     /// The end by a worker, who must hold it under the ending's epoch; otherwise the unit is `Stale`.
     End(Box<JobEnding>),

@@ -185,6 +185,7 @@ mod tests {
             stand: JobStand { state, retries: 1, attempt: 2, due_at },
             message: None,
             epoch: None,
+            stays: false,
         };
         let mut write = write_of(&run, &json!([]));
         write.jobs = vec![

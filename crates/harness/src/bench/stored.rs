@@ -68,6 +68,7 @@ struct Query {
 const QUERIES: &[Query] = &[
     Query { name: "query", filter: None },
     Query { name: "query?kind", filter: Some(r#"{"field":"metadata.kind","eq":"kind-7"}"#) },
+    Query { name: "query?notKind", filter: Some(r#"{"not":{"field":"metadata.kind","eq":"kind-7"}}"#) },
     Query { name: "query?mediaType", filter: Some(r#"{"field":"mediaType","eq":"text/plain"}"#) },
 ];
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use heddle_answerer as answerer;
-use heddle_kernel::{Clock as _, IdSource as _, TenantId};
+use heddle_kernel::{Clock as _, IdSource as _, TenantId, UserId};
 use heddle_models::ports::{LocalFault, LocalModel, LocalModels};
 use heddle_models::records::{Capabilities, Capability, CatalogueEntry};
 use heddle_models_wire::{
@@ -14,8 +14,9 @@ use heddle_models_wire::{
 use heddle_runtime::{RandomIds, ServerClock};
 use heddle_usecase::{Admission, Compute, computed};
 use heddle_vector_service::BuiltInModels;
-use heddle_vectors::ports::{EmbedError, Embedder as _, EmbeddingModel, ModelState, Priority};
+use heddle_vectors::ports::{Asker, EmbedError, Embedder as _, EmbeddingModel, ModelState, Priority};
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 /// Alias of the answerer's deployment.
 const ANSWERER: &str = "built-in-answers";
@@ -101,7 +102,9 @@ impl LocalModels for BuiltIn {
         let known = self.embedding.known().into_iter().find(|known| known.model.id == model);
         let missing = || LocalFault::Missing(format!("There is no embedding model `{model}` here."));
         let used = known.ok_or_else(missing)?.model;
-        let embedded = self.embedding.embed(tenant, &used, &texts, Priority::Interactive).await;
+        // The gateway has accounted the call already; the model itself knows organisations alone.
+        let asker = Asker { tenant, user: UserId(Uuid::nil()), request: String::new() };
+        let embedded = self.embedding.embed(&asker, &used, &texts, Priority::Interactive).await;
         embedded.map_err(|error| match error {
             EmbedError::Missing(message) => LocalFault::Missing(message),
             EmbedError::Unavailable { message, .. } => LocalFault::Busy(message),

@@ -32,6 +32,9 @@ async fn a_build_goes_on_at_the_first_passage_that_is_missing() {
         store.end(&build, &BuildEnd::Ready, node().id, at(5)).await.unwrap();
         let live = store.live(of.tenant, of.id, 1, None, 10).await.unwrap();
         assert_eq!((live.len(), live[0].passages.len()), (1, 200));
+        let other = id(heddle_kernel::FileId);
+        assert_eq!(store.live_of(of.tenant, of.id, 1, &[other, file.id]).await.unwrap(), live);
+        assert_eq!(store.live_of(of.tenant, of.id, 2, &[file.id]).await.unwrap(), []);
         let ended = store.file(of.tenant, &of.name, file.id).await.unwrap();
         assert_eq!((ended.state, ended.passages, ended.progress.passages_done), (FileState::Ready, 200, 200));
         let job = store.job(of.tenant, job.id).await.unwrap();

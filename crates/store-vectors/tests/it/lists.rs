@@ -1,14 +1,15 @@
 //! Lists and conditions: what is denied is not shown, and two organisations with the same names never meet.
 
-use heddle_kernel::{DatabaseName, PageRequest};
+use heddle_kernel::{DatabaseName, PageRequest, VectorDatabaseId};
 use heddle_policy::{AccessFilter, resource};
 use heddle_store_vectors::SqlVectorStore;
 use heddle_testkit::on_both;
+use heddle_usecase::StoreError;
 use heddle_vectors::ports::{
     DatabaseFilter, FieldCondition, FieldTest, FieldValue, FileFilter, FileUpload, JobFilter, PassageStore,
     Quotas, VectorStore,
 };
-use heddle_vectors::records::JobKind;
+use heddle_vectors::records::{JobKind, VectorDatabase};
 
 use crate::support::*;
 
@@ -86,5 +87,29 @@ async fn files_are_found_by_the_values_of_their_metadata() {
             let listed = store.list_files(&of, &filter, &AccessFilter::everything(), &page).await.unwrap();
             assert_eq!(listed.items.len(), usize::from(is_found), "{condition:?}");
         }
+    });
+}
+
+#[tokio::test]
+async fn databases_of_all_organisations_are_counted_as_they_come_and_go() {
+    on_both!(|db| {
+        let store = SqlVectorStore::new(db.clone());
+        let before = store.databases_in_all().await.unwrap();
+        let (own, other) = (organization(&db).await, organization(&db).await);
+        let of = database(&store, own, "manuals").await;
+        database(&store, other, "manuals").await;
+        assert_eq!(store.databases_in_all().await.unwrap(), before + 2);
+        let most = Quotas { licensed_databases: Some(before + 2), ..Quotas::default() };
+        let third =
+            VectorDatabase { id: id(VectorDatabaseId), name: DatabaseName::parse("third").unwrap(), ..of };
+        let refused = store.insert_database(&third, &most, &unit(own)).await;
+        assert!(
+            matches!(refused, Err(StoreError::QuotaExceeded { limit: "licensedDatabases", .. })),
+            "{refused:?}"
+        );
+        let name = DatabaseName::parse("manuals").unwrap();
+        store.delete_database(own, &name, None, &unit(own)).await.unwrap();
+        assert_eq!(store.databases_in_all().await.unwrap(), before + 1);
+        store.insert_database(&third, &most, &unit(own)).await.unwrap();
     });
 }

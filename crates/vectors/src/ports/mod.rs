@@ -12,12 +12,12 @@ mod stores;
 pub use index::{IndexError, IndexSpec, IndexedPassage, LegScores, PassageHit, PassageIndex, Search};
 pub(crate) use models::check_vector;
 pub use models::{
-    EmbedError, Embedder, EmbeddingModel, ModelSource, ModelState, Priority, Reranker, embed_one,
+    Asker, EmbedError, Embedder, EmbeddingModel, ModelSource, ModelState, Priority, Reranker, embed_one,
 };
 pub use outside::{
     BlobError, Blobs, ByteStream, ChunkSettings, ChunkedPassage, Chunker, DatabaseUses, DocumentPart,
     DocumentText, ExtractError, Extractor, FileToExtract, Heading, Methodology, MethodologyKind, OptionFault,
-    PartKind, StoredBlob, UploadType, Use,
+    PartKind, StoredBlob, UploadType, Use, UseKind,
 };
 pub use stores::{
     BuildEnd, Change, ChangesSince, Claimed, Cut, DatabaseFilter, DatabaseUpdate, Deleted, FieldCondition,

@@ -1,7 +1,8 @@
 //! Port to embedding models: the built-in one, and deployments.
 
 use async_trait::async_trait;
-use heddle_kernel::{TenantId, literals};
+use heddle_kernel::{TenantId, UserId, literals};
+use heddle_policy::RequestContext;
 
 use crate::records::ModelUse;
 
@@ -63,6 +64,26 @@ pub enum Priority {
     Interactive,
 }
 
+/// Whoever has texts embedded: the calls of deployments are accounted to them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asker {
+    /// The organisation.
+    pub tenant: TenantId,
+    /// The user who asks, or who asked for the ingestion.
+    pub user: UserId,
+    /// The request, or the ingestion job, that it belongs to.
+    pub request: String,
+}
+
+impl Asker {
+    /// Whoever makes a request.
+    #[must_use]
+    pub fn of_request(context: &RequestContext) -> Self {
+        let request = context.request_id().to_string();
+        Self { tenant: context.tenant(), user: context.user_id(), request }
+    }
+}
+
 /// Reason for which texts were not embedded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EmbedError {
@@ -93,13 +114,13 @@ pub trait Embedder: Send + Sync {
     async fn models(&self, tenant: TenantId) -> Result<Vec<EmbeddingModel>, EmbedError>;
 
     /// Vectors of texts, in their order, each of length 1 and of the model's dimensions. Waits while the model has as much
-    /// as it can hold.
+    /// as it can hold. A database embeds by its own model, whatever rights on it the asker has.
     ///
     /// # Errors
     /// `Missing` also when the model is of another revision; `Unavailable`, `Refused`.
     async fn embed(
         &self,
-        tenant: TenantId,
+        asker: &Asker,
         model: &ModelUse,
         texts: &[String],
         priority: Priority,
@@ -110,13 +131,15 @@ pub trait Embedder: Send + Sync {
 #[cfg_attr(any(test, feature = "mock"), mockall::automock)]
 #[async_trait]
 pub trait Reranker: Send + Sync {
-    /// Scores of texts, in their order; the higher the better.
+    /// Scores of texts, in their order; the higher the better. The deployment is one that the caller names, so their rights
+    /// on it count.
     ///
     /// # Errors
-    /// `Missing` when there is no such deployment or it can't do this; `Unavailable`, `Refused`.
+    /// `Missing` when there is no such deployment, the caller may not have it embed, or it can't do this; `Unavailable`,
+    /// `Refused`.
     async fn rerank(
         &self,
-        tenant: TenantId,
+        context: &RequestContext,
         deployment: &str,
         query: &str,
         texts: &[String],
@@ -129,13 +152,13 @@ pub trait Reranker: Send + Sync {
 /// Those of [`Embedder::embed`]; `Refused` when no vector came or one of other dimensions or without numbers.
 pub async fn embed_one(
     embedder: &dyn Embedder,
-    tenant: TenantId,
+    asker: &Asker,
     model: &ModelUse,
     text: &str,
     priority: Priority,
 ) -> Result<Vec<f32>, EmbedError> {
     let texts = [text.to_owned()];
-    let vector = embedder.embed(tenant, model, &texts, priority).await?.pop().unwrap_or_default();
+    let vector = embedder.embed(asker, model, &texts, priority).await?.pop().unwrap_or_default();
     check_vector(model, &vector)?;
     Ok(vector)
 }

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::Stream;
-use heddle_kernel::{DatabaseName, TenantId, Timestamp, literals};
+use heddle_kernel::{CaseTypeId, DatabaseName, TenantId, Timestamp, WorkflowId, literals};
 use heddle_usecase::StoreError;
 use serde_json::{Map, Value};
 
@@ -290,14 +290,41 @@ pub trait Chunker: Send + Sync {
     ) -> Result<Vec<ChunkedPassage>, ExtractError>;
 }
 
-/// A thing that uses a database.
+/// Kind and id of a definition that uses a database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UseKind {
+    /// A workflow.
+    Workflow(WorkflowId),
+    /// A case type.
+    CaseType(CaseTypeId),
+}
+
+impl UseKind {
+    /// Type of the definition, as it is told.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Workflow(_) => "workflow",
+            Self::CaseType(_) => "case-type",
+        }
+    }
+
+    /// Id of the definition, as it is told.
+    #[must_use]
+    pub fn id(self) -> String {
+        match self {
+            Self::Workflow(id) => id.to_string(),
+            Self::CaseType(id) => id.to_string(),
+        }
+    }
+}
+
+/// A definition that uses a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Use {
-    /// Type of the thing: `workflow`, `case-type`.
-    pub kind: &'static str,
-    /// Id of the thing.
-    pub id: String,
-    /// Name of the thing.
+    /// Kind and id.
+    pub kind: UseKind,
+    /// Name of it.
     pub name: String,
 }
 
@@ -305,7 +332,7 @@ pub struct Use {
 #[cfg_attr(any(test, feature = "mock"), mockall::automock)]
 #[async_trait]
 pub trait DatabaseUses: Send + Sync {
-    /// Published definitions that name a database, at most 20.
+    /// Published definitions that name a database, at most 20. Those whose expressions give the name are not among them.
     ///
     /// # Errors
     /// `Unavailable`.

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use heddle_kernel::{
-    BuildId, DatabaseName, FileId, IngestionJobId, Page, PageRequest, Revision, TenantId, Timestamp,
+    BuildId, DatabaseName, FileId, IngestionJobId, Page, PageRequest, Revision, TenantId, Timestamp, UserId,
     VectorDatabaseId,
 };
 use heddle_policy::{AccessFilter, resource};
@@ -234,6 +234,9 @@ pub trait VectorStore: Send + Sync {
     /// Usage of an organisation.
     async fn usage(&self, tenant: TenantId) -> Result<Usage, StoreError>;
 
+    /// Number of the databases of all organisations together, from counts that are kept.
+    async fn databases_in_all(&self) -> Result<u64, StoreError>;
+
     /// A page of the files of a database within reach, the newest first.
     async fn list_files(
         &self,
@@ -406,6 +409,15 @@ pub trait PassageStore: Send + Sync {
         most: u32,
     ) -> Result<Vec<LiveFile>, StoreError>;
 
+    /// Those of these files whose passages can be found in a generation, disabled ones left out.
+    async fn live_of(
+        &self,
+        tenant: TenantId,
+        database: VectorDatabaseId,
+        generation: i64,
+        files: &[FileId],
+    ) -> Result<Vec<LiveFile>, StoreError>;
+
     /// Files of a database for which a condition holds.
     async fn files_where(
         &self,
@@ -453,6 +465,8 @@ pub struct Claimed {
     pub file: File,
     /// The database.
     pub database: VectorDatabase,
+    /// User who asked for its job.
+    pub asked_by: UserId,
 }
 
 /// Result of a cut.

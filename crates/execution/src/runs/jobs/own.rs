@@ -1,12 +1,13 @@
 //! Jobs of the service itself: taken and ended by the service's own worker, which asks for one at a time and by its id.
 
+use heddle_engine::Status;
 use heddle_kernel::{JobId, TenantId, Timestamp, UserId};
+use heddle_settings::JobEnd;
 use heddle_settings::service::kind_of_type;
 use heddle_usecase::StoreError;
 
 use super::super::Runs;
 use super::settle::Settling;
-use super::{JobError, JobFailure};
 use crate::UseCaseError;
 use crate::plan::Initiator;
 use crate::ports::{
@@ -72,6 +73,11 @@ impl Runs {
         let Some(run) = self.run_of_job(&taken.job, taken.run_revision).await? else {
             return Ok(TakenOwn::Over);
         };
+        if is_suspended(&run, id) {
+            // Whoever held it when its run was suspended is gone.
+            self.free(&taken.job, now).await?;
+            return Ok(TakenOwn::Over);
+        }
         Ok(TakenOwn::Taken(Box::new(of_taken(taken.job, &run))))
     }
 
@@ -110,8 +116,9 @@ impl Runs {
         Ok(place.take().jobs.into_iter().next())
     }
 
-    /// Ends an attempt at one of the service's own jobs: the job is completed, ends with a BPMN error, or fails. `by` is the
-    /// person in whose name it was done; what protection found is told before. One that was withdrawn meanwhile, or that another one holds by now, stays as it is.
+    /// Ends an attempt at one of the service's own jobs: the job is completed, ends with a BPMN error, or fails. While its run
+    /// is suspended that is kept, and follows when the run goes on. `by` is the person in whose name it was done; what
+    /// protection found is told before. One that was withdrawn meanwhile, or that another one holds by now, stays as it is.
     ///
     /// # Errors
     /// `Unavailable`; `Invalid` when the answer is too large for the run: the job is held until its lock runs out.
@@ -129,20 +136,20 @@ impl Runs {
             Err(UseCaseError::NotFound) => return Ok(()),
             Err(error) => return Err(error),
         };
-        let settling = match outcome {
-            Ok(variables) => Settling::completion(id, epoch, variables),
+        let end = match outcome {
+            Ok(variables) => JobEnd::Completed { variables },
             Err(ServiceFault::Error { code, message, variables }) => {
-                Settling::error(id, JobError { epoch, code, message: Some(message), variables })
+                JobEnd::Error { code, message, variables }
             }
             Err(ServiceFault::Again { message, after }) => {
                 let retry_after_ms = after.map(|after| u64::try_from(after.as_millis()).unwrap_or(u64::MAX));
-                Settling::failure(id, JobFailure { epoch, message, retry_after_ms, ..JobFailure::default() })
+                JobEnd::Failed { message, retries: None, retry_after_ms }
             }
             Err(ServiceFault::Refused { message }) => {
-                let none = JobFailure { epoch, message, retries: Some(0), ..JobFailure::default() };
-                Settling::failure(id, none)
+                JobEnd::Failed { message, retries: Some(0), retry_after_ms: None }
             }
         };
+        let settling = Settling::own(id, epoch, end);
         let by = Initiator::new(self.ports.clock.now(), by);
         match self.settle(&key, by, id, settling.with_findings(id, findings)).await {
             Ok(_) | Err(UseCaseError::Conflict(_) | UseCaseError::NotFound) => Ok(()),
@@ -171,6 +178,12 @@ impl Runs {
             }
         }
     }
+}
+
+/// Whether a run, or the item that waits for a job in it, is suspended.
+fn is_suspended(run: &Run, job: JobId) -> bool {
+    let mut open = run.snapshot.jobs().into_iter();
+    run.snapshot.status() == Status::Suspended || open.any(|open| open.job_id == job && open.is_suspended)
 }
 
 fn of_taken(job: Job, run: &Run) -> ServiceJob {

@@ -3,10 +3,11 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use heddle_engine::{Command, ProtectionViolated};
+use heddle_engine::{Command, ProtectionViolated, Status};
 use heddle_kernel::JobId;
 use heddle_policy::capability::JobComplete;
 use heddle_policy::{Authorized, Key, RequestContext, resource};
+use heddle_settings::JobEnd;
 use heddle_usecase::{Journal, StoreError, canonical_sha256};
 use serde_json::{Map, Value, json};
 
@@ -16,7 +17,7 @@ use super::activate::MAX_LOCK_MS;
 use crate::UseCaseError;
 use crate::plan::Initiator;
 use crate::ports::{JobChange, LockChange, RunWrite, Transaction};
-use crate::records::{Job, JobEnding, JobOutcome, KnownJob, Run};
+use crate::records::{Job, JobEnding, JobOutcome, JobStand, KnownJob, Run};
 
 /// Most bytes of a failure's message that stand with the job; the history has all of it.
 const MESSAGE_MAX: usize = 1_000;
@@ -69,7 +70,7 @@ impl Settling {
 
     pub(super) fn failure(job: JobId, failure: JobFailure) -> Self {
         let JobFailure { epoch, message, details, retries, retry_after_ms } = failure;
-        let kept = heddle_kernel::shortened(&message).chars().take(MESSAGE_MAX).collect();
+        let kept = kept(&message);
         let command = Command::FailJob { job_id: job, message, details, retries, retry_after_ms };
         Self { epoch, command, outcome: JobOutcome::Error, digest: String::new(), message: Some(kept) }
     }
@@ -77,9 +78,24 @@ impl Settling {
     pub(super) fn error(job: JobId, error: JobError) -> Self {
         let JobError { epoch, code, message, variables } = error;
         let digest = canonical_sha256(&json!([code, message, variables]));
-        let kept = format!("The error `{code}` is not caught.");
+        let kept = uncaught(&code);
         let command = Command::ThrowJobError { job_id: job, code, message, variables };
         Self { epoch, command, outcome: JobOutcome::Error, digest, message: Some(kept) }
+    }
+
+    /// End of an attempt at one of the service's own jobs. While the run is suspended it is kept.
+    pub(super) fn own(job: JobId, epoch: i64, end: JobEnd) -> Self {
+        let (outcome, digest, message) = match &end {
+            JobEnd::Completed { variables } => {
+                (JobOutcome::Completed, canonical_sha256(&json!(variables)), None)
+            }
+            JobEnd::Failed { message, .. } => (JobOutcome::Error, String::new(), Some(kept(message))),
+            JobEnd::Error { code, message, variables } => {
+                let digest = canonical_sha256(&json!([code, message, variables]));
+                (JobOutcome::Error, digest, Some(uncaught(code)))
+            }
+        };
+        Self { epoch, command: Command::EndJob { job_id: job, end }, outcome, digest, message }
     }
 
     /// The same behind what protection found at the job.
@@ -90,6 +106,16 @@ impl Settling {
         let command = Command::Guarded { job_id: job, hits, then: Box::new(self.command) };
         Self { command, ..self }
     }
+}
+
+/// Part of a failure's message that stands with the job.
+fn kept(message: &str) -> String {
+    heddle_kernel::shortened(message).chars().take(MESSAGE_MAX).collect()
+}
+
+/// Message of a job whose error nothing caught.
+fn uncaught(code: &str) -> String {
+    format!("The error `{code}` is not caught.")
 }
 
 /// A caller as the one who asks for a step.
@@ -311,7 +337,21 @@ fn by_holder(write: &mut RunWrite, ending: &JobEnding, said: Option<&str>) -> Re
             JobChange::Open(_) | JobChange::Stand { .. } | JobChange::End(_) | JobChange::Withdraw(_) => {}
         }
     }
-    Err(UseCaseError::Internal(format!("the step leaves the job {} as it was", ending.id)))
+    let snapshot = &write.run.snapshot;
+    let open = snapshot.jobs().into_iter().find(|open| open.job_id == ending.id);
+    let Some(open) = open.filter(|_| snapshot.status() == Status::Suspended) else {
+        return Err(UseCaseError::Internal(format!("the step leaves the job {} as it was", ending.id)));
+    };
+    // The end is kept until the run goes on, and whoever held the job is done with it.
+    write.jobs.push(JobChange::Stand {
+        job: ending.id,
+        job_type: ending.job_type.clone(),
+        stand: JobStand::of(&open, true),
+        message: None,
+        epoch: Some(ending.epoch),
+        stays: false,
+    });
+    Ok(false)
 }
 
 /// The answer to a call about a job that a worker ended: the same as before to the same call.

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::upstream::{Reply, Upstream};
 use super::{over, question, service, streamed};
+use crate::vectors::{ingested, text_file};
 
 /// The one row along an axis.
 async fn row(app: &TestApp, by: &str) -> Value {
@@ -86,6 +87,46 @@ async fn one_organisation_at_its_limits_holds_no_other_back() {
         let held = app.admin.post("/api/chat", question("small")).await;
         assert_eq!(held.refused(429, "rateLimited")["details"][0]["of"], "organization");
         let _ = elsewhere.post("/api/chat", question("small")).await.expect(200);
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn what_a_vector_database_embeds_is_accounted_to_whoever_asks_for_it() {
+    with_both!(|db| {
+        let mut app = service(db).await;
+        let body = json!({ "object": "list", "model": "m", "usage": { "prompt_tokens": 4, "total_tokens": 4 },
+            "data": [{ "object": "embedding", "index": 0, "embedding": [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0] }] });
+        let provider = Upstream::answering(Reply::json(&body)).await;
+        let more = json!({ "capabilities": ["embeddings"], "dimensions": 8 });
+        let deployment = over(&app.admin, &provider, "vectors", more).await;
+        let new = json!({ "name": "papers", "embeddingModelId": deployment });
+        let _ = app.admin.post("/api/vector-databases", new).await.expect(201);
+        let (uploader, clerk) = app.user("uploader", &["librarian"]).await;
+        let (asker, reader) = app.user("asker", &["librarian"]).await;
+        let _ = ingested(&clerk, "papers", text_file("loom.txt", "A loom weaves.")).await;
+        let query = "/api/vector-databases/papers/query";
+        let found =
+            reader.post(query, json!({ "query": "loom", "mode": "semantic" })).await.expect(200).data();
+        assert_eq!(found["passages"].as_array().unwrap().len(), 1, "{found}");
+        let by = app.admin.get("/api/usage?by=user").await.expect(200).data();
+        let calls = |user: &str| {
+            let row = by.as_array().unwrap().iter().find(|row| row["key"] == user);
+            row.map_or(json!(0), |row| row["calls"].clone())
+        };
+        assert_eq!((calls(&uploader), calls(&asker)), (json!(1), json!(1)), "{by}");
+        // Who names a deployment to rerank by needs the right to use it, and learns nothing without.
+        for named in ["vectors", "absent"] {
+            let rerank = json!({ "query": "loom", "mode": "keyword", "rerank": { "deployment": named } });
+            let refused = reader.post(query, rerank).await.refused(409, "modelMissing");
+            let told = format!("there is no deployment `{named}`");
+            assert!(refused.to_string().contains(&told), "{refused}");
+        }
+        // Of nothing that was found nothing is put in order.
+        let nothing = json!({ "query": "zebra", "mode": "keyword", "rerank": { "deployment": "vectors" } });
+        let none = app.admin.post(query, nothing).await.expect(200).data();
+        assert_eq!(none["passages"], json!([]));
+        assert_eq!(provider.asked().len(), 2);
         app.stop().await;
     });
 }

@@ -49,7 +49,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap().to_owned()
 }
 
-fn text_file(name: &str, content: &str) -> Value {
+pub(crate) fn text_file(name: &str, content: &str) -> Value {
     json!({ "files": [{ "name": name, "text": content }] })
 }
 
@@ -82,7 +82,7 @@ async fn over(client: &Client, job: &str) -> Value {
 }
 
 /// Uploads files as JSON and waits until they are read; their ids.
-async fn ingested(client: &Client, name: &str, body: Value) -> Vec<String> {
+pub(crate) async fn ingested(client: &Client, name: &str, body: Value) -> Vec<String> {
     let upload = client.post(&files_of(name), body).await.expect(202).data();
     let job = over(client, upload["job"]["id"].as_str().unwrap()).await;
     assert_eq!(job["state"], "completed", "{job}");

@@ -70,6 +70,12 @@ async fn a_node_puts_files_in_and_takes_them_out() {
         assert_eq!(again["put"]["unchanged"], json!(1), "{again}");
         let other = done(admin, "puts-other", put("A shuttle."), json!({})).await;
         assert_eq!(other["put"]["replaced"], json!(1), "{other}");
+        // What an attempt left beside its own file is taken away by the next one.
+        let _ = ingested(admin, "notes", text_file("a.txt", "A beam.")).await;
+        let anew = done(admin, "puts-anew", put("A shuttle."), json!({})).await;
+        assert_eq!(anew["put"]["unchanged"], json!(1), "{anew}");
+        let left = admin.get(&format!("{}/files", at("notes"))).await.expect(200).data();
+        assert_eq!(left.as_array().unwrap().len(), 1, "{left}");
         let id = text(&other["put"]["files"][0]["fileId"]);
         assert_eq!(file(admin, "notes", &id).await["metadata"]["year"], json!(2025));
         let delete =
@@ -139,7 +145,25 @@ async fn what_cannot_work_is_refused_when_it_is_published_and_what_is_named_stay
         let settings = json!({ "kind": "vector.query", "database": "named", "query": "q" });
         let workflow = admin.publish("names-one", with_kind(settings)).await;
         let refused = admin.delete(&at("named")).await;
-        assert!(refused.refused(409, "inUse").to_string().contains(&workflow));
+        let named = json!([{ "type": "workflow", "id": workflow, "name": "names-one" }]);
+        assert_eq!(refused.refused(409, "inUse")["details"][0]["usedBy"], named);
+        // Whoever may not read the workflow is told neither its id nor its name.
+        let (_, clerk) = app.user("clerk", &["librarian"]).await;
+        let blind = clerk.delete(&at("named")).await.refused(409, "inUse");
+        assert_eq!(blind["details"][0]["usedBy"], json!([{ "type": "workflow", "count": 1 }]), "{blind}");
+        let (user, reader) = app.user("reader", &["librarian", "viewer"]).await;
+        let seeing = reader.delete(&at("named")).await.refused(409, "inUse");
+        assert_eq!(seeing["details"][0]["usedBy"], named, "{seeing}");
+        let deny = json!({ "principal": { "kind": "user", "id": user }, "resourceType": "workflow",
+            "action": "read", "resourceId": workflow, "effect": "deny" });
+        let _ = admin.post("/api/grants", deny).await.expect(201);
+        let denied = reader.delete(&at("named")).await.refused(409, "inUse");
+        assert_eq!(denied["details"][0]["usedBy"], json!([{ "type": "workflow", "count": 1 }]), "{denied}");
+        // What only an expression names is not known before it works.
+        made(admin, "chosen").await;
+        let settings = json!({ "kind": "vector.query", "database": "= which", "query": "q" });
+        let _ = admin.publish("names-by-expression", with_kind(settings)).await;
+        let _ = admin.delete(&at("chosen")).await.expect(204);
         let take = json!({ "types": ["heddle:vector.query"], "worker": "w", "lockMs": 1000 });
         admin.post("/api/jobs/activate", take).await.refused(400, "notAllowed");
         app.stop().await;

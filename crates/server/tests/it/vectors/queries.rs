@@ -70,6 +70,11 @@ async fn filters_are_exact_and_unknown_fields_are_named() {
         let both = json!({ "and": [{ "field": "metadata.kind", "eq": "new" },
             { "not": { "field": "metadata.year", "eq": 2002 } }] });
         assert_eq!(with(both).await, ["3.txt"]);
+        let but = json!({ "not": { "field": "metadata.year", "eq": 2002 } });
+        assert_eq!(with(but).await, ["0.txt", "1.txt", "3.txt"]);
+        let either = json!({ "or": [{ "field": "metadata.year", "eq": 2000 },
+            { "not": { "field": "metadata.kind", "eq": "old" } }] });
+        assert_eq!(with(either).await, ["0.txt", "2.txt", "3.txt"]);
         let none = json!({ "field": "metadata.year", "gt": 9999 });
         assert!(with(none).await.is_empty());
         let unknown = json!({ "query": "loom", "filter": { "field": "metadata.colour", "eq": "red" } });

@@ -28,6 +28,19 @@ async fn a_deny_on_one_document_takes_it_out_of_answers_and_lists() {
         assert_eq!(listed.as_array().unwrap().len(), 1);
         let path = format!("{}/{secret}", files_of("papers"));
         reader.delete(&path).await.refused(403, "denied");
+        // A filter that names it, or all but others, reaches it no more than any other.
+        for filter in
+            [json!({ "field": "fileId", "eq": secret }), json!({ "not": { "field": "fileId", "eq": open } })]
+        {
+            let none = super::asked(&reader, "papers", json!({ "query": "loom", "filter": filter })).await;
+            assert_eq!(none["passages"], json!([]), "{none}");
+        }
+        // Of the same content it is said that it is there, and not which file has it.
+        let again = |text: &str| text_file("again.txt", text);
+        let blind = reader.post(&files_of("papers"), again("A secret loom.")).await.refused(409, "notUnique");
+        assert!(blind["details"][0].get("fileId").is_none(), "{blind}");
+        let seen = reader.post(&files_of("papers"), again("An open loom.")).await.refused(409, "notUnique");
+        assert_eq!(seen["details"][0]["fileId"], json!(open));
         app.stop().await;
     });
 }

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use heddle_kernel::{JobId, Timestamp};
+use heddle_policy::capability::RunDecide;
 use serde_json::{Map, Value, json};
 
 use crate::ports::{ServiceFault, ServiceJob};
 use crate::records::{JobState, Run, RunState};
-use crate::runs::{StartRun, TakenOwn};
-use crate::tests::support::{Caller, NOW, World, chain, input};
+use crate::runs::{Decision, DecisionKind, StartRun, TakenOwn};
+use crate::tests::support::{Caller, NOW, World, caller, chain, input, on_run, unrecorded};
 
 fn asking() -> Value {
     let settings = json!({ "kind": "vector.query", "database": "manuals", "query": "= question",
@@ -114,4 +115,67 @@ async fn what_another_attempt_meets_as_well_is_an_incident_at_once() {
     world.runs.end_own_job(&job, None, refused).await.unwrap();
     assert_eq!(world.memory.0.lock().jobs[0].state, JobState::Failed);
     assert_eq!(errands(&world).len(), 1);
+}
+
+async fn decided(world: &World, run: &Run, kind: DecisionKind) {
+    let context = caller("oscar", "operator").context();
+    let decision = Decision {
+        kind,
+        node_id: None,
+        node_instance_id: None,
+        incident_id: None,
+        feedback: None,
+        variables: input(json!({})),
+        target: None,
+    };
+    let may = on_run::<RunDecide>(&context, run);
+    world.runs.decide(&may, &context, decision, &unrecorded).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_answer_that_comes_while_the_run_is_suspended_is_kept_and_nobody_is_asked_again() {
+    let (world, run) = running().await;
+    let (id, _) = errands(&world)[0];
+    let job = held(&world, &run, id).await;
+    decided(&world, &run, DecisionKind::Suspend).await;
+    let answer = input(json!({ "passages": [1] }));
+    world.runs.end_own_job(&job, None, Ok(answer).into()).await.unwrap();
+    assert_eq!(state(&world, &run), RunState::Suspended);
+    assert_eq!(taken(&world, &run, id).await, TakenOwn::Over);
+    decided(&world, &run, DecisionKind::Resume).await;
+    assert_eq!(state(&world, &run), RunState::Completed);
+    let variables = world.memory.run(run.id).snapshot.variables().cloned().unwrap_or_default();
+    assert_eq!(variables["found"], json!({ "passages": [1] }));
+    assert_eq!(errands(&world).len(), 1);
+}
+
+#[tokio::test]
+async fn an_answer_that_comes_after_a_suspension_is_taken_and_nobody_is_asked_meanwhile() {
+    let (world, run) = running().await;
+    let (id, _) = errands(&world)[0];
+    let job = held(&world, &run, id).await;
+    decided(&world, &run, DecisionKind::Suspend).await;
+    decided(&world, &run, DecisionKind::Resume).await;
+    let all = errands(&world);
+    assert!(all.iter().all(|(one, _)| *one == id), "{all:?}");
+    // Whoever is asked by the resumption finds the job in the hands of the first.
+    assert_eq!(taken(&world, &run, id).await, TakenOwn::NotBefore(NOW.plus_seconds(600)));
+    world.runs.end_own_job(&job, None, Ok(Map::new()).into()).await.unwrap();
+    assert_eq!(state(&world, &run), RunState::Completed);
+}
+
+#[tokio::test]
+async fn what_was_left_behind_is_not_done_while_the_run_is_suspended() {
+    let (world, run) = running().await;
+    let (id, _) = errands(&world)[0];
+    let gone = held(&world, &run, id).await;
+    decided(&world, &run, DecisionKind::Suspend).await;
+    let until = NOW.plus_seconds(600);
+    assert_eq!(world.runs.take_own_job(run.tenant, id, until, true).await.unwrap(), TakenOwn::Over);
+    world.runs.end_own_job(&gone, None, Ok(Map::new()).into()).await.unwrap();
+    decided(&world, &run, DecisionKind::Resume).await;
+    assert_ne!(state(&world, &run), RunState::Completed);
+    let job = held(&world, &run, id).await;
+    world.runs.end_own_job(&job, None, Ok(Map::new()).into()).await.unwrap();
+    assert_eq!(state(&world, &run), RunState::Completed);
 }

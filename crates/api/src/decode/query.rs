@@ -44,6 +44,11 @@ pub(crate) fn read<T: ToSchema + DeserializeOwned + 'static>(
             }
             continue;
         }
+        if !compiled.members.contains_key(&name) {
+            let message = format!("There is no parameter `{}` here.", shown(&name));
+            details.push(Detail::at(shown(&name), "unknownField", message));
+            continue;
+        }
         if map.contains_key(&name) {
             details.push(Detail::at(shown(&name), "duplicateKey", "The parameter stands twice."));
             continue;
@@ -53,7 +58,9 @@ pub(crate) fn read<T: ToSchema + DeserializeOwned + 'static>(
     }
     let map = Value::Object(map);
     if let Err(Problems(more)) = check::check(&compiled, &map) {
-        details.extend(more);
+        // What could not be read is there, and not told as missing.
+        let told: Vec<Option<String>> = details.iter().map(|detail| detail.field.clone()).collect();
+        details.extend(more.into_iter().filter(|d| d.reason != "required" || !told.contains(&d.field)));
     }
     if details.is_empty() { fill(map) } else { Err(Problems(details)) }
 }

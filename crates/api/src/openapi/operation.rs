@@ -71,7 +71,10 @@ fn parameters(spec: &OperationSpec, shapes: &Shapes) -> Vec<Value> {
     let path = shapes.path.iter().map(|name| {
         json!({"name": name, "in": "path", "required": true, "schema": {"type": "string", "minLength": 1}})
     });
-    let query = shapes.query.iter().map(|(name, schema)| query_parameter(name, schema));
+    let query = shapes
+        .query
+        .iter()
+        .map(|(name, schema)| query_parameter(name, schema, shapes.query_required.contains(name)));
     let component = |name: &str| json!({"$ref": format!("#/components/parameters/{name}")});
     // The operations of an organisation work in that of their path, and those of the own account in none.
     let guarded = matches!(spec.security, Security::Permissions(_));
@@ -88,10 +91,10 @@ fn parameters(spec: &OperationSpec, shapes: &Shapes) -> Vec<Value> {
     path.chain(query).chain(headers).collect()
 }
 
-fn query_parameter(name: &str, schema: &Value) -> Value {
+fn query_parameter(name: &str, schema: &Value, required: bool) -> Value {
     let mut schema = without_null(schema);
     let description = schema.as_object_mut().and_then(|map| map.remove("description"));
-    let mut parameter = json!({"name": name, "in": "query", "required": false, "schema": schema});
+    let mut parameter = json!({"name": name, "in": "query", "required": required, "schema": schema});
     if schema["type"] == "array" {
         parameter["style"] = "form".into();
         parameter["explode"] = false.into();
@@ -162,7 +165,8 @@ fn files_as_parts() -> Value {
         },
         "required": ["file"],
     });
-    json!({"schema": schema, "encoding": {"metadata": {"contentType": "application/json"}}})
+    // Metadata, an object, is JSON by the default of its type (OpenAPI 3.2, 4.15.1).
+    json!({"schema": schema})
 }
 
 fn responses(spec: &OperationSpec, shapes: &Shapes) -> Value {

@@ -55,7 +55,7 @@ pub struct ChatRequest {
     #[schema(minimum = 1)]
     pub max_completion_tokens: Option<u64>,
     /// Text, or texts, at which the answer ends.
-    #[schema(value_type = Option<AnyJson>)]
+    #[schema(value_type = AnyJson, required = false)]
     pub stop: Option<Value>,
     /// Seed of the choice of words.
     pub seed: Option<i64>,
@@ -66,7 +66,7 @@ pub struct ChatRequest {
     #[schema(max_items = 1000, value_type = Option<Vec<Object>>)]
     pub tools: Option<Vec<JsonObject>>,
     /// Tool that the model is to call: `none`, `auto`, `required`, or one by name.
-    #[schema(value_type = Option<AnyJson>)]
+    #[schema(value_type = AnyJson, required = false)]
     pub tool_choice: Option<Value>,
     /// Form of the answer: `text`, `json_object`, or `json_schema` with its schema.
     #[schema(value_type = Option<Object>)]

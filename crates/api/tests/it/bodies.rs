@@ -218,6 +218,9 @@ fn schema_sample(schema: &Value, id: OperationId) -> Value {
     if matches!(id, OperationId::CreateGroup | OperationId::UpdateGroup | OperationId::SetMember) {
         return json!({ "role": "x", "expiresAt": null });
     }
+    if id == OperationId::UploadVectorFiles {
+        return json!({ "name": "x.txt", "text": "x" });
+    }
     assert!(matches!(id, OperationId::CreateRole | OperationId::UpdateRole), "{id:?}: {schema}");
     json!({ "resourceType": "workflow", "action": "read", "resourceId": "*", "effect": "allow" })
 }

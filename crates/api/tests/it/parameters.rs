@@ -44,7 +44,9 @@ fn sample(name: &str, schema: &Value) -> String {
 }
 
 fn is_required(id: OperationId, name: &str) -> bool {
-    query_parameters(id.spec()).iter().any(|parameter| parameter["name"] == name && parameter["required"] == true)
+    query_parameters(id.spec())
+        .iter()
+        .any(|parameter| parameter["name"] == name && parameter["required"] == true)
 }
 
 #[test]

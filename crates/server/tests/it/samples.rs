@@ -23,14 +23,19 @@ pub(crate) fn path(spec: &OperationSpec, value: impl Fn(&str) -> String) -> Stri
         .fold(spec.path.to_owned(), |path, name| path.replace(&format!("{{{name}}}"), &value(name)))
 }
 
+/// The id, or the name of a vector database, that nothing has.
+fn nothing(parameter: &str) -> &'static str {
+    if parameter == "name" { "no-such-database" } else { NOBODY }
+}
+
 /// The path with ids that nothing has.
 pub(crate) fn nobody(spec: &OperationSpec) -> String {
-    path(spec, |_| NOBODY.to_owned())
+    path(spec, |name| nothing(name).to_owned())
 }
 
 /// The path with the caller's organisation, and other ids that nothing has.
 pub(crate) fn within(spec: &OperationSpec, organization: &str) -> String {
-    path(spec, |name| if name == "organizationId" { organization } else { NOBODY }.to_owned())
+    path(spec, |name| if name == "organizationId" { organization } else { nothing(name) }.to_owned())
 }
 
 /// The code of a failure in the service's own form; none where clients of other products read another.
@@ -43,9 +48,14 @@ pub(crate) fn takes_json(spec: &OperationSpec) -> bool {
     spec.body != BodyMedia::None
 }
 
-/// Whether the operation reads a JSON body of members that it knows: what calls at a hook may send any value.
+/// Whether the operation reads a JSON object of members: what calls at a hook may send any value.
 pub(crate) fn takes_members(spec: &OperationSpec) -> bool {
     takes_json(spec) && spec.id != OperationId::ReceiveHook
+}
+
+/// Whether the operation knows each member that it takes: what a model is asked may have some for its provider.
+pub(crate) fn knows_members(spec: &OperationSpec) -> bool {
+    takes_members(spec) && !spec.id.infers()
 }
 
 /// A body that the operation takes.

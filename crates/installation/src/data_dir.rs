@@ -19,6 +19,8 @@ pub const KEYRING_FILE: &str = "heddle.keyring";
 pub const DATABASE_FILE: &str = "heddle.db";
 /// The name of the directory of embedding models within the data directory: what is in it can be had again.
 pub const MODELS_DIR: &str = "models";
+/// The name of the directory of files and indexes of vector databases within the data directory.
+pub const VECTORS_FOLDER: &str = "vectors";
 /// The lock's name within the data directory.
 pub(crate) const LOCK_FILE: &str = "heddle.lock";
 /// Every file of ours that may be there from before: whoever reads one reads secrets or hashes of them, and whoever

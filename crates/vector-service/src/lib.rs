@@ -16,6 +16,7 @@ use heddle_egress::Egress;
 use heddle_extract::{Limits, Ocr};
 use heddle_identity::Identity;
 use heddle_installation::config::{BlobPlace, Config};
+use heddle_installation::data_dir::VECTORS_FOLDER;
 use heddle_installation::error::StartError;
 use heddle_kernel::{Clock, IdSource};
 use heddle_models::Gateway;
@@ -44,8 +45,6 @@ use self::extractor::ProcessExtractor;
 use self::index::EmbeddedIndex;
 use self::limits::LicensedQuotas;
 
-/// Folder of what vector databases keep in the data directory.
-const FOLDER: &str = "vectors";
 /// Longest time between two looks at what deletions left behind.
 const CLEANING: Duration = Duration::from_secs(10);
 /// Rest between two rounds of what there is more of.
@@ -131,7 +130,7 @@ impl Vectors {
     pub fn open(parts: &VectorParts<'_>) -> Result<Composed, StartError> {
         let VectorParts { config, db, identity, clock, compute, egress, built_in, node, .. } = parts;
         let settings = &config.vectors;
-        let folder = config.data_dir.join(FOLDER);
+        let folder = config.data_dir.join(VECTORS_FOLDER);
         let blobs = Arc::new(opened_blobs(config, clock, egress)?);
         let kept: Arc<dyn Blobs> = blobs.clone();
         let models = (*built_in).clone();
@@ -289,7 +288,7 @@ fn opened_blobs(config: &Config, clock: &Arc<ServerClock>, egress: &Egress) -> R
     let (time, ids): (Arc<dyn Clock>, Arc<dyn IdSource>) = (clock.clone(), Arc::new(RandomIds));
     let opened = match &config.vectors.blobs {
         BlobPlace::DataDirectory => {
-            BlobStore::directory(&config.data_dir.join(FOLDER).join("files"), time, ids)
+            BlobStore::directory(&config.data_dir.join(VECTORS_FOLDER).join("files"), time, ids)
         }
         BlobPlace::Directory(path) => BlobStore::directory(path, time, ids),
         BlobPlace::Bucket => BlobStore::bucket(&config.vectors.bucket, egress.clone(), time, ids),

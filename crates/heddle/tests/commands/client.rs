@@ -110,6 +110,7 @@ impl Way<'_> {
         assert_eq!(code(&self.run(&["file", "show", name, &shown])), 3);
         let _ = self.json(&["vector-database", "delete", name]);
         assert_eq!(code(&self.run(&["vector-database", "get", name])), 3);
+        std::fs::remove_file(file).unwrap();
     }
 
     fn explain_access(&self, slug: &str) {

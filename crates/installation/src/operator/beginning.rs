@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::config::Config;
-use crate::data_dir::{self, DATABASE_FILE, DataDirError, KEY_FILE, KEYRING_FILE};
+use crate::data_dir::{self, DATABASE_FILE, DataDirError, KEY_FILE, KEYRING_FILE, VECTORS_FOLDER};
 use crate::error::StartError;
 
 /// State of the data directory before a command: whether there was nothing of ours in it yet.
@@ -13,6 +13,8 @@ pub struct Beginning {
     path: PathBuf,
     /// Whether there was neither a database nor a key or keyring of this directory's own.
     empty: bool,
+    /// Whether there was nothing of vector databases.
+    without_vectors: bool,
     /// Whether the directory was not there at all.
     absent: bool,
 }
@@ -27,7 +29,7 @@ impl Beginning {
             && !there(DATABASE_FILE)
             && !there(KEY_FILE)
             && !there(KEYRING_FILE);
-        Self { empty, absent: !path.exists(), path }
+        Self { empty, without_vectors: !there(VECTORS_FOLDER), absent: !path.exists(), path }
     }
 
     /// Removes what the failed command began, and nothing that was there before or is another process's by now. The error
@@ -46,6 +48,9 @@ impl Beginning {
         for name in data_dir::FILES {
             // A file that is not there needs no removal.
             let _ = fs::remove_file(self.path.join(name));
+        }
+        if self.without_vectors {
+            let _ = fs::remove_dir_all(self.path.join(VECTORS_FOLDER));
         }
         if self.absent {
             // One that others have put something into stays.

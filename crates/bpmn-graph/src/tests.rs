@@ -696,9 +696,18 @@ fn any_other_node_is_protected_before_and_behind_its_work() {
 #[test]
 fn an_agent_has_tools_with_descriptions_and_approvals_that_can_say_no() {
     let agent = |tool: Value| {
+        let timer = |host: &str, ends: bool| {
+            let event = json!([{ "type": "timer", "timeDuration": "PT1H" }]);
+            json!({ "id": format!("{host}-t"), "type": "boundaryEvent", "bpmn": {
+                "attachedToRef": host, "cancelActivity": ends, "eventDefinitions": event } })
+        };
+        let outcomes = json!({ "outcomes": ["approve", "reject"] });
         let content = json!({ "nodes": [
             { "id": "look", "type": "userTask", "configuration": { "tool": tool } },
-            { "id": "agree", "type": "userTask", "configuration": { "outcomes": ["approve", "reject"] } },
+            { "id": "agree", "type": "userTask", "configuration": outcomes },
+            timer("agree", false),
+            { "id": "late", "type": "userTask", "configuration": outcomes },
+            timer("late", true),
         ] });
         let settings = json!({ "kind": "agent", "model": "m", "goal": "g", "maxIterations": 3 });
         let node = json!({ "type": "adHocSubProcess", "configuration": settings, "bpmn": { "subProcess": content } });
@@ -706,9 +715,12 @@ fn an_agent_has_tools_with_descriptions_and_approvals_that_can_say_no() {
     };
     let fine = agent(json!({ "description": "looks", "approval": "agree" }));
     assert!(fine.is_executable(), "{:?}", fine.diagnostics);
-    for wrong in
-        [json!({}), json!({ "description": "looks", "approval": "look" }), json!({ "description": 1 })]
-    {
+    for wrong in [
+        json!({}),
+        json!({ "description": "looks", "approval": "look" }),
+        json!({ "description": "looks", "approval": "late" }),
+        json!({ "description": 1 }),
+    ] {
         let found = agent(wrong.clone());
         assert!(
             found.diagnostics.iter().any(|one| one.code == "wrongTool"),

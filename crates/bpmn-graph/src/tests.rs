@@ -696,18 +696,14 @@ fn any_other_node_is_protected_before_and_behind_its_work() {
 #[test]
 fn an_agent_has_tools_with_descriptions_and_approvals_that_can_say_no() {
     let agent = |tool: Value| {
-        let timer = |host: &str, ends: bool| {
-            let event = json!([{ "type": "timer", "timeDuration": "PT1H" }]);
-            json!({ "id": format!("{host}-t"), "type": "boundaryEvent", "bpmn": {
-                "attachedToRef": host, "cancelActivity": ends, "eventDefinitions": event } })
-        };
+        let event = json!([{ "type": "timer", "timeDuration": "PT1H" }]);
+        let bpmn = json!({ "attachedToRef": "late", "eventDefinitions": event });
         let outcomes = json!({ "outcomes": ["approve", "reject"] });
         let content = json!({ "nodes": [
             { "id": "look", "type": "userTask", "configuration": { "tool": tool } },
             { "id": "agree", "type": "userTask", "configuration": outcomes },
-            timer("agree", false),
             { "id": "late", "type": "userTask", "configuration": outcomes },
-            timer("late", true),
+            { "id": "hour", "type": "boundaryEvent", "bpmn": bpmn },
         ] });
         let settings = json!({ "kind": "agent", "model": "m", "goal": "g", "maxIterations": 3 });
         let node = json!({ "type": "adHocSubProcess", "configuration": settings, "bpmn": { "subProcess": content } });

@@ -180,6 +180,14 @@ impl Embedder for WithDeployments {
 
 #[async_trait]
 impl Reranker for WithDeployments {
+    async fn named(&self, tenant: TenantId, name: &str) -> Result<Option<ModelDeploymentId>, EmbedError> {
+        match self.gateway.find(tenant, name).await {
+            Ok(id) => Ok(Some(id)),
+            Err(StoreError::NotFound) => Ok(None),
+            Err(error) => Err(unavailable(&error)),
+        }
+    }
+
     async fn rerank(
         &self,
         tenant: TenantId,

@@ -12,7 +12,7 @@ use heddle_policy::{Action, Authorized, Extent, Ownership, RequestContext, Resou
 use heddle_usecase::StoreError;
 use serde_json::Value;
 
-use crate::databases::{MOST_PASSAGES, model_fault};
+use crate::databases::{MOST_PASSAGES, is_denied, model_fault};
 use crate::filter::Filter;
 use crate::fusion::{Fusion, diverse, fused, single};
 use crate::indexer::{FollowError, Indexer, spec_of};
@@ -199,6 +199,7 @@ impl VectorQueries {
         context: &RequestContext,
         query: &Query,
     ) -> Result<Answer, UseCaseError> {
+        self.may_rerank(context, query.rerank.as_ref()).await?;
         let begun = Instant::now();
         let database = self.ports.store.database(context.tenant(), &authorized.id()).await?;
         check(query)?;
@@ -211,6 +212,21 @@ impl VectorQueries {
         let model = plan.vector.as_ref().and(database.recipe.model.as_ref()).map(|model| model.id.clone());
         let Plan { mode, embed, degraded, .. } = plan;
         Ok(Answer { passages, mode, model, sequence, embed, search, total: begun.elapsed(), degraded })
+    }
+
+    /// Checks that the deployment that is to rerank is not denied to the caller: it is as if it were not there.
+    async fn may_rerank(
+        &self,
+        context: &RequestContext,
+        rerank: Option<&Rerank>,
+    ) -> Result<(), UseCaseError> {
+        let (Some(rerank), Some(reranker)) = (rerank, &self.ports.reranker) else { return Ok(()) };
+        let named = reranker.named(context.tenant(), &rerank.deployment).await.map_err(model_fault)?;
+        if named.is_some_and(|id| is_denied(context, id)) {
+            let message = format!("there is no deployment `{}`", rerank.deployment);
+            return Err(model_fault(EmbedError::Missing(message)));
+        }
+        Ok(())
     }
 
     /// Settles the manner of a query and embeds it.

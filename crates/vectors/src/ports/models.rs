@@ -1,7 +1,7 @@
 //! Port to embedding models: the built-in one, and deployments.
 
 use async_trait::async_trait;
-use heddle_kernel::{TenantId, literals};
+use heddle_kernel::{ModelDeploymentId, TenantId, literals};
 
 use crate::records::ModelUse;
 
@@ -110,6 +110,12 @@ pub trait Embedder: Send + Sync {
 #[cfg_attr(any(test, feature = "mock"), mockall::automock)]
 #[async_trait]
 pub trait Reranker: Send + Sync {
+    /// Id of the deployment of a name: an alias or an id; none where there is none.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    async fn named(&self, tenant: TenantId, name: &str) -> Result<Option<ModelDeploymentId>, EmbedError>;
+
     /// Scores of texts, in their order; the higher the better.
     ///
     /// # Errors

@@ -82,6 +82,8 @@ pub(crate) struct Running {
     began: Instant,
     route: Arc<Route>,
     attempts: u32,
+    /// Whether a provider has the question at present.
+    asking: bool,
     first: Option<Duration>,
     estimate: Estimate,
     /// Bytes that the model said so far.
@@ -124,6 +126,7 @@ impl Running {
             began: Instant::now(),
             route,
             attempts: 0,
+            asking: false,
             first: None,
             estimate,
             weight: 0,
@@ -170,7 +173,8 @@ impl Running {
         }
     }
 
-    /// Tokens of the call, and whether they are an estimate: nothing was asked of anybody where there was no exchange.
+    /// Tokens of the call, and whether they are an estimate. A failed exchange counts nothing; of one that its caller left
+    /// the provider has the question, whatever it said by then.
     fn tokens(&self) -> (CallTokens, bool) {
         let whole = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
         match self.told {
@@ -183,7 +187,7 @@ impl Running {
                 };
                 (tokens, false)
             }
-            None if self.first.is_none() => (CallTokens::default(), true),
+            None if self.first.is_none() && !self.asking => (CallTokens::default(), true),
             None => {
                 let output = heddle_models_wire::tokens_of_bytes(self.weight);
                 let tokens = CallTokens {
@@ -398,12 +402,14 @@ impl Gateway {
                 Err(wait) => return Err(Next::Elsewhere(circuit_open(running, wait))),
             };
             running.attempts += 1;
+            running.asking = true;
             let route = running.route.clone();
             let until = running.until();
             let tried = match tokio::time::timeout_at(until, kind.exchange(self, &route, until)).await {
                 Ok(tried) => tried,
                 Err(_late) => Err(Missed { lasting: true, ..Missed::of(Failure::ProviderTimeout) }),
             };
+            running.asking = false;
             let missed = match tried {
                 Ok(got) => {
                     leave.well();

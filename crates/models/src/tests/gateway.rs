@@ -355,6 +355,8 @@ async fn who_hangs_up_leaves_a_row_and_a_place() {
     let rows = bench.rows().await;
     assert_eq!(rows.len(), 2);
     assert!(rows.iter().all(|end| end.usage.outcome == CallOutcome::Aborted));
+    // The provider had the question of the second one, too.
+    assert!(rows.iter().all(|end| end.usage.estimated && end.usage.tokens.input > 0), "{rows:?}");
 }
 
 #[tokio::test(start_paused = true)]

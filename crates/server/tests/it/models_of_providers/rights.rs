@@ -18,7 +18,7 @@ async fn a_deny_on_exactly_one_deployment_refuses_it_by_each_name_and_hides_it()
     with_both!(|db| {
         let mut app = service(db).await;
         let provider = Upstream::answering(Reply::chat("It weaves.")).await;
-        let closed = over(&app.admin, &provider, "closed", json!({})).await;
+        let closed = over(&app.admin, &provider, "closed", json!({ "capabilities": ["chat"] })).await;
         over(&app.admin, &provider, "open", json!({})).await;
         let (user, person) = app.user("person", &["designer"]).await;
         let _ = person.post("/api/chat", question("closed")).await.expect(200);
@@ -30,6 +30,11 @@ async fn a_deny_on_exactly_one_deployment_refuses_it_by_each_name_and_hides_it()
             assert_eq!(bare["error"]["type"], "permission_error", "{bare}");
         }
         let _ = person.post("/api/chat", question("open")).await.expect(200);
+        // What nobody may call for anything that it can do is in no list of what may be called.
+        for list in ["/api/models", "/api/models?format=openai", "/v1/models"] {
+            let listed = person.get(list).await.expect(200).text().to_owned();
+            assert!(listed.contains("open") && !listed.contains("closed"), "{list}: {listed}");
+        }
         // A deployment that is not there and one that is denied are told alike.
         let absent = person.post("/api/chat", question("nowhere")).await;
         assert_eq!(absent.status, 403, "{}", absent.text());

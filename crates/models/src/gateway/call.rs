@@ -181,14 +181,13 @@ impl Running {
     /// Tokens of the call, and whether they are an estimate. A failed exchange counts nothing; of one that its caller left
     /// the provider has the question, whatever it said by then.
     fn tokens(&self) -> (CallTokens, bool) {
-        let whole = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
         match self.told {
             Some(told) => {
                 let tokens = CallTokens {
-                    input: whole(told.input),
-                    output: whole(told.output),
-                    cached: whole(told.cached),
-                    reasoning: whole(told.reasoning),
+                    input: money::counted(told.input),
+                    output: money::counted(told.output),
+                    cached: money::counted(told.cached),
+                    reasoning: money::counted(told.reasoning),
                 };
                 (tokens, false)
             }
@@ -196,8 +195,8 @@ impl Running {
             None => {
                 let output = heddle_models_wire::tokens_of_bytes(self.weight);
                 let tokens = CallTokens {
-                    input: whole(self.estimate.input),
-                    output: whole(output),
+                    input: money::counted(self.estimate.input),
+                    output: money::counted(output),
                     cached: 0,
                     reasoning: 0,
                 };
@@ -507,10 +506,9 @@ impl Gateway {
         if caps.is_empty() {
             return Ok(());
         }
-        let whole = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
-        let input = whole(running.estimate.input);
+        let input = money::counted(running.estimate.input);
         let room = deployment.context_length.map(|most| i64::from(most).saturating_sub(input).max(1));
-        let output = running.estimate.output.map(whole).or(room).unwrap_or(4_096);
+        let output = running.estimate.output.map(money::counted).or(room).unwrap_or(4_096);
         let tokens = CallTokens { input, output, cached: 0, reasoning: 0 };
         let total =
             i64::try_from(running.route.waits.total.saturating_add(SLACK).as_millis()).unwrap_or(i64::MAX);

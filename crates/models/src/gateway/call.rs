@@ -179,17 +179,24 @@ impl Running {
     }
 
     /// Tokens of the call, and whether they are an estimate. A failed exchange counts nothing; of one that its caller left
-    /// the provider has the question, whatever it said by then.
-    fn tokens(&self) -> (CallTokens, bool) {
+    /// the provider has the question, whatever it said by then. What a provider tells before the end may be less than what
+    /// it said.
+    fn tokens(&self, outcome: CallOutcome) -> (CallTokens, bool) {
         match self.told {
             Some(told) => {
+                let said = match outcome {
+                    CallOutcome::Completed => 0,
+                    CallOutcome::Aborted | CallOutcome::Failed => {
+                        heddle_models_wire::tokens_of_bytes(self.weight)
+                    }
+                };
                 let tokens = CallTokens {
                     input: money::counted(told.input),
-                    output: money::counted(told.output),
+                    output: money::counted(told.output.max(said)),
                     cached: money::counted(told.cached),
                     reasoning: money::counted(told.reasoning),
                 };
-                (tokens, false)
+                (tokens, said > told.output)
             }
             None if self.first.is_none() && !self.asking => (CallTokens::default(), true),
             None => {
@@ -207,7 +214,7 @@ impl Running {
 
     fn row(&self, outcome: CallOutcome, fault: Option<&'static str>) -> UsageRow {
         let deployment = &self.route.deployment;
-        let (tokens, estimated) = self.tokens();
+        let (tokens, estimated) = self.tokens(outcome);
         let millis = |time: Duration| i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
         UsageRow {
             tenant: self.caller.tenant,

@@ -369,6 +369,21 @@ async fn who_hangs_up_leaves_a_row_and_a_place() {
     assert!(rows.iter().all(|end| end.usage.estimated && end.usage.tokens.input > 0), "{rows:?}");
 }
 
+/// A piece of an answer whose provider tells the question's tokens first, and those of the answer at its end.
+const BEGUN: &str = "data: {\"id\":\"x\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"A loom weaves cloth of wool and of linen, all day long and for many years.\"},\"finish_reason\":null}],\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":1,\"total_tokens\":11}}\n\n";
+
+#[tokio::test(start_paused = true)]
+async fn who_hangs_up_before_the_tokens_are_told_pays_for_what_was_said() {
+    let streams = Does::Streams(vec![BEGUN, LAST], false);
+    let bench = bench(vec![deployment(1, "a")], vec![streams], Bounds::default(), None);
+    let mut stream = bench.gateway.chat_stream_as(&caller(), id(1), question(true), untold()).await.unwrap();
+    stream.next().await.unwrap().unwrap();
+    drop(stream);
+    let end = bench.rows().await[0].usage.clone();
+    assert_eq!((end.outcome, end.tokens.input, end.estimated), (CallOutcome::Aborted, 10, true));
+    assert!(end.tokens.output > 10, "{end:?}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_answer_is_kept_for_the_same_question_of_the_same_organisation_alone() {
     let settings =

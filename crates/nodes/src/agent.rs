@@ -73,10 +73,14 @@ impl Work<'_> {
             })?,
             None => self.begun()?,
         };
-        if let Some(current) = state.current.take()
-            && let Some(ending) = self.returned(&mut state, current, &mut hits).await?
-        {
-            return Ok(ending);
+        if let Some(current) = state.current.take() {
+            if let Some(ending) = self.returned(&mut state, current, &mut hits).await? {
+                return Ok(ending);
+            }
+            // Who let a result pass has not seen what comes behind it.
+            if self.is_approved() {
+                return Ok(self.again(&state, hits));
+            }
         }
         if let Step::End(ending) = self.call_next(&mut state, &mut hits).await? {
             return Ok(*ending);
@@ -225,7 +229,8 @@ impl Work<'_> {
         Ending::completed(json!({ TURN_LOCAL: local, TURN_NEXT: next }), hits)
     }
 
-    /// Asks the model, and makes the first of the calls that it asks for, or ends the agent.
+    /// Asks the model, and makes the first of the calls that it asks for, or ends the agent. Under protection the calls are
+    /// made by the next turn.
     async fn asked(&self, mut state: State, hits: Vec<Hit>) -> Result<Ending, WorkFault> {
         let mut request = self.request(state.messages.clone())?;
         if !self.tools.is_empty() {
@@ -253,6 +258,10 @@ impl Work<'_> {
         state.messages.push(answers::message(&answer.body));
         state.pending = calls.into_iter().map(Pending::of).collect();
         let mut hits = answer.hits;
+        // Who is asked about a call decides about this one: it is kept, and the model is not asked for another.
+        if self.policy.is_on() {
+            return Ok(self.again(&state, hits));
+        }
         match self.call_next(&mut state, &mut hits).await? {
             Step::End(ending) => Ok(*ending),
             // No call could be made: what was told of them is there for the next turn.
@@ -260,7 +269,7 @@ impl Work<'_> {
         }
     }
 
-    /// The end of a turn behind which the model is asked again at once.
+    /// The end of a turn behind which another one follows at once: it makes the calls that are kept, or asks the model.
     fn again(&self, state: &State, hits: Vec<Hit>) -> Ending {
         let mut local = Map::new();
         local.insert(AGENT_STATE.to_owned(), serde_json::to_value(state).unwrap_or_default());

@@ -256,6 +256,23 @@ async fn a_tool_with_an_approval_is_called_once_somebody_agreed() {
 }
 
 #[tokio::test]
+async fn a_call_that_somebody_let_pass_is_the_one_that_is_made() {
+    let models = Script::of([calling("look_up", "{\"city\": \"Rome\"}")]);
+    let mut job = Job::new(InsideKind::Agent, &agent(), json!({ "city": "Rome" })).with("tools", tools(None));
+    job = job.with("protection", json!({ "customChecks": ["toolCalls"] }));
+    let kept = variables(job.done(&models).await);
+    assert_eq!(kept["again"], true);
+    job.variables = kept["local"].clone();
+    let Ending::Failed { setback, .. } = job.done(&models).await else { panic!("nobody was asked") };
+    assert!(setback.is_final && setback.message.starts_with("review: "), "{setback:?}");
+    job.before = Some(setback.message);
+    let made = variables(job.done(&models).await);
+    assert_eq!(made["next"], "look");
+    assert_eq!(made["local"]["toolCall"]["arguments"], json!({ "city": "Rome" }));
+    assert_eq!(models.asked().len(), 1, "the model is not asked for another call");
+}
+
+#[tokio::test]
 async fn wrong_calls_are_told_to_the_model_and_caps_end_the_agent() {
     let models =
         Script::of([calling("look_up", "not json"), calling("nothing", "{}"), calling("look_up", "{}")]);

@@ -502,7 +502,8 @@ impl Gateway {
     /// Sets aside of the budgets of organisation and deployment, where there are any.
     async fn reserve(&self, running: &mut Running) -> Result<(), Next> {
         let now = self.0.ports.clock.now();
-        let deployment = &running.route.deployment;
+        let route = running.route.clone();
+        let deployment = &route.deployment;
         let organisation = self.0.ports.bounds.bounds(running.caller.tenant).limits.budget;
         let budgets = [
             (BudgetScope::Organisation, organisation.as_ref()),
@@ -517,8 +518,7 @@ impl Gateway {
         let room = deployment.context_length.map(|most| i64::from(most).saturating_sub(input).max(1));
         let output = running.estimate.output.map(money::counted).or(room).unwrap_or(4_096);
         let tokens = CallTokens { input, output, cached: 0, reasoning: 0 };
-        let total =
-            i64::try_from(running.route.waits.total.saturating_add(SLACK).as_millis()).unwrap_or(i64::MAX);
+        let total = i64::try_from(route.waits.total.saturating_add(SLACK).as_millis()).unwrap_or(i64::MAX);
         let reservation = Reservation {
             tenant: running.caller.tenant,
             id: self.0.ports.ids.next(now),
@@ -528,13 +528,13 @@ impl Gateway {
             at: now,
             expires_at: now.plus_millis(total),
         };
+        // Whoever leaves meanwhile gives it back all the same; one that was not made is no fault.
+        running.reservation = Some(reservation.clone());
         let reserved = self.0.ports.usage.reserve(&reservation).await;
         match reserved.map_err(|error| Next::Nowhere(GatewayError::from(error)))? {
-            Reserved::Yes => {
-                running.reservation = Some(reservation);
-                Ok(())
-            }
+            Reserved::Yes => Ok(()),
             Reserved::Exhausted(scope) => {
+                running.reservation = None;
                 let of = budgets.iter().find(|(known, _)| *known == scope).and_then(|(_, budget)| *budget);
                 let until = of.map_or(now, |budget| money::period(budget.period, now).1);
                 let error = GatewayError::Exhausted { scope, until, retry_after: until.duration_since(now) };

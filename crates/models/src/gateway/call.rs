@@ -170,6 +170,16 @@ impl Running {
         }
     }
 
+    /// Notes that the stream of the answer came to its end, for the deployment's health.
+    pub(crate) fn flowed(&self) {
+        self.gateway.0.breakers.flowed(self.route.deployment.id);
+    }
+
+    /// Notes that the stream of the answer broke by the deployment's fault.
+    pub(crate) fn broke(&self) {
+        self.gateway.0.breakers.broke(self.route.deployment.id);
+    }
+
     /// Notes what the model said: bytes, and the tokens as far as the provider told them.
     pub(crate) fn note(&mut self, weight: u64, told: Option<Usage>) {
         self.weight = self.weight.saturating_add(weight);

@@ -244,6 +244,9 @@ impl ChatStream {
             Source::Broken(_, usage) | Source::Whole(usage) => *usage,
         };
         self.running.note(0, told);
+        if outcome == CallOutcome::Completed {
+            self.running.flowed();
+        }
         self.running.close(outcome, fault);
         self.state = State::Ended;
         // The provider is left.
@@ -251,6 +254,9 @@ impl ChatStream {
     }
 
     fn broke(&mut self, missed: Missed) -> GatewayError {
+        if missed.failure.is_of_health() {
+            self.running.broke();
+        }
         let error = broken(&self.running, missed);
         self.finish(CallOutcome::Failed, Some(error.word()));
         error

@@ -32,7 +32,7 @@ async fn a_deny_on_exactly_one_deployment_refuses_it_by_each_name_and_hides_it()
         let _ = person.post("/api/chat", question("open")).await.expect(200);
         // What nobody may call for anything that it can do is in no list of what may be called.
         for list in ["/api/models", "/api/models?format=openai", "/v1/models"] {
-            let listed = person.get(list).await.expect(200).text().to_owned();
+            let listed = person.get(list).await.expect(200).text();
             assert!(listed.contains("open") && !listed.contains("closed"), "{list}: {listed}");
         }
         // A deployment that is not there and one that is denied are told alike.

@@ -191,6 +191,19 @@ async fn what_is_secret_is_taken_out_before_a_model_sees_it() {
 }
 
 #[tokio::test]
+async fn a_model_that_decides_sees_nothing_of_what_is_taken_out() {
+    let models = Script::of([text("ok"), text("{\"score\": 0}")]);
+    let settings = json!({ "model": "m", "prompt": "Card {{ card }}" });
+    let job = Job::new(InsideKind::Chat, &settings, json!({ "card": "4111 1111 1111 1111" }));
+    let check = json!({ "id": "grounding", "stage": "output" }).to_string();
+    let job = job.with("protection", json!({ "preset": "standard", "customChecks": [check] }));
+    assert_eq!(variables(job.done(&models).await)["text"], "ok");
+    let asked = models.asked();
+    let decided = asked[1]["messages"].to_string();
+    assert!(decided.contains("[redacted: card]") && !decided.contains("4111"), "{decided}");
+}
+
+#[tokio::test]
 async fn an_order_in_the_input_ends_the_node_and_no_model_is_asked() {
     let models = Script::default();
     let settings = json!({ "model": "m", "prompt": "{{ mail }}" });

@@ -185,13 +185,23 @@ impl Builder<'_> {
                 all.iter().any(|own| own.as_str().or_else(|| own.get("name")?.as_str()) == Some(name))
             })
         };
-        if is_there("approve") && is_there("reject") {
-            return Ok(());
+        if !(is_there("approve") && is_there("reject")) {
+            let sentence = format!(
+                "tool.approval: `{wanted}` must be a user task of the same agent with the outcomes `approve` and `reject`"
+            );
+            return Err(("wrongTool", sentence, "10.3.5"));
         }
-        let sentence = format!(
-            "tool.approval: `{wanted}` must be a user task of the same agent with the outcomes `approve` and `reject`"
-        );
-        Err(("wrongTool", sentence, "10.3.5"))
+        // Its outcome of before would stand for the decision that nobody made.
+        let ends = |bpmn: &NodeBpmn| {
+            bpmn.attached_to_ref.as_deref() == Some(wanted) && bpmn.cancel_activity != Some(false)
+        };
+        if inner.iter().any(|own| own.bpmn.as_deref().is_some_and(ends)) {
+            let sentence = format!(
+                "tool.approval: a boundary event ends `{wanted}` without a decision: take one that does not interrupt it"
+            );
+            return Err(("wrongTool", sentence, "10.3.5"));
+        }
+        Ok(())
     }
 
     /// Adds the protection of the definition around the work of a node.

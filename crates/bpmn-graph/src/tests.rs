@@ -696,9 +696,14 @@ fn any_other_node_is_protected_before_and_behind_its_work() {
 #[test]
 fn an_agent_has_tools_with_descriptions_and_approvals_that_can_say_no() {
     let agent = |tool: Value| {
+        let event = json!([{ "type": "timer", "timeDuration": "PT1H" }]);
+        let bpmn = json!({ "attachedToRef": "late", "eventDefinitions": event });
+        let outcomes = json!({ "outcomes": ["approve", "reject"] });
         let content = json!({ "nodes": [
             { "id": "look", "type": "userTask", "configuration": { "tool": tool } },
-            { "id": "agree", "type": "userTask", "configuration": { "outcomes": ["approve", "reject"] } },
+            { "id": "agree", "type": "userTask", "configuration": outcomes },
+            { "id": "late", "type": "userTask", "configuration": outcomes },
+            { "id": "hour", "type": "boundaryEvent", "bpmn": bpmn },
         ] });
         let settings = json!({ "kind": "agent", "model": "m", "goal": "g", "maxIterations": 3 });
         let node = json!({ "type": "adHocSubProcess", "configuration": settings, "bpmn": { "subProcess": content } });
@@ -706,9 +711,12 @@ fn an_agent_has_tools_with_descriptions_and_approvals_that_can_say_no() {
     };
     let fine = agent(json!({ "description": "looks", "approval": "agree" }));
     assert!(fine.is_executable(), "{:?}", fine.diagnostics);
-    for wrong in
-        [json!({}), json!({ "description": "looks", "approval": "look" }), json!({ "description": 1 })]
-    {
+    for wrong in [
+        json!({}),
+        json!({ "description": "looks", "approval": "look" }),
+        json!({ "description": "looks", "approval": "late" }),
+        json!({ "description": 1 }),
+    ] {
         let found = agent(wrong.clone());
         assert!(
             found.diagnostics.iter().any(|one| one.code == "wrongTool"),

@@ -494,14 +494,19 @@ fn idle_tools(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
     idle.map(|at| warning(at.node.element_id().unwrap_or_default(), &at.path)).collect()
 }
 
+/// Whether a definition asks for protection: by a preset, or by checks of its own.
+#[must_use]
+pub fn protects(definition: &WorkflowDefinition) -> bool {
+    definition.protection.as_ref().is_some_and(|own| {
+        own.preset.as_deref().is_some_and(|preset| preset != "off") || some(&own.custom_checks)
+    })
+}
+
 /// Whether a definition holds what means something else in a version that was published under earlier rules.
 #[must_use]
 pub fn depends_on_edition(definition: &WorkflowDefinition) -> bool {
     let branched = |edge: &Edge| edge.branch.as_deref().is_some_and(|own| !own.trim().is_empty());
-    let protects = definition.protection.as_ref().is_some_and(|own| {
-        own.preset.as_deref().is_some_and(|preset| preset != "off") || some(&own.custom_checks)
-    });
-    if protects
+    if protects(definition)
         || bindings::are_in(definition)
         || definition.bpmn.as_deref().is_some_and(|bpmn| some(&bpmn.data_stores))
         || graphs(definition).into_iter().any(|graph| graph.edges.iter().any(branched))

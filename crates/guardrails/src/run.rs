@@ -152,6 +152,34 @@ impl Policy {
         verdict
     }
 
+    /// A text that a model is told beside what it decides upon, without what the checks of a node's input take out of texts
+    /// or end the node for. None where it is too long to be looked at.
+    #[must_use]
+    pub fn cleaned(&self, node: &str, text: String) -> Option<String> {
+        let custom = self.custom.iter().map(|own| &own.rule);
+        let takes_out = |rule: &&Rule| {
+            rule.is_for(node, Stage::Input) && matches!(rule.action, Action::Redact | Action::Block)
+        };
+        let mut value = Value::String(text);
+        for rule in self.rules.iter().chain(custom).filter(takes_out) {
+            let texts = Texts::of(&value, MOST_BYTES);
+            if texts.is_cut {
+                return None;
+            }
+            let named = Named { id: rule.check, rule };
+            for own in &texts.all {
+                let found = named.find(own);
+                if !found.is_empty() {
+                    values::replace(&mut value, &own.path, &values::merged(found))?;
+                }
+            }
+        }
+        match value {
+            Value::String(text) => Some(text),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => None,
+        }
+    }
+
     /// The action of a check by a model, by its name.
     #[must_use]
     pub fn action_of(&self, check: &str) -> Action {

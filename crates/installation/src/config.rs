@@ -141,6 +141,8 @@ pub struct ModelSettings {
     pub deployments: u32,
     /// Days after which single calls are forgotten; the sums stay.
     pub usage_days: u32,
+    /// Seconds for which answers at temperature 0 are kept for the same question; 0 keeps none.
+    pub cache_seconds: u32,
     /// Whether organisations have the models inside the service.
     pub built_in: bool,
     /// Whether the demo has deployments of the models inside the service.
@@ -159,6 +161,7 @@ impl Default for ModelSettings {
             limits: ModelLimits::default(),
             deployments: 1_000,
             usage_days: 90,
+            cache_seconds: 0,
             built_in: true,
             demo: true,
             #[cfg(feature = "local-candle")]

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use heddle_kernel::{ModelDeploymentId, Page, PageRequest};
+use heddle_kernel::{Page, PageRequest};
 use heddle_policy::capability::{DeploymentChat, DeploymentEmbed, ModelList};
 use heddle_policy::{AccessFilter, AuthorizedList, RequestContext, resource};
 
 use crate::UseCaseError;
 use crate::ports::{DeploymentFilter, ModelStore};
-use crate::records::Deployment;
+use crate::records::{Capability, Deployment};
 
 /// Pages that are read for one of the caller's at most, where many deployments are not theirs to call.
 const PAGES: u32 = 20;
@@ -25,33 +25,44 @@ impl std::fmt::Debug for Models {
     }
 }
 
-/// Deployments that a caller may call.
-struct Callable([Option<AccessFilter<resource::Deployment>>; 2]);
+/// Deployments that a caller may call: for chats, and for vectors and scores; none where they may call no deployment so.
+struct Callable {
+    chats: Option<AccessFilter<resource::Deployment>>,
+    embeds: Option<AccessFilter<resource::Deployment>>,
+}
 
 impl Callable {
     fn of(context: &RequestContext) -> Self {
         let snapshot = context.snapshot();
-        Self([
-            snapshot.authorize_some::<DeploymentChat>().ok(),
-            snapshot.authorize_some::<DeploymentEmbed>().ok(),
-        ])
+        Self {
+            chats: snapshot.authorize_some::<DeploymentChat>().ok(),
+            embeds: snapshot.authorize_some::<DeploymentEmbed>().ok(),
+        }
     }
 
-    fn permits(&self, id: ModelDeploymentId) -> bool {
-        let one = |filter: &AccessFilter<resource::Deployment>| {
-            !filter.is_empty()
-                && (filter.all() || filter.listed().contains(&id))
-                && !filter.denied().contains(&id)
+    /// Whether a deployment can do anything that the caller may call it for.
+    fn permits(&self, deployment: &Deployment) -> bool {
+        let within = |filter: &Option<AccessFilter<resource::Deployment>>| {
+            filter.as_ref().is_some_and(|filter| {
+                !filter.is_empty()
+                    && (filter.all() || filter.listed().contains(&deployment.id))
+                    && !filter.denied().contains(&deployment.id)
+            })
         };
-        self.0.iter().flatten().any(one)
+        let has = |capability: Capability| deployment.capabilities.has(capability);
+        let embeds = has(Capability::Embeddings) || has(Capability::Rerank);
+        (has(Capability::Chat) && within(&self.chats)) || (embeds && within(&self.embeds))
     }
 
     fn is_empty(&self) -> bool {
-        self.0.iter().flatten().all(AccessFilter::is_empty)
+        [&self.chats, &self.embeds].into_iter().flatten().all(AccessFilter::is_empty)
     }
 
     fn is_everything(&self) -> bool {
-        self.0.iter().flatten().any(AccessFilter::is_everything)
+        let whole = |filter: &Option<AccessFilter<resource::Deployment>>| {
+            filter.as_ref().is_some_and(AccessFilter::is_everything)
+        };
+        whole(&self.chats) && whole(&self.embeds)
     }
 }
 
@@ -85,7 +96,7 @@ impl Models {
         for _ in 0..PAGES {
             let limit = u32::try_from(wanted - items.len()).unwrap_or(page.limit).max(1);
             let read = self.store.models(tenant, &filter, access, &PageRequest { limit, cursor }).await?;
-            items.extend(read.items.into_iter().filter(|deployment| callable.permits(deployment.id)));
+            items.extend(read.items.into_iter().filter(|deployment| callable.permits(deployment)));
             cursor = read.next;
             if cursor.is_none() || items.len() >= wanted {
                 break;

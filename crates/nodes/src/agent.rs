@@ -2,7 +2,9 @@
 //! the agent, so that a turn goes on where the one before it ended.
 
 use heddle_guardrails::{Action, Hit, Stage};
-use heddle_settings::inside::{MOST_ITERATIONS, TURN_AGAIN, TURN_LOCAL, TURN_NEXT, TURN_VALUES};
+use heddle_settings::inside::{
+    AGENT_STATE, MOST_ITERATIONS, TOOL_CALL, TOOL_RESULT, TURN_AGAIN, TURN_LOCAL, TURN_NEXT, TURN_VALUES,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -14,12 +16,6 @@ use crate::protection::{Passage, Through};
 use crate::work::{Ending, Tool, Work};
 use crate::{AGENT_LIMIT, prompts};
 
-/// Variable of the agent that has its state.
-const STATE: &str = "agent";
-/// Variable in which a tool finds its call: `{id, name, arguments}`.
-const CALL: &str = "toolCall";
-/// Variable by which a tool may give its result; else it is what the activity gives.
-const RESULT: &str = "toolCallResult";
 /// Caps where the settings say none.
 const USUAL_CALLS: u64 = 100;
 const USUAL_TOKENS: u64 = 1_000_000;
@@ -71,16 +67,20 @@ impl Work<'_> {
     /// A turn: what the tool before it gave goes to the conversation; then the next call is made, or the model is asked.
     pub(crate) async fn turn(&self) -> Result<Ending, WorkFault> {
         let mut hits = Vec::new();
-        let mut state = match self.variables.get(STATE).filter(|value| value.is_object()) {
+        let mut state = match self.variables.get(AGENT_STATE).filter(|value| value.is_object()) {
             Some(value) => serde_json::from_value(value.clone()).map_err(|_error| {
                 WorkFault("The variable `agent` is not what the agent left in it.".to_owned())
             })?,
             None => self.begun()?,
         };
-        if let Some(current) = state.current.take()
-            && let Some(ending) = self.returned(&mut state, current, &mut hits).await?
-        {
-            return Ok(ending);
+        if let Some(current) = state.current.take() {
+            if let Some(ending) = self.returned(&mut state, current, &mut hits).await? {
+                return Ok(ending);
+            }
+            // Who let a result pass has not seen what comes behind it.
+            if self.is_approved() {
+                return Ok(self.again(&state, hits));
+            }
         }
         if let Step::End(ending) = self.call_next(&mut state, &mut hits).await? {
             return Ok(*ending);
@@ -125,7 +125,11 @@ impl Work<'_> {
         current: Pending,
         hits: &mut Vec<Hit>,
     ) -> Result<Option<Ending>, WorkFault> {
-        let Some(tool) = self.tools.iter().find(|tool| tool.name == current.name) else { return Ok(None) };
+        let Some(tool) = self.tools.iter().find(|tool| tool.name == current.name) else {
+            // Each call has an answer, or no model goes on.
+            state.messages.push(result(&current.id, "There is no tool of this name any more."));
+            return Ok(None);
+        };
         if current.in_approval {
             let task = tool.approval.as_deref().unwrap_or_default();
             let outcome = self.outputs.get(task).and_then(|own| own.get("outcome")).and_then(Value::as_str);
@@ -137,7 +141,7 @@ impl Work<'_> {
             }
             return Ok(None);
         }
-        let given = self.variables.get(RESULT).filter(|value| !value.is_null()).cloned();
+        let given = self.variables.get(TOOL_RESULT).filter(|value| !value.is_null()).cloned();
         let output = || self.outputs.get(&tool.element).and_then(|own| own.get("output")).cloned();
         let value = given.or_else(output).unwrap_or_default();
         match self.pass(Stage::ToolResult, value, std::mem::take(hits)).await? {
@@ -219,13 +223,14 @@ impl Work<'_> {
         }
         state.current = Some(Pending { in_approval: approval.is_some(), ..call });
         let mut local = Map::new();
-        local.insert(CALL.to_owned(), told);
-        local.insert(RESULT.to_owned(), Value::Null);
-        local.insert(STATE.to_owned(), serde_json::to_value(&state).unwrap_or_default());
+        local.insert(TOOL_CALL.to_owned(), told);
+        local.insert(TOOL_RESULT.to_owned(), Value::Null);
+        local.insert(AGENT_STATE.to_owned(), serde_json::to_value(&state).unwrap_or_default());
         Ending::completed(json!({ TURN_LOCAL: local, TURN_NEXT: next }), hits)
     }
 
-    /// Asks the model, and makes the first of the calls that it asks for, or ends the agent.
+    /// Asks the model, and makes the first of the calls that it asks for, or ends the agent. Under protection the calls are
+    /// made by the next turn.
     async fn asked(&self, mut state: State, hits: Vec<Hit>) -> Result<Ending, WorkFault> {
         let mut request = self.request(state.messages.clone())?;
         if !self.tools.is_empty() {
@@ -253,6 +258,10 @@ impl Work<'_> {
         state.messages.push(answers::message(&answer.body));
         state.pending = calls.into_iter().map(Pending::of).collect();
         let mut hits = answer.hits;
+        // Who is asked about a call decides about this one: it is kept, and the model is not asked for another.
+        if self.policy.is_on() {
+            return Ok(self.again(&state, hits));
+        }
         match self.call_next(&mut state, &mut hits).await? {
             Step::End(ending) => Ok(*ending),
             // No call could be made: what was told of them is there for the next turn.
@@ -260,10 +269,10 @@ impl Work<'_> {
         }
     }
 
-    /// The end of a turn behind which the model is asked again at once.
+    /// The end of a turn behind which another one follows at once: it makes the calls that are kept, or asks the model.
     fn again(&self, state: &State, hits: Vec<Hit>) -> Ending {
         let mut local = Map::new();
-        local.insert(STATE.to_owned(), serde_json::to_value(state).unwrap_or_default());
+        local.insert(AGENT_STATE.to_owned(), serde_json::to_value(state).unwrap_or_default());
         Ending::completed(json!({ TURN_LOCAL: local, TURN_AGAIN: true }), hits)
     }
 

@@ -79,7 +79,7 @@ impl Work<'_> {
             return Ok(verdict);
         }
         let text = as_text(&verdict.value);
-        let purpose = self.purpose()?;
+        let purpose = self.purpose(policy)?;
         let questions = asked.iter().map(|asked| self.decision(asked, &text, &purpose));
         let answers = futures::future::join_all(questions).await;
         for (asked, answer) in asked.iter().zip(answers) {
@@ -89,14 +89,14 @@ impl Work<'_> {
         Ok(verdict)
     }
 
-    /// The instructions of the node, by which a topic and a ground are known.
-    fn purpose(&self) -> Result<String, WorkFault> {
+    /// The instructions of the node, by which a topic and a ground are known, without what no model is to see.
+    fn purpose(&self, policy: &Policy) -> Result<String, WorkFault> {
         let settings = self.evaluator();
         let mut told = Vec::new();
         for member in ["system", "instructions", "goal", "prompt", "query"] {
             told.extend(settings.text(member)?);
         }
-        let mut told = told.join("\n");
+        let mut told = policy.cleaned(&self.caller.node, told.join("\n")).unwrap_or_default();
         prompts::cut(&mut told, MOST_DECIDED);
         Ok(told)
     }

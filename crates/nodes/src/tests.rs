@@ -191,6 +191,19 @@ async fn what_is_secret_is_taken_out_before_a_model_sees_it() {
 }
 
 #[tokio::test]
+async fn a_model_that_decides_sees_nothing_of_what_is_taken_out() {
+    let models = Script::of([text("ok"), text("{\"score\": 0}")]);
+    let settings = json!({ "model": "m", "prompt": "Card {{ card }}" });
+    let job = Job::new(InsideKind::Chat, &settings, json!({ "card": "4111 1111 1111 1111" }));
+    let check = json!({ "id": "grounding", "stage": "output" }).to_string();
+    let job = job.with("protection", json!({ "preset": "standard", "customChecks": [check] }));
+    assert_eq!(variables(job.done(&models).await)["text"], "ok");
+    let asked = models.asked();
+    let decided = asked[1]["messages"].to_string();
+    assert!(decided.contains("[redacted: card]") && !decided.contains("4111"), "{decided}");
+}
+
+#[tokio::test]
 async fn an_order_in_the_input_ends_the_node_and_no_model_is_asked() {
     let models = Script::default();
     let settings = json!({ "model": "m", "prompt": "{{ mail }}" });
@@ -253,6 +266,23 @@ async fn a_tool_with_an_approval_is_called_once_somebody_agreed() {
     assert_eq!(variables(job.done(&models).await)["next"], "look");
     job.outputs = json!({ "agree": { "output": {}, "outcome": "reject" } });
     assert_eq!(variables(job.done(&models).await)["values"]["answer"], "Then not.");
+}
+
+#[tokio::test]
+async fn a_call_that_somebody_let_pass_is_the_one_that_is_made() {
+    let models = Script::of([calling("look_up", "{\"city\": \"Rome\"}")]);
+    let mut job = Job::new(InsideKind::Agent, &agent(), json!({ "city": "Rome" })).with("tools", tools(None));
+    job = job.with("protection", json!({ "customChecks": ["toolCalls"] }));
+    let kept = variables(job.done(&models).await);
+    assert_eq!(kept["again"], true);
+    job.variables = kept["local"].clone();
+    let Ending::Failed { setback, .. } = job.done(&models).await else { panic!("nobody was asked") };
+    assert!(setback.is_final && setback.message.starts_with("review: "), "{setback:?}");
+    job.before = Some(setback.message);
+    let made = variables(job.done(&models).await);
+    assert_eq!(made["next"], "look");
+    assert_eq!(made["local"]["toolCall"]["arguments"], json!({ "city": "Rome" }));
+    assert_eq!(models.asked().len(), 1, "the model is not asked for another call");
 }
 
 #[tokio::test]

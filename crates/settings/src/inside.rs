@@ -19,6 +19,12 @@ pub const TURN_NEXT: &str = "next";
 pub const TURN_AGAIN: &str = "again";
 /// Member of what the last turn of an agent gives: variables that the agent leaves behind.
 pub const TURN_VALUES: &str = "values";
+/// Variable of an agent that has what it remembers between its turns: its own turns alone set it.
+pub const AGENT_STATE: &str = "agent";
+/// Variable of an agent in which a tool finds its call: `{id, name, arguments}`.
+pub const TOOL_CALL: &str = "toolCall";
+/// Variable of an agent by which a tool may give its result; else it is what the activity gives.
+pub const TOOL_RESULT: &str = "toolCallResult";
 /// Most turns of an agent.
 pub const MOST_ITERATIONS: u64 = 200;
 /// Most attempts at repairing an answer.

@@ -4,14 +4,17 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use heddle_kernel::{
-    DatabaseName, IdSource, IngestionJobId, NameFault, Page, PageRequest, Patch, Revision, TenantId,
+    DatabaseName, IdSource, IngestionJobId, ModelDeploymentId, NameFault, Page, PageRequest, Patch, Revision,
     VectorDatabaseId, literals,
 };
 use heddle_policy::capability::{
     CaseTypeRead, VectorDatabaseCreate, VectorDatabaseDelete, VectorDatabaseList, VectorDatabaseUpdate,
     WorkflowRead,
 };
-use heddle_policy::{Authorized, AuthorizedKind, AuthorizedList, RequestContext};
+use heddle_policy::resource::{Place as _, ResourceId as _};
+use heddle_policy::{
+    Action, Authorized, AuthorizedKind, AuthorizedList, Extent, Ownership, RequestContext, ResourceType,
+};
 use heddle_usecase::{Journal, JournalFor, StoreError, check_revision, name, text};
 use serde_json::{Map, Value, json};
 
@@ -204,7 +207,7 @@ impl VectorDatabases {
         let (Some(address), Some(chunking)) = (address, chunking) else {
             return Err(UseCaseError::Internal("a name and a methodology passed without a value".to_owned()));
         };
-        let model = self.model(tenant, new.model, true).await?;
+        let model = self.model(context, new.model, true).await?;
         defaults_fit(new.defaults, model.as_ref())?;
         let backend = new.backend.unwrap_or(Backend::Embedded);
         if !self.ports.index.has(backend).await {
@@ -255,7 +258,7 @@ impl VectorDatabases {
     ) -> Result<VectorDatabase, UseCaseError> {
         let before = self.ports.store.database(context.tenant(), &authorized.id()).await?;
         check_revision(patch.revision, before.revision)?;
-        let recipe = self.recipe(&before, &patch).await?;
+        let recipe = self.recipe(context, &before, &patch).await?;
         let mut after = before.clone();
         apply(&mut after, patch)?;
         defaults_fit(after.defaults, recipe.model.as_ref())?;
@@ -345,7 +348,7 @@ impl VectorDatabases {
         })
     }
 
-    /// The embedding models that the organisation may use.
+    /// The embedding models that the organisation may use, but for deployments that are denied to the caller.
     ///
     /// # Errors
     /// `Unavailable`.
@@ -354,7 +357,14 @@ impl VectorDatabases {
         _: &AuthorizedList<VectorDatabaseList>,
         context: &RequestContext,
     ) -> Result<Vec<EmbeddingModel>, UseCaseError> {
-        self.ports.embedder.models(context.tenant()).await.map_err(model_fault)
+        self.usable(context).await
+    }
+
+    /// The models that a caller may have a database embed by.
+    async fn usable(&self, context: &RequestContext) -> Result<Vec<EmbeddingModel>, UseCaseError> {
+        let mut models = self.ports.embedder.models(context.tenant()).await.map_err(model_fault)?;
+        models.retain(|model| may_embed(context, &model.model.id));
+        Ok(models)
     }
 
     /// The methodologies of cutting and of finding.
@@ -368,6 +378,7 @@ impl VectorDatabases {
     /// Recipe that a patch leads to.
     async fn recipe(
         &self,
+        context: &RequestContext,
         before: &VectorDatabase,
         patch: &VectorDatabasePatch,
     ) -> Result<Recipe, UseCaseError> {
@@ -378,12 +389,11 @@ impl VectorDatabases {
             Patch::Value(id) if present.model.as_ref().is_some_and(|model| model.id == *id) => {
                 present.model.clone()
             }
-            Patch::Value(_) => self.model(before.tenant, patch.model.clone(), true).await?,
+            Patch::Value(_) => self.model(context, patch.model.clone(), true).await?,
         };
         let model = match model {
             Some(same) if matches!(patch.model, Patch::Value(_)) && present.model.as_ref() == Some(&same) => {
-                let models = self.ports.embedder.models(before.tenant).await.map_err(model_fault)?;
-                Some(as_it_is(&same, models))
+                Some(as_it_is(&same, self.usable(context).await?))
             }
             other => other,
         };
@@ -427,17 +437,18 @@ impl VectorDatabases {
         }
     }
 
-    /// The model that is asked for. One that is not ready is a conflict, unless nobody asked for any.
+    /// The model that is asked for. One that is not ready is a conflict, unless nobody asked for any; a deployment that is
+    /// denied to the caller is none.
     async fn model(
         &self,
-        tenant: TenantId,
+        context: &RequestContext,
         asked: Patch<String>,
         must_be_ready: bool,
     ) -> Result<Option<ModelUse>, UseCaseError> {
         if asked == Patch::Null {
             return Ok(None);
         }
-        let models = self.ports.embedder.models(tenant).await.map_err(model_fault)?;
+        let models = self.usable(context).await?;
         let is_ready = |model: &&EmbeddingModel| model.state == ModelState::Ready;
         let Patch::Value(id) = asked else {
             let preset = models.iter().find(|model| model.is_default).filter(is_ready);
@@ -601,6 +612,22 @@ fn in_use(uses: &[Use], context: &RequestContext) -> UseCaseError {
     let message = "Published definitions name the database. Those whose expressions give its name are not among them: they \
                    are known when they work.";
     UseCaseError::Conflict(vec![Problem::new("inUse", message).with("usedBy", used_by)])
+}
+
+/// Whether a caller may have a database embed by a model. A right to databases needs none on deployments, and a deny on one
+/// is heard nevertheless.
+fn may_embed(context: &RequestContext, model: &str) -> bool {
+    match model.parse::<ModelDeploymentId>() {
+        Ok(id) => !is_denied(context, id),
+        Err(_built_in) => true,
+    }
+}
+
+/// Whether a rule denies a caller the vectors and scores of a deployment.
+fn is_denied(context: &RequestContext, deployment: ModelDeploymentId) -> bool {
+    let extent = context.snapshot().extent(ResourceType::Deployment, Action::Embed);
+    let extent = Extent { all: true, listed: Vec::new(), own: false, ..extent };
+    !extent.permits(&deployment.rule_id(), &().parents(), Ownership::Unknown)
 }
 
 /// Error of a use case for a model that does not answer.

@@ -6,7 +6,9 @@ use crate::event::{BodyKind, CancelReason, EventKind, JobKind, Phase};
 use crate::{LocalId, Rejection};
 use heddle_bpmn_graph::{AdHoc, JobTask, NodeIx, ScopeIx, Setting, Work};
 use heddle_feel::Context;
-use heddle_settings::inside::{TURN_AGAIN, TURN_LOCAL, TURN_NEXT, TURN_VALUES};
+use heddle_settings::inside::{
+    AGENT_STATE, TOOL_CALL, TOOL_RESULT, TURN_AGAIN, TURN_LOCAL, TURN_NEXT, TURN_VALUES,
+};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -42,6 +44,10 @@ impl Machine<'_> {
         let total = Some(begin.len() as u64);
         self.emit(at, EventKind::BodyOpened { kind: BodyKind::AdHoc, total, items });
         if let Some(agent) = &rules.agent {
+            // Variables of these names around it are none of what the agent said or called.
+            let own = [AGENT_STATE, TOOL_CALL, TOOL_RESULT];
+            let values = own.into_iter().map(|name| (name.to_owned(), Value::Null)).collect();
+            self.emit(At { node: Some(ix), ..At::scope(id) }, EventKind::VariablesSet { values });
             return self.open_job(id, JobKind::Task, agent);
         }
         if rules.sequential {
@@ -136,6 +142,14 @@ impl Machine<'_> {
             self.fault(id, fault, Phase::Enter)?;
         }
         Ok(Quiet::Waits)
+    }
+
+    /// Takes out of values for a scope what an agent alone says of itself: no tool makes its calls, approvals or caps.
+    pub(super) fn keep_from_agent(&self, scope: LocalId, values: &mut Map<String, Value>) {
+        let is_agent = |ix: NodeIx| self.graph.node(ix).work.agent().is_some();
+        if values.contains_key(AGENT_STATE) && self.at(scope).is_ok_and(|(ix, _)| is_agent(ix)) {
+            values.remove(AGENT_STATE);
+        }
     }
 
     /// Does what a turn of an agent gives: its own variables, and the activity that begins, or the end with what it leaves

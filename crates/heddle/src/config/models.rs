@@ -55,6 +55,16 @@ pub(super) const KEYS: &[Key] = &[
         show: |config| config.models.usage_days.to_string(),
     },
     Key {
+        name: "models_cache_seconds",
+        help: "Seconds for which answers at temperature 0 are kept for the same question, 0 to 86400; 0 keeps none.",
+        secret: false,
+        set: |config, text| {
+            config.models.cache_seconds = number(text, 0, 86_400)?;
+            Ok(())
+        },
+        show: |config| config.models.cache_seconds.to_string(),
+    },
+    Key {
         name: "models_built_in",
         help: "Whether organisations have the models inside the service: embeddings, and answers out of passages.",
         secret: false,

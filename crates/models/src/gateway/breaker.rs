@@ -18,9 +18,15 @@ const LONGEST: Duration = Duration::from_secs(300);
 #[derive(Debug, Clone, Copy)]
 struct Circuit {
     failures: u32,
+    /// Streams in a row that broke behind their first piece.
+    broken: u32,
     pause: Duration,
     open_until: Option<Instant>,
     probing: bool,
+}
+
+impl Circuit {
+    const CLOSED: Self = Self { failures: 0, broken: 0, pause: PAUSE, open_until: None, probing: false };
 }
 
 /// The breakers of a node: cheap to clone. Only what failed has an entry.
@@ -60,6 +66,29 @@ impl Breakers {
         Ok(Leave { breakers: self.clone(), deployment, probes })
     }
 
+    /// Notes that a stream came to its end.
+    pub(crate) fn flowed(&self, deployment: ModelDeploymentId) {
+        let mut all = self.all();
+        if let Some(circuit) = all.get_mut(&deployment) {
+            circuit.broken = 0;
+            if circuit.failures == 0 && circuit.open_until.is_none() {
+                all.remove(&deployment);
+            }
+        }
+    }
+
+    /// Notes that a stream broke behind its first piece: a deployment that begins each answer and ends none is left alone,
+    /// too.
+    pub(crate) fn broke(&self, deployment: ModelDeploymentId) {
+        let mut all = self.all();
+        let circuit = all.entry(deployment).or_insert(Circuit::CLOSED);
+        circuit.broken = circuit.broken.saturating_add(1);
+        if circuit.broken >= FAILURES {
+            circuit.open_until = Some(Instant::now() + circuit.pause);
+            circuit.probing = false;
+        }
+    }
+
     /// Whether a deployment is not asked at present.
     pub(crate) fn is_open(&self, deployment: ModelDeploymentId) -> bool {
         let now = Instant::now();
@@ -71,14 +100,22 @@ impl Breakers {
 impl Leave {
     /// The deployment answered, or refused for a reason that is not its own.
     pub(crate) fn well(self) {
-        self.breakers.all().remove(&self.deployment);
+        let mut all = self.breakers.all();
+        match all.get_mut(&self.deployment) {
+            Some(circuit) if circuit.broken > 0 => {
+                *circuit = Circuit { broken: circuit.broken, ..Circuit::CLOSED };
+            }
+            Some(_) => {
+                all.remove(&self.deployment);
+            }
+            None => {}
+        }
     }
 
     /// The deployment failed.
     pub(crate) fn ill(self) {
         let mut all = self.breakers.all();
-        let first = Circuit { failures: 0, pause: PAUSE, open_until: None, probing: false };
-        let circuit = all.entry(self.deployment).or_insert(first);
+        let circuit = all.entry(self.deployment).or_insert(Circuit::CLOSED);
         circuit.failures = circuit.failures.saturating_add(1);
         if self.probes {
             circuit.pause = (circuit.pause * 2).min(LONGEST);
@@ -126,5 +163,28 @@ mod tests {
         breakers.ask(id).unwrap().well();
         drop((breakers.ask(id).unwrap(), breakers.ask(id).unwrap()));
         assert!(!breakers.is_open(id));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn it_opens_for_streams_that_all_break_and_closes_with_one_that_ends() {
+        let breakers = Breakers::default();
+        let id = ModelDeploymentId(Uuid::from_u128(1));
+        for _ in 0..FAILURES {
+            breakers.ask(id).unwrap().well();
+            assert!(!breakers.is_open(id));
+            breakers.broke(id);
+        }
+        assert!(breakers.ask(id).is_err());
+        tokio::time::advance(PAUSE).await;
+        // Its first piece lets others in, and its break keeps them out again.
+        breakers.ask(id).unwrap().well();
+        drop(breakers.ask(id).unwrap());
+        breakers.broke(id);
+        assert!(breakers.is_open(id));
+        tokio::time::advance(PAUSE).await;
+        breakers.ask(id).unwrap().well();
+        breakers.flowed(id);
+        breakers.broke(id);
+        assert!(!breakers.is_open(id), "one that breaks among others is none of its health");
     }
 }

@@ -67,6 +67,11 @@ pub(crate) trait Kind: Sync {
     /// One exchange, until the answer's first piece is there, or all of it.
     async fn exchange(&self, gateway: &Gateway, route: &Route, until: Instant) -> Result<Self::Got, Missed>;
 
+    /// Answer that is kept of the same question to the deployment that was named; none where it has to be asked.
+    fn kept(&self, _gateway: &Gateway, _caller: &Caller, _named: &Route) -> Option<Self::Got> {
+        None
+    }
+
     /// Whether another deployment can stand in for the one that was named.
     fn fits(&self, named: &Route, other: &Route) -> bool;
 }
@@ -82,6 +87,8 @@ pub(crate) struct Running {
     began: Instant,
     route: Arc<Route>,
     attempts: u32,
+    /// Whether a provider has the question at present.
+    asking: bool,
     first: Option<Duration>,
     estimate: Estimate,
     /// Bytes that the model said so far.
@@ -124,6 +131,7 @@ impl Running {
             began: Instant::now(),
             route,
             attempts: 0,
+            asking: false,
             first: None,
             estimate,
             weight: 0,
@@ -162,6 +170,16 @@ impl Running {
         }
     }
 
+    /// Notes that the stream of the answer came to its end, for the deployment's health.
+    pub(crate) fn flowed(&self) {
+        self.gateway.0.breakers.flowed(self.route.deployment.id);
+    }
+
+    /// Notes that the stream of the answer broke by the deployment's fault.
+    pub(crate) fn broke(&self) {
+        self.gateway.0.breakers.broke(self.route.deployment.id);
+    }
+
     /// Notes what the model said: bytes, and the tokens as far as the provider told them.
     pub(crate) fn note(&mut self, weight: u64, told: Option<Usage>) {
         self.weight = self.weight.saturating_add(weight);
@@ -170,25 +188,32 @@ impl Running {
         }
     }
 
-    /// Tokens of the call, and whether they are an estimate: nothing was asked of anybody where there was no exchange.
-    fn tokens(&self) -> (CallTokens, bool) {
-        let whole = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+    /// Tokens of the call, and whether they are an estimate. A failed exchange counts nothing; of one that its caller left
+    /// the provider has the question, whatever it said by then. What a provider tells before the end may be less than what
+    /// it said.
+    fn tokens(&self, outcome: CallOutcome) -> (CallTokens, bool) {
         match self.told {
             Some(told) => {
-                let tokens = CallTokens {
-                    input: whole(told.input),
-                    output: whole(told.output),
-                    cached: whole(told.cached),
-                    reasoning: whole(told.reasoning),
+                let said = match outcome {
+                    CallOutcome::Completed => 0,
+                    CallOutcome::Aborted | CallOutcome::Failed => {
+                        heddle_models_wire::tokens_of_bytes(self.weight)
+                    }
                 };
-                (tokens, false)
+                let tokens = CallTokens {
+                    input: money::counted(told.input),
+                    output: money::counted(told.output.max(said)),
+                    cached: money::counted(told.cached),
+                    reasoning: money::counted(told.reasoning),
+                };
+                (tokens, said > told.output)
             }
-            None if self.first.is_none() => (CallTokens::default(), true),
+            None if self.first.is_none() && !self.asking => (CallTokens::default(), true),
             None => {
                 let output = heddle_models_wire::tokens_of_bytes(self.weight);
                 let tokens = CallTokens {
-                    input: whole(self.estimate.input),
-                    output: whole(output),
+                    input: money::counted(self.estimate.input),
+                    output: money::counted(output),
                     cached: 0,
                     reasoning: 0,
                 };
@@ -199,7 +224,7 @@ impl Running {
 
     fn row(&self, outcome: CallOutcome, fault: Option<&'static str>) -> UsageRow {
         let deployment = &self.route.deployment;
-        let (tokens, estimated) = self.tokens();
+        let (tokens, estimated) = self.tokens(outcome);
         let millis = |time: Duration| i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
         UsageRow {
             tenant: self.caller.tenant,
@@ -324,6 +349,11 @@ impl Gateway {
         self.0.repeats.earn();
         let mut running = Running::begin(self, caller, journal, K::WORD, named.clone(), estimate);
         let taken = self.take_of_organisation(&mut running);
+        if taken.is_ok()
+            && let Some(got) = kind.kept(self, caller, &named)
+        {
+            return Ok((got, running));
+        }
         let mut error = match taken {
             Err(error) => {
                 running.close(CallOutcome::Failed, Some(error.word()));
@@ -398,12 +428,14 @@ impl Gateway {
                 Err(wait) => return Err(Next::Elsewhere(circuit_open(running, wait))),
             };
             running.attempts += 1;
+            running.asking = true;
             let route = running.route.clone();
             let until = running.until();
             let tried = match tokio::time::timeout_at(until, kind.exchange(self, &route, until)).await {
                 Ok(tried) => tried,
                 Err(_late) => Err(Missed { lasting: true, ..Missed::of(Failure::ProviderTimeout) }),
             };
+            running.asking = false;
             let missed = match tried {
                 Ok(got) => {
                     leave.well();
@@ -480,7 +512,8 @@ impl Gateway {
     /// Sets aside of the budgets of organisation and deployment, where there are any.
     async fn reserve(&self, running: &mut Running) -> Result<(), Next> {
         let now = self.0.ports.clock.now();
-        let deployment = &running.route.deployment;
+        let route = running.route.clone();
+        let deployment = &route.deployment;
         let organisation = self.0.ports.bounds.bounds(running.caller.tenant).limits.budget;
         let budgets = [
             (BudgetScope::Organisation, organisation.as_ref()),
@@ -491,13 +524,11 @@ impl Gateway {
         if caps.is_empty() {
             return Ok(());
         }
-        let whole = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
-        let input = whole(running.estimate.input);
+        let input = money::counted(running.estimate.input);
         let room = deployment.context_length.map(|most| i64::from(most).saturating_sub(input).max(1));
-        let output = running.estimate.output.map(whole).or(room).unwrap_or(4_096);
+        let output = running.estimate.output.map(money::counted).or(room).unwrap_or(4_096);
         let tokens = CallTokens { input, output, cached: 0, reasoning: 0 };
-        let total =
-            i64::try_from(running.route.waits.total.saturating_add(SLACK).as_millis()).unwrap_or(i64::MAX);
+        let total = i64::try_from(route.waits.total.saturating_add(SLACK).as_millis()).unwrap_or(i64::MAX);
         let reservation = Reservation {
             tenant: running.caller.tenant,
             id: self.0.ports.ids.next(now),
@@ -507,13 +538,13 @@ impl Gateway {
             at: now,
             expires_at: now.plus_millis(total),
         };
+        // Whoever leaves meanwhile gives it back all the same; one that was not made is no fault.
+        running.reservation = Some(reservation.clone());
         let reserved = self.0.ports.usage.reserve(&reservation).await;
         match reserved.map_err(|error| Next::Nowhere(GatewayError::from(error)))? {
-            Reserved::Yes => {
-                running.reservation = Some(reservation);
-                Ok(())
-            }
+            Reserved::Yes => Ok(()),
             Reserved::Exhausted(scope) => {
+                running.reservation = None;
                 let of = budgets.iter().find(|(known, _)| *known == scope).and_then(|(_, budget)| *budget);
                 let until = of.map_or(now, |budget| money::period(budget.period, now).1);
                 let error = GatewayError::Exhausted { scope, until, retry_after: until.duration_since(now) };

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use super::call::{Estimate, Kind};
 use super::error::{GatewayError, Missed};
 use super::exchange::{target, whole};
+use super::kept::Question;
 use super::route::Route;
 use super::{CallJournal, Caller, Gateway};
 use crate::records::{Capability, UsageRow};
@@ -24,7 +25,7 @@ pub struct ChatAnswer {
     pub usage: UsageRow,
     /// Alias of the deployment that answered.
     pub alias: String,
-    /// Exchanges that it took.
+    /// Exchanges that it took; none where the answer was kept.
     pub attempts: u32,
 }
 
@@ -44,6 +45,14 @@ impl Chat {
 
     pub(super) fn answer(&self) -> Answer {
         Answer { id: self.id.clone(), created: self.created, include_usage: self.request.include_usage() }
+    }
+
+    /// The question as its answer is kept; none where it is not.
+    fn question(&self, gateway: &Gateway, caller: &Caller, route: &Route) -> Option<Question> {
+        if !gateway.0.kept.is_on() {
+            return None;
+        }
+        Question::of(caller.tenant, route, &self.filled(route).ok()?)
     }
 
     /// The request with what the deployment says where it says nothing.
@@ -105,6 +114,10 @@ impl Kind for Chat {
         Ok(target.chat_response(&request, &self.answer(), body)?)
     }
 
+    fn kept(&self, gateway: &Gateway, caller: &Caller, named: &Route) -> Option<ChatResponse> {
+        gateway.0.kept.find(&self.question(gateway, caller, named)?)
+    }
+
     fn fits(&self, _named: &Route, _other: &Route) -> bool {
         true
     }
@@ -139,7 +152,17 @@ impl Gateway {
         let request = if request.stream() { unstreamed(&request)? } else { request };
         let chat = Chat::of(self, request);
         let (response, mut running) = self.run(caller, id, &chat, journal).await?;
-        running.note(response.weight, response.usage);
+        if running.attempts() == 0 {
+            // It was kept: nobody was asked, and nothing is paid for.
+            running.note(0, Some(Usage::default()));
+        } else {
+            running.note(response.weight, response.usage);
+            let route = running.route();
+            let question = Some(route).filter(|route| route.deployment.id == id);
+            if let Some(question) = question.and_then(|route| chat.question(self, caller, route)) {
+                self.0.kept.keep(question, &response);
+            }
+        }
         let alias = running.route().deployment.alias.clone();
         let attempts = running.attempts();
         let body: Bytes = response.body.clone();

@@ -11,6 +11,7 @@ mod chat;
 mod embed;
 mod error;
 mod exchange;
+mod kept;
 mod ledger;
 mod money;
 mod places;
@@ -35,6 +36,7 @@ pub use rerank::RerankAnswer;
 pub use stream::ChatStream;
 
 use breaker::Breakers;
+use kept::Kept;
 use ledger::Ledger;
 use places::Places;
 use rates::Rates;
@@ -133,11 +135,13 @@ pub struct GatewaySettings {
     pub at_once: usize,
     /// Wait for a place where neither deployment nor connection names one.
     pub queue_timeout: Duration,
+    /// Time for which whole answers at temperature 0 are kept for the same question; none is kept for zero.
+    pub keep_answers: Duration,
 }
 
 impl Default for GatewaySettings {
     fn default() -> Self {
-        Self { at_once: AT_ONCE, queue_timeout: Duration::from_secs(10) }
+        Self { at_once: AT_ONCE, queue_timeout: Duration::from_secs(10), keep_answers: Duration::ZERO }
     }
 }
 
@@ -149,6 +153,7 @@ pub(crate) struct Shared {
     pub(crate) places: Places,
     pub(crate) breakers: Breakers,
     pub(crate) repeats: Repeats,
+    pub(crate) kept: Kept,
     pub(crate) ledger: Ledger,
 }
 
@@ -175,6 +180,7 @@ impl Gateway {
             places: Places::new(settings.at_once),
             breakers: Breakers::default(),
             repeats: Repeats::default(),
+            kept: Kept::new(settings.keep_answers),
             ledger,
             ports,
         };

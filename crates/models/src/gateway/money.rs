@@ -6,6 +6,15 @@ use crate::records::{Budget, BudgetPeriod, BudgetScope, CallTokens, Cap, PriceTa
 
 /// Tokens that prices are for.
 const MILLION: i128 = 1_000_000;
+/// The most tokens of a call that are believed: no model has so many, and sums of them stay within their numbers.
+const MOST_TOKENS: i64 = 1_000_000_000;
+/// The most costs of a call, in millionths of a unit of the currency, for the same reason.
+const MOST_COSTS: i64 = 1_000_000_000_000;
+
+/// Tokens as they are counted: whatever a provider or a caller says, no more than are believed.
+pub(crate) fn counted(tokens: u64) -> i64 {
+    i64::try_from(tokens).unwrap_or(MOST_TOKENS).min(MOST_TOKENS)
+}
 
 /// Costs of a call in millionths of a unit of the currency, rounded up once; tokens that the provider had kept are part of
 /// the input and cost their own price.
@@ -18,7 +27,7 @@ pub(crate) fn cost(prices: Option<&PriceTable>, tokens: CallTokens) -> i64 {
         (tokens.output.max(0), prices.output),
     ];
     let sum: i128 = parts.iter().map(|(count, price)| i128::from(*count) * i128::from(*price)).sum();
-    i64::try_from((sum + MILLION - 1) / MILLION).unwrap_or(i64::MAX)
+    i64::try_from((sum + MILLION - 1) / MILLION).unwrap_or(MOST_COSTS).min(MOST_COSTS)
 }
 
 /// First instant of the period that an instant is in, and of the next one.
@@ -84,6 +93,22 @@ mod tests {
         assert_eq!(cost(Some(&prices), tokens(0, 0, 0)), 0);
         assert_eq!(cost(Some(&PriceTable { input: 1, ..prices }), tokens(1, 0, 0)), 1);
         assert_eq!(cost(None, tokens(1_000, 100, 0)), 0);
+    }
+
+    #[test]
+    fn absurd_tokens_do_not_end_the_sums() {
+        let prices = PriceTable {
+            version: 1,
+            currency: "USD".to_owned(),
+            input: 1_000_000_000_000,
+            output: 1_000_000_000_000,
+            cached_input: None,
+        };
+        let absurd = counted(u64::MAX);
+        let tokens = CallTokens { input: absurd, output: absurd, cached: absurd, reasoning: 0 };
+        let a_year = 366 * 24 * 3_600;
+        assert!(tokens.total().checked_mul(a_year).is_some());
+        assert!(cost(Some(&prices), tokens).checked_mul(86_400 * 100).is_some());
     }
 
     #[test]

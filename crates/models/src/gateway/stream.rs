@@ -14,7 +14,7 @@ use heddle_models_wire::{
 };
 use heddle_policy::capability::DeploymentChat;
 use heddle_policy::{Authorized, RequestContext};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::time::{Instant, Sleep};
 
 use super::call::{Estimate, Kind, Running, broken};
@@ -104,15 +104,20 @@ impl Kind for Streamed {
 /// The pieces of an answer that came whole.
 fn pieces(chat: &Chat, response: &ChatResponse, input: u64) -> Result<Open, WireError> {
     let completion = response.read()?;
+    let beside = beside(&response.body);
     let mut ready = VecDeque::new();
     let mut chunk = |index: u32, delta: Value, finish: Option<&str>, weight: usize| {
-        let body = json!({
+        let mut body = json!({
             "id": chat.id,
             "object": "chat.completion.chunk",
             "created": chat.created,
             "model": completion.model,
             "choices": [{ "index": index, "delta": delta, "logprobs": null, "finish_reason": finish }],
         });
+        // What the answer says of itself (that it is no language model's) comes with its end.
+        if let Some(members) = body.as_object_mut().filter(|_| finish.is_some()) {
+            members.extend(beside.clone());
+        }
         let json = Bytes::from(body.to_string());
         ready.push_back(StreamEvent::Chunk(ChatChunk { json, weight: weight as u64 }));
     };
@@ -136,6 +141,14 @@ fn pieces(chat: &Chat, response: &ChatResponse, input: u64) -> Result<Open, Wire
     }
     ready.push_back(StreamEvent::Done);
     Ok(Open { source: Source::Whole(Some(usage)), ready })
+}
+
+/// Members of a whole answer that OpenAI's interface does not have.
+fn beside(body: &[u8]) -> Map<String, Value> {
+    const KNOWN: [&str; 6] = ["id", "object", "created", "model", "choices", "usage"];
+    let mut members: Map<String, Value> = serde_json::from_slice(body).unwrap_or_default();
+    members.retain(|name, _| !KNOWN.contains(&name.as_str()));
+    members
 }
 
 /// A text in pieces that end behind a space.
@@ -231,6 +244,9 @@ impl ChatStream {
             Source::Broken(_, usage) | Source::Whole(usage) => *usage,
         };
         self.running.note(0, told);
+        if outcome == CallOutcome::Completed {
+            self.running.flowed();
+        }
         self.running.close(outcome, fault);
         self.state = State::Ended;
         // The provider is left.
@@ -238,6 +254,9 @@ impl ChatStream {
     }
 
     fn broke(&mut self, missed: Missed) -> GatewayError {
+        if missed.failure.is_of_health() {
+            self.running.broke();
+        }
         let error = broken(&self.running, missed);
         self.finish(CallOutcome::Failed, Some(error.word()));
         error
@@ -331,7 +350,34 @@ impl Gateway {
 
 /// The same request for an answer piece by piece.
 fn streamed(request: &ChatRequest) -> Result<ChatRequest, GatewayError> {
-    let mut members = serde_json::Map::new();
+    let mut members = Map::new();
     members.insert("stream".to_owned(), Value::Bool(true));
     request.with(&members).map_err(GatewayError::Request)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_answer_says_of_itself_comes_with_its_end() {
+        let question =
+            json!({ "model": "a", "stream": true, "messages": [{ "role": "user", "content": "q" }] });
+        let request = ChatRequest::read(Bytes::from(question.to_string())).unwrap();
+        let chat = Chat { request, id: "c".to_owned(), created: 1 };
+        let message = json!({ "role": "assistant", "content": "It weaves." });
+        let body = json!({ "model": "m", "heddle": { "kind": "extractive" },
+            "choices": [{ "index": 0, "message": message, "finish_reason": "stop" }] });
+        let response =
+            ChatResponse { body: Bytes::from(body.to_string()), usage: None, finish: Vec::new(), weight: 10 };
+        let open = pieces(&chat, &response, 1).unwrap();
+        let text = |event: &StreamEvent| match event {
+            StreamEvent::Chunk(chunk) => Some(String::from_utf8_lossy(&chunk.json).into_owned()),
+            StreamEvent::Done => None,
+        };
+        let told: Vec<String> = open.ready.iter().filter_map(text).collect();
+        assert_eq!(told.iter().filter(|piece| piece.contains("extractive")).count(), 1, "{told:?}");
+        assert!(told.last().is_some_and(|last| last.contains("\"finish_reason\":\"stop\"")), "{told:?}");
+        assert!(told.last().is_some_and(|last| last.contains("extractive")), "{told:?}");
+    }
 }

@@ -22,8 +22,8 @@ use crate::ports::{
     MockKeySealer, MockModelStore, MockUsageStore, Random, Reply, Reserved, Upstream,
 };
 use crate::records::{
-    Budget, BudgetPeriod, BudgetScope, CallOutcome, Deployment, Limits, OpenModelConnection, Phase,
-    PriceTable, Settlement, StoredModelConnection,
+    Budget, BudgetPeriod, BudgetScope, CallOutcome, CallTokens, Deployment, Limits, OpenModelConnection,
+    Phase, PriceTable, Settlement, StoredModelConnection,
 };
 
 /// What a provider does when it is asked.
@@ -118,6 +118,16 @@ fn bench(
     bounds: Bounds,
     exhausted: Option<BudgetScope>,
 ) -> Bench {
+    bench_with(deployments, todo, bounds, exhausted, GatewaySettings::default())
+}
+
+fn bench_with(
+    deployments: Vec<Deployment>,
+    todo: Vec<Does>,
+    bounds: Bounds,
+    exhausted: Option<BudgetScope>,
+    settings: GatewaySettings,
+) -> Bench {
     let mut store = MockModelStore::new();
     store.expect_version().returning(|_| Ok(1));
     store.expect_deployment().returning(move |_, id| {
@@ -154,7 +164,7 @@ fn bench(
         random: Arc::new(Half),
     };
     assert_eq!(ports.clock.now(), now());
-    let (gateway, writer) = Gateway::new(ports, GatewaySettings::default());
+    let (gateway, writer) = Gateway::new(ports, settings);
     tokio::spawn(writer.run());
     Bench { gateway, script, ends, released }
 }
@@ -355,6 +365,59 @@ async fn who_hangs_up_leaves_a_row_and_a_place() {
     let rows = bench.rows().await;
     assert_eq!(rows.len(), 2);
     assert!(rows.iter().all(|end| end.usage.outcome == CallOutcome::Aborted));
+    // The provider had the question of the second one, too.
+    assert!(rows.iter().all(|end| end.usage.estimated && end.usage.tokens.input > 0), "{rows:?}");
+}
+
+/// A piece of an answer whose provider tells the question's tokens first, and those of the answer at its end.
+const BEGUN: &str = "data: {\"id\":\"x\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"A loom weaves cloth of wool and of linen, all day long and for many years.\"},\"finish_reason\":null}],\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":1,\"total_tokens\":11}}\n\n";
+
+#[tokio::test(start_paused = true)]
+async fn who_hangs_up_before_the_tokens_are_told_pays_for_what_was_said() {
+    let streams = Does::Streams(vec![BEGUN, LAST], false);
+    let bench = bench(vec![deployment(1, "a")], vec![streams], Bounds::default(), None);
+    let mut stream = bench.gateway.chat_stream_as(&caller(), id(1), question(true), untold()).await.unwrap();
+    stream.next().await.unwrap().unwrap();
+    drop(stream);
+    let end = bench.rows().await[0].usage.clone();
+    assert_eq!((end.outcome, end.tokens.input, end.estimated), (CallOutcome::Aborted, 10, true));
+    assert!(end.tokens.output > 10, "{end:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_is_kept_for_the_same_question_of_the_same_organisation_alone() {
+    let settings =
+        GatewaySettings { keep_answers: std::time::Duration::from_secs(60), ..GatewaySettings::default() };
+    let answers = (0..8).map(|_| answer()).collect();
+    let both = vec![deployment(1, "a"), deployment(2, "b")];
+    let bench = bench_with(both, answers, Bounds::default(), None, settings);
+    let certain = |text: &str| {
+        let messages = json!([{ "role": "user", "content": text }]);
+        let body = json!({ "model": "a", "temperature": 0, "messages": messages });
+        ChatRequest::read(Bytes::from(body.to_string())).unwrap()
+    };
+    let other = Caller { tenant: TenantId(Uuid::from_u128(99)), ..caller() };
+    let ask = async |who: &Caller, number: u128, request: ChatRequest| {
+        let before = bench.asked().len();
+        let answered = bench.gateway.chat_as(who, id(number), request, untold()).await.unwrap();
+        let asked = bench.asked().len() - before;
+        assert_eq!(answered.attempts as usize, asked);
+        (asked, answered.response.body)
+    };
+    let (first, body) = ask(&caller(), 1, certain("q")).await;
+    assert_eq!(ask(&caller(), 1, certain("q")).await, (0, body), "the same question is not asked again");
+    assert_eq!(first, 1);
+    assert_eq!(ask(&other, 1, certain("q")).await.0, 1, "another organisation's is another question");
+    assert_eq!(ask(&caller(), 2, certain("q")).await.0, 1, "so is one to another deployment");
+    assert_eq!(ask(&caller(), 1, certain("r")).await.0, 1);
+    assert_eq!(ask(&caller(), 1, question(false)).await.0, 1, "what is left to chance is asked");
+    assert_eq!(ask(&caller(), 1, question(false)).await.0, 1);
+    let rows = bench.rows().await;
+    let kept = &rows[1].usage;
+    assert_eq!((kept.tokens, kept.cost_micros, kept.estimated), (CallTokens::default(), 0, false));
+    assert_eq!((kept.outcome, kept.attempts), (CallOutcome::Completed, 0));
+    tokio::time::advance(std::time::Duration::from_secs(61)).await;
+    assert_eq!(ask(&caller(), 1, certain("q")).await.0, 1, "it is kept for a while");
 }
 
 #[tokio::test(start_paused = true)]

@@ -23,6 +23,9 @@ const ANSWERER: &str = "built-in-answers";
 /// Begin of the aliases of embedding models' deployments.
 const EMBEDDING: &str = "built-in-embeddings";
 
+/// The most bytes of texts whose tokens are counted one by one.
+const COUNTED: usize = 256 << 10;
+
 /// The models.
 pub(super) struct BuiltIn {
     embedding: BuiltInModels,
@@ -114,7 +117,9 @@ impl LocalModels for BuiltIn {
 
     fn tokens(&self, model: &str, texts: &[String]) -> u64 {
         let estimated = |text: &String| answerer::tokens(text) as u64;
-        match self.embedding.model(model) {
+        // Counting takes the thread on which it is asked for: what is long is estimated.
+        let is_short = texts.iter().map(String::len).sum::<usize>() <= COUNTED;
+        match self.embedding.model(model).filter(|_| is_short) {
             Some(model) => {
                 let counted = |text: &String| match model.count_tokens(text) {
                     Ok(count) => count as u64,

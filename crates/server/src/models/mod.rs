@@ -120,6 +120,12 @@ fn with_shelf(
     inside
 }
 
+/// Settings of the gateway by the configuration.
+fn gateway_settings(config: &Config) -> GatewaySettings {
+    let keep_answers = Duration::from_secs(config.models.cache_seconds.into());
+    GatewaySettings { keep_answers, ..GatewaySettings::default() }
+}
+
 /// Surroundings of the use cases: the ways to what answers, what depends on deployments, and the bounds.
 struct Surroundings {
     upstream: Arc<dyn Upstream>,
@@ -176,7 +182,7 @@ impl Models {
             ids: ids.clone(),
             random: Arc::new(Spread),
         };
-        let (gateway, writer) = Gateway::new(ports, GatewaySettings::default());
+        let (gateway, writer) = Gateway::new(ports, gateway_settings(config));
         let residency = Residency::new(ResidencyPorts {
             store: store.clone(),
             opening: opening.clone(),

@@ -18,7 +18,7 @@ async fn a_deny_on_exactly_one_deployment_refuses_it_by_each_name_and_hides_it()
     with_both!(|db| {
         let mut app = service(db).await;
         let provider = Upstream::answering(Reply::chat("It weaves.")).await;
-        let closed = over(&app.admin, &provider, "closed", json!({})).await;
+        let closed = over(&app.admin, &provider, "closed", json!({ "capabilities": ["chat"] })).await;
         over(&app.admin, &provider, "open", json!({})).await;
         let (user, person) = app.user("person", &["designer"]).await;
         let _ = person.post("/api/chat", question("closed")).await.expect(200);
@@ -30,10 +30,48 @@ async fn a_deny_on_exactly_one_deployment_refuses_it_by_each_name_and_hides_it()
             assert_eq!(bare["error"]["type"], "permission_error", "{bare}");
         }
         let _ = person.post("/api/chat", question("open")).await.expect(200);
+        // What nobody may call for anything that it can do is in no list of what may be called.
+        for list in ["/api/models", "/api/models?format=openai", "/v1/models"] {
+            let listed = person.get(list).await.expect(200).text();
+            assert!(listed.contains("open") && !listed.contains("closed"), "{list}: {listed}");
+        }
         // A deployment that is not there and one that is denied are told alike.
         let absent = person.post("/api/chat", question("nowhere")).await;
         assert_eq!(absent.status, 403, "{}", absent.text());
         assert_eq!(app.admin.post("/api/chat", question("nowhere")).await.status, 404);
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn a_deny_on_exactly_one_deployment_is_heard_by_vector_databases() {
+    with_both!(|db| {
+        let mut app = service(db).await;
+        let provider = Upstream::answering(Reply::chat("It weaves.")).await;
+        let vectors = json!({ "capabilities": ["embeddings"], "dimensions": 2 });
+        let closed = over(&app.admin, &provider, "closed", vectors).await;
+        let (user, person) = app.user("person", &["librarian"]).await;
+        let databases = "/api/vector-databases";
+        let models = format!("{databases}/embedding-models");
+        assert!(person.get(&models).await.expect(200).text().contains(&closed));
+        rule(&app, &user, "deny", "embed", &closed).await;
+        assert!(!person.get(&models).await.expect(200).text().contains(&closed));
+        let by_it = json!({ "name": "papers", "embeddingModelId": closed });
+        let refused = person.post(databases, by_it).await.expect(400);
+        assert!(!refused.text().contains(&closed), "{}", refused.text());
+        let words = json!({ "name": "papers", "embeddingModelId": null });
+        let _ = person.post(databases, words).await.expect(201);
+        for name in ["closed", closed.as_str(), "nowhere"] {
+            let query = json!({ "query": "loom", "rerank": { "deployment": name } });
+            let answer = person.post(&format!("{databases}/papers/query"), query).await;
+            if name == "nowhere" {
+                // Nothing was found that could be put in order.
+                assert!(matches!(answer.status, 200 | 409), "{}", answer.text());
+            } else {
+                let _ = answer.refused(409, "modelMissing");
+            }
+        }
+        assert!(provider.asked().is_empty());
         app.stop().await;
     });
 }

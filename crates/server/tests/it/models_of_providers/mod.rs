@@ -50,7 +50,7 @@ async fn small(client: &Client, upstream: &Upstream) -> String {
 
 /// A deployment over a connection of its own to a provider that speaks as OpenAI does; its id.
 async fn over(client: &Client, upstream: &Upstream, alias: &str, more: Value) -> String {
-    let body = json!({ "type": "custom", "baseUrl": format!("{}/v1", upstream.url()), "apiKey": "a key of some length" });
+    let body = json!({ "type": "custom", "baseUrl": format!("{}/v1", upstream.url()), "apiKey": "a-key-of-some-length" });
     let connection = connect(client, alias, body).await;
     let mut body = json!({ "model": "m", "alias": alias });
     body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());

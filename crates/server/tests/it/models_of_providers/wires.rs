@@ -90,7 +90,7 @@ async fn providers_of_other_wires_are_asked_in_theirs() {
             let provider = Upstream::answering(Reply::json(&body)).await;
             let mut settings = json!({ "type": kind, "baseUrl": provider.url() });
             if !key.is_empty() {
-                settings["apiKey"] = json!("a key of some length");
+                settings["apiKey"] = json!("a-key-of-some-length");
             }
             let connection = connect(&admin, kind, settings).await;
             deploy(

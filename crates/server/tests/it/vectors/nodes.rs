@@ -113,7 +113,7 @@ async fn a_node_has_the_rights_of_whoever_started_the_run() {
         let _ = one(admin, "secret").await;
         let settings = json!({ "kind": "vector.query", "database": "secret", "query": "loom" });
         let workflow = admin.publish("asks-secret", with_kind(settings)).await;
-        let (user, starter) = app.user("starter", &["admin"]).await;
+        let (user, starter) = app.user("starter", &["administrator"]).await;
         let deny = json!({ "principal": { "kind": "user", "id": user }, "resourceType": "vector-database",
             "action": "*", "resourceId": "secret", "effect": "deny" });
         let _ = admin.post("/api/grants", deny).await.expect(201);

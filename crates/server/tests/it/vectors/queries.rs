@@ -10,9 +10,13 @@ async fn a_passage_says_where_it_stands() {
     with_both!(|db| {
         let mut app = TestApp::start(db).await;
         let admin = &app.admin;
-        let body = json!({ "name": "manual", "embeddingModelId": null, "methodologyId": "markdown" });
+        // Sections that fit into one passage together would stand in one.
+        let body = json!({ "name": "manual", "embeddingModelId": null, "methodologyId": "markdown",
+            "methodologyOptions": { "maxTokens": 32 } });
         let _ = admin.post(super::DATABASES, body).await.expect(201);
-        let content = "# Loom\n\n## Filter\n\nTake the filter out and wash it.\n\n## Oil\n\nChange the oil.";
+        let content = "# Loom\n\n## Filter\n\nTake the filter out of the loom and wash it \
+            in warm water, let it dry in the sun for a day, and put it back before anybody weaves again.\n\n## Oil\n\n\
+            Change the oil of the loom every spring, or whenever it has become dark, and wipe the spindle dry.";
         let file = json!({ "files": [{ "name": "m.md", "text": content, "title": "The manual" }] });
         let id = ingested(admin, "manual", file).await.remove(0);
         let query =

@@ -177,7 +177,7 @@ impl CaseMachine<'_> {
     }
 
     /// Checks that nothing suspends a listener that waits.
-    fn is_there(&self, id: LocalId) -> Result<(), Rejection> {
+    fn must_wait(&self, id: LocalId) -> Result<(), Rejection> {
         let own = self.item(id)?;
         let waits = own.state == ItemState::Available;
         if waits { Ok(()) } else { Err(Rejection::ItemSuspended(own.item.to_string())) }
@@ -190,7 +190,7 @@ impl CaseMachine<'_> {
             return Err(Rejection::NotDue(timer.due_at));
         }
         let id = timer.host;
-        self.is_there(id)?;
+        self.must_wait(id)?;
         let (ix, _) = self.item_of(id)?;
         let spot = self.spot(id);
         self.emit(spot, EventKind::TimerFired { timer_id, due_at: timer.due_at, skipped: false });
@@ -215,7 +215,7 @@ impl CaseMachine<'_> {
         let mut open = self.state.subscriptions.iter();
         let found = open.find(|own| own.id == subscription && own.kind == kind);
         let own = found.ok_or(Rejection::UnknownSubscription(subscription))?.clone();
-        self.is_there(own.host)?;
+        self.must_wait(own.host)?;
         let spot = self.spot(own.host);
         let told = payload.clone();
         let received = match kind {

@@ -115,7 +115,7 @@ async fn a_content_is_there_once_and_quotas_hold() {
         store.end(&held.build, &end, node().id, at(3)).await.unwrap();
         let failed = store.file(of.tenant, &of.name, file.id).await.unwrap();
         assert_eq!((failed.state, failed.error), (FileState::Failed, Some(error)));
-        let there = store.same_content(of.tenant, of.id, &[file.sha256.clone()]).await.unwrap();
+        let there = store.same_content(of.tenant, of.id, std::slice::from_ref(&file.sha256)).await.unwrap();
         assert_eq!(there, [(file.sha256.clone(), file.id)]);
         let job = job(&of, JobKind::Upload, 1);
         let (same, other) = (self::file(&of, &job, "a.txt"), self::file(&of, &job, "b.txt"));

@@ -1,5 +1,5 @@
 //! The store of vector databases on SQLite and PostgreSQL: what the ports promise.
-#![expect(clippy::panic, reason = "helpers of tests fail as tests do")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod ingestion;
 mod lists;

@@ -138,6 +138,7 @@ fn a_key_of_idempotency_is_read_where_a_repeat_would_do_it_again() {
         OperationId::CreateEmbeddings,
         OperationId::CreateChatCompletion,
         OperationId::CreateOpenAiEmbeddings,
+        OperationId::CreateMessage,
         OperationId::CreateWebhook,
         OperationId::TestWebhook,
         OperationId::CreateApiToken,

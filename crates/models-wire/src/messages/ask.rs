@@ -59,10 +59,10 @@ fn head<'a>(
     made: &mut Map<String, Value>,
     raw: &mut Vec<Raw<'a>>,
 ) -> Result<(), WireError> {
+    const BOUND: &str = "must be a positive integer";
     let model = members.read_as::<String>("model", "must be a text")?.filter(|name| !name.is_empty());
     let model = model.ok_or_else(|| WireError::member("model", "must name a deployment"))?;
     made.insert("model".into(), model.into());
-    const BOUND: &str = "must be a positive integer";
     let most = members.read_as::<u64>("max_tokens", BOUND)?.filter(|most| *most > 0);
     made.insert("max_tokens".into(), most.ok_or_else(|| WireError::member("max_tokens", BOUND))?.into());
     for name in ["temperature", "top_p", "top_k"] {

@@ -258,7 +258,7 @@ fn conversation(members: &Members) -> Result<Vec<Message>, WireError> {
     const TURN: &str = "is no message: `role`, and `content`, a text or a list of blocks";
     let mut out = Vec::new();
     let system = members.read_as::<Content>("system", "must be a text or a list of blocks of text")?;
-    out.extend(system.map(blocks::system).transpose()?.flatten());
+    out.extend(system.map(|content| blocks::system(content, "system")).transpose()?.flatten());
     let turns = each::<MessageIn>("messages", members.get("messages"), TURN)?;
     if turns.is_empty() {
         return Err(WireError::member("messages", "must be a list with a message at least"));
@@ -269,7 +269,11 @@ fn conversation(members: &Members) -> Result<Vec<Message>, WireError> {
         match turn.role.as_str() {
             "user" => blocks::user(turn.content, &path, &mut out)?,
             "assistant" => out.push(blocks::assistant(turn.content, &path)?),
-            _ => return Err(WireError::member(format!("{path}.role"), "must be `user` or `assistant`")),
+            "system" => out.extend(blocks::system(turn.content, &format!("{path}.content"))?),
+            _ => {
+                let reason = "must be `user`, `assistant` or `system`";
+                return Err(WireError::member(format!("{path}.role"), reason));
+            }
         }
     }
     Ok(out)

@@ -11,14 +11,14 @@ type Block = Map<String, Value>;
 const CACHE: &str = "cache_control";
 
 /// The instructions; none where there is no text.
-pub(super) fn system(content: Content) -> Result<Option<Message>, WireError> {
+pub(super) fn system(content: Content, path: &str) -> Result<Option<Message>, WireError> {
     let content = match content {
         Content::Text(text) if text.is_empty() => return Ok(None),
         Content::Text(text) => Content::Text(text),
         Content::Parts(blocks) if blocks.is_empty() => return Ok(None),
         Content::Parts(blocks) => {
             let texts = blocks.into_iter().enumerate().map(|(number, block)| {
-                let path = format!("system[{number}]");
+                let path = format!("{path}[{number}]");
                 match kind(&block, &path)? {
                     "text" => said(block, &path),
                     _ => Err(WireError::member(format!("{path}.type"), "must be `text`")),

@@ -161,7 +161,8 @@ fn what_a_chat_has_no_word_for_is_refused_by_its_place() {
         (tool(json!({"name": "look"})), "tools[0].input_schema"),
         (tool(json!({"name": "look", "input_schema": {}, "defer_loading": true})), "tools[0].defer_loading"),
         (tool(json!({"input_schema": {}})), "tools[0]"),
-        (saying("system", json!("Be short.")), "messages[0].role"),
+        (saying("tool", json!("Be short.")), "messages[0].role"),
+        (saying("system", json!([{"type": "image"}])), "messages[0].content[0].type"),
         (saying("user", json!([])), "messages[0].content"),
         (saying("user", json!([{"type": "text"}])), "messages[0].content[0].text"),
         (

@@ -16,7 +16,7 @@ pub struct MessagesRequest {
     /// The deployment: its alias, or its identifier.
     #[schema(min_length = 1, max_length = 200)]
     pub model: String,
-    /// The turns: `role` (`user`, `assistant`) and `content`: a text, or blocks of `text`, `image`, `document`, `tool_use`,
+    /// The turns: `role` (`user`, `assistant`, `system`) and `content`: a text, or blocks of `text`, `image`, `document`, `tool_use`,
     /// `tool_result`, `thinking`.
     #[schema(min_items = 1, max_items = 10000, value_type = Vec<Object>)]
     pub messages: Vec<JsonObject>,

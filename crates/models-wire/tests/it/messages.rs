@@ -116,6 +116,8 @@ fn each_choice_format_and_thought_has_its_word() {
         assert_eq!((&chat["tool_choice"], &chat["tools"][0]["function"]["strict"]), (&word, &json!(true)));
         assert_eq!(chat["parallel_tool_calls"], Value::Null);
     }
+    let later = saying("system", json!([{"type": "text", "text": "Be kind."}]));
+    assert_eq!(chat(&later)["messages"], json!([{"role": "system", "content": "Be kind."}]));
     let schema = json!({"type": "object", "properties": {}});
     let more = json!({"system": "Be short.", "thinking": {"type": "enabled", "budget_tokens": 1024},
         "output_config": {"effort": "low", "format": {"type": "json_schema", "schema": schema}}});

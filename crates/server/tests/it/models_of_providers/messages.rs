@@ -178,7 +178,7 @@ async fn each_refusal_is_told_as_anthropics_clients_read_it() {
                 "tools[0].type",
             ),
             (
-                more(asking("small"), json!({ "messages": [{ "role": "system", "content": "a" }] })),
+                more(asking("small"), json!({ "messages": [{ "role": "tool", "content": "a" }] })),
                 "messages[0].role",
             ),
         ] {

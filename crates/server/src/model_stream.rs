@@ -2,7 +2,8 @@
 //!
 //! Each piece is handed over as it comes. A comment is a sign of life while nothing does, and the reader's rights are looked
 //! at again in the same rhythm, as in the streams of events. An answer that breaks is told by one `error`, behind which
-//! there is no `[DONE]` and no `message_stop`: nobody takes it for a whole one. Dropped before its end, it leaves the provider at once.
+//! there is no `[DONE]` and no `message_stop`: nobody takes it for a whole one. Dropped before its end, it leaves the
+//! provider at once.
 
 use std::convert::Infallible;
 use std::sync::Arc;

@@ -180,7 +180,7 @@ impl Reader {
         let framed = frame(&encoded.unwrap_or_default());
         match self.form {
             Form::Chunks => framed,
-            Form::Messages(_) => [b"event: error\n".as_slice(), &framed[..]].concat().into(),
+            Form::Messages(_) => [b"event: error\n".as_slice(), framed.as_ref()].concat().into(),
         }
     }
 

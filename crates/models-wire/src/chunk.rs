@@ -103,6 +103,9 @@ pub struct Delta {
     /// Thoughts.
     #[serde(default)]
     pub reasoning_content: Option<String>,
+    /// Thoughts with Anthropic's signatures, each behind the pieces of its text.
+    #[serde(default)]
+    pub thinking_blocks: Option<Vec<Value>>,
     /// Refusal.
     #[serde(default)]
     pub refusal: Option<String>,

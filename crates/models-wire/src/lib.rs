@@ -7,6 +7,9 @@
 //! name. The same for embeddings ([`Target::embeddings`]), for refusals ([`Target::refusal`]), for lists of models
 //! ([`catalogue`]) and for the order of texts ([`rerank`]).
 //!
+//! [`Messages`] is the other way round: what clients of Anthropic's interface ask, as a [`ChatRequest`], and its answer as
+//! they read it.
+//!
 //! Members that a family cannot express are errors that name them: nothing is left out in silence. Frames, depths and
 //! counts have bounds. No `Debug`, `Display` or error shows a prompt, an answer or a key.
 
@@ -22,6 +25,7 @@ mod frames;
 mod gemini;
 mod members;
 mod message;
+mod messages;
 mod ollama;
 mod openai;
 mod refusal;
@@ -45,6 +49,7 @@ pub use message::{
     Content, Function, FunctionCall, JsonSchema, Message, ResponseFormat, Role, Schema, Tool, ToolCall,
     ToolChoice,
 };
+pub use messages::{MessageForm, MessageStream, Messages};
 pub use refusal::{RefusalHead, retry_after};
 pub use request::ChatRequest;
 pub use rerank::{Ranked, Ranking, RerankBy, read_rerank, rerank};

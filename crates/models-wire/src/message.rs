@@ -168,7 +168,7 @@ impl Message {
 }
 
 /// Items of a list, each read by itself, so that an error names the item.
-fn each<T: serde::de::DeserializeOwned>(
+pub(crate) fn each<T: serde::de::DeserializeOwned>(
     name: &str,
     json: Option<&str>,
     reason: &'static str,

@@ -75,16 +75,21 @@ fn is_empty(json: &str) -> bool {
 /// # Errors
 /// `Inexpressible` with the path of the first.
 pub(crate) fn no_more(extra: &Map<String, Value>, path: &str, family: Family) -> Result<(), WireError> {
+    match says_more(extra) {
+        Some(name) => Err(WireError::inexpressible(format!("{path}.{name}"), family)),
+        None => Ok(()),
+    }
+}
+
+/// The first member that is not null, false or empty.
+pub(crate) fn says_more(extra: &Map<String, Value>) -> Option<&str> {
     let says = |value: &Value| match value {
         Value::Null | Value::Bool(false) => false,
         Value::Array(items) => !items.is_empty(),
         Value::Object(members) => !members.is_empty(),
         Value::Bool(true) | Value::Number(_) | Value::String(_) => true,
     };
-    match extra.iter().find(|(_, value)| says(value)) {
-        Some((name, _)) => Err(WireError::inexpressible(format!("{path}.{name}"), family)),
-        None => Ok(()),
-    }
+    extra.iter().find(|(_, value)| says(value)).map(|(name, _)| name.as_str())
 }
 
 /// The arguments of a call as the object that a wire demands.

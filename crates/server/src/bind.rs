@@ -231,7 +231,7 @@ macro_rules! name_deployments {
     )+};
 }
 
-name_deployments! { Chat CreateEmbeddings CreateChatCompletion CreateOpenAiEmbeddings }
+name_deployments! { Chat CreateEmbeddings CreateChatCompletion CreateOpenAiEmbeddings CreateMessage }
 
 /// A job is authorized by its type, and by the run and workflow that it stands within.
 macro_rules! locate_jobs {

@@ -388,6 +388,13 @@ fn headers(request: &HttpRequest) -> Result<Headers, Failure> {
         let takes_basic = matches!(Face::of_path(request.path()), Face::Camunda7 | Face::Camunda8);
         (takes_basic && scheme.eq_ignore_ascii_case("basic")).then(|| password(token.trim())).flatten()
     });
+    let bearer = match (bearer, api_key(request)?) {
+        (bearer, Some(key)) if authorization.is_some() && bearer.as_deref() != Some(key.as_str()) => {
+            let message = "The header says another token than `Authorization`.";
+            return Err(Failure::at(API_KEY, "notAllowed", message));
+        }
+        (bearer, key) => bearer.or(key),
+    };
     let unreadable = all.iter().find(|(name, value)| {
         matches!(name.as_str(), "x-organization-id" | "idempotency-key" | "if-match")
             && value.to_str().is_err()
@@ -415,6 +422,22 @@ fn headers(request: &HttpRequest) -> Result<Headers, Failure> {
         all: headers_of_hook(request),
         local: LocalCall::of(request)?,
     })
+}
+
+/// Header in which clients of Anthropic's interface send their token.
+const API_KEY: &str = "x-api-key";
+
+/// The token that a client of Anthropic's interface sends, at the paths of that interface alone.
+fn api_key(request: &HttpRequest) -> Result<Option<String>, Failure> {
+    if Face::of_path(request.path()) != Face::Anthropic {
+        return Ok(None);
+    }
+    let mut lines = request.headers().get_all(API_KEY);
+    let (first, second) = (lines.next(), lines.next());
+    if second.is_some() {
+        return Err(Failure::at(API_KEY, "duplicate", "The header may stand in a request once."));
+    }
+    Ok(first.and_then(|value| value.to_str().ok()).map(|key| key.trim().to_owned()))
 }
 
 /// Most headers of a call at a hook that are looked at.
@@ -464,6 +487,9 @@ fn respond(app: &App, request: &HttpRequest, exchange: Exchange, outcome: Handle
     let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = HttpResponse::build(status);
     common_headers(&mut response, &id, app.config.speaks_tls());
+    if Face::of_path(request.path()) == Face::Anthropic {
+        response.insert_header(("request-id", id.as_str()));
+    }
     let line = Line { method: request.method().clone(), route, status: answer.status, id, begun, cause };
     if let (true, Some(warning)) = (known, app.identity.licence_warning()) {
         response.insert_header(("x-licence-warning", warning));
@@ -533,13 +559,14 @@ fn failed(request: &HttpRequest, id: &RequestId, failure: Failure) -> Response {
         Face::Camunda7 => (serde_json::to_vec(&failure.error.to_camunda7()), JSON),
         Face::Camunda8 => (serde_json::to_vec(&failure.error.to_camunda8(request.path())), PROBLEM),
         Face::OpenAi => (serde_json::to_vec(&failure.error.to_openai(id)), JSON),
+        Face::Anthropic => (serde_json::to_vec(&failure.error.to_anthropic(id)), JSON),
     };
     let mut headers = Vec::new();
     headers.extend(failure.retry_after.map(|seconds| ("retry-after", seconds.to_string())));
     headers.extend(failure.allow.map(|methods| ("allow", methods)));
     if failure.error.code == ErrorCode::AuthenticationRequired {
         let schemes = match face {
-            Face::Own | Face::OpenAi => "Bearer",
+            Face::Own | Face::OpenAi | Face::Anthropic => "Bearer",
             Face::Camunda7 | Face::Camunda8 => "Bearer, Basic realm=\"Heddle\"",
         };
         headers.push(("www-authenticate", schemes.to_owned()));

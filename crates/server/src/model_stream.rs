@@ -2,7 +2,8 @@
 //!
 //! Each piece is handed over as it comes. A comment is a sign of life while nothing does, and the reader's rights are looked
 //! at again in the same rhythm, as in the streams of events. An answer that breaks is told by one `error`, behind which
-//! there is no `[DONE]`: nobody takes it for a whole one. Dropped before its end, it leaves the provider at once.
+//! there is no `[DONE]` and no `message_stop`: nobody takes it for a whole one. Dropped before its end, it leaves the
+//! provider at once.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use heddle_api::{ApiError, Detail, ErrorCode, Face};
 use heddle_edge::Places;
 use heddle_kernel::{Clock as _, ModelDeploymentId, Timestamp};
 use heddle_models::{ChatStream, GatewayError};
-use heddle_models_wire::StreamEvent;
+use heddle_models_wire::{MessageStream, StreamEvent};
 use heddle_policy::capability::DeploymentChat;
 use heddle_policy::{RequestContext, SessionKind};
 use tokio::sync::watch;
@@ -21,12 +22,23 @@ use tokio::time::Instant;
 
 use crate::app::App;
 use crate::failure::Failure;
+use crate::models::failure::unreadable;
 use crate::reply::ByteStream;
 
 /// Sign of life.
 const PING: &[u8] = b": ping\n\n";
+/// The same where each event has a name.
+const NAMED_PING: &[u8] = b"event: ping\ndata: {\"type\":\"ping\"}\n\n";
 /// End of an answer that is whole.
 const DONE: &[u8] = b"data: [DONE]\n\n";
+
+/// Form in which an answer's pieces are told.
+pub(crate) enum Form {
+    /// Chunks, as clients of OpenAI's interface read them.
+    Chunks,
+    /// Events of a message, as clients of Anthropic's interface read them.
+    Messages(MessageStream),
+}
 
 /// Parts that a stream is made of.
 pub(crate) struct Parts {
@@ -40,6 +52,8 @@ pub(crate) struct Parts {
     pub deployment: ModelDeploymentId,
     /// Form in which the caller reads failures.
     pub face: Face,
+    /// Form of the pieces.
+    pub form: Form,
     /// The answer.
     pub pieces: ChatStream,
     /// Places among the streams of session and organisation.
@@ -52,6 +66,7 @@ struct Reader {
     token: String,
     deployment: ModelDeploymentId,
     face: Face,
+    form: Form,
     pieces: ChatStream,
     stop: watch::Receiver<bool>,
     next_check: Instant,
@@ -70,7 +85,7 @@ enum Turn {
 
 /// The stream of an answer.
 pub(crate) fn answer(parts: Parts) -> ByteStream {
-    let Parts { app, context, token, deployment, face, pieces, places } = parts;
+    let Parts { app, context, token, deployment, face, form, pieces, places } = parts;
     let reader = Reader {
         stop: app.stop.clone(),
         next_check: Instant::now() + app.edge.limits().stream_check,
@@ -80,6 +95,7 @@ pub(crate) fn answer(parts: Parts) -> ByteStream {
         token,
         deployment,
         face,
+        form,
         pieces,
         is_over: false,
         _places: places,
@@ -89,35 +105,58 @@ pub(crate) fn answer(parts: Parts) -> ByteStream {
 
 impl Reader {
     async fn next(mut self) -> Option<(Result<Bytes, Infallible>, Self)> {
-        if self.is_over || (self.is_due() && !self.may_go_on().await) {
-            return None;
+        loop {
+            if self.is_over || (self.is_due() && !self.may_go_on().await) {
+                return None;
+            }
+            let due = self.next_check;
+            let turn = tokio::select! {
+                biased;
+                _ = self.stop.wait_for(|stopped| *stopped) => Turn::Stopped,
+                event = self.pieces.next() => Turn::Came(event),
+                () = tokio::time::sleep_until(due) => Turn::Due,
+            };
+            let bytes = match turn {
+                Turn::Came(Some(Ok(event))) => self.told(&event),
+                Turn::Came(Some(Err(error))) => {
+                    let told = self.failure(error.into());
+                    self.last(told)
+                }
+                Turn::Came(None) => return None,
+                Turn::Due => match self.may_go_on().await {
+                    true => self.ping(),
+                    false => return None,
+                },
+                Turn::Stopped => {
+                    let detail = Detail::new("stopping", "The server stops.");
+                    let told =
+                        self.failure(ApiError::because(ErrorCode::DependencyUnavailable, detail).into());
+                    self.last(told)
+                }
+            };
+            // A piece may say nothing in the reader's form, and bytes of no length would end the body.
+            if !bytes.is_empty() {
+                return Some((Ok(bytes), self));
+            }
         }
-        let due = self.next_check;
-        let turn = tokio::select! {
-            biased;
-            _ = self.stop.wait_for(|stopped| *stopped) => Turn::Stopped,
-            event = self.pieces.next() => Turn::Came(event),
-            () = tokio::time::sleep_until(due) => Turn::Due,
+    }
+
+    /// An event in the reader's form; one that can't be said so is a failure, and the last.
+    fn told(&mut self, event: &StreamEvent) -> Bytes {
+        let told = match (&mut self.form, event) {
+            (Form::Chunks, StreamEvent::Chunk(chunk)) => Ok(frame(&chunk.json)),
+            (Form::Chunks, StreamEvent::Done) => Ok(Bytes::from_static(DONE)),
+            (Form::Messages(writer), event) => writer.event(event),
         };
-        let bytes = match turn {
-            Turn::Came(Some(Ok(StreamEvent::Chunk(chunk)))) => frame(&chunk.json),
-            Turn::Came(Some(Ok(StreamEvent::Done))) => self.last(Bytes::from_static(DONE)),
-            Turn::Came(Some(Err(error))) => {
-                let told = self.failure(error.into());
-                self.last(told)
-            }
-            Turn::Came(None) => return None,
-            Turn::Due => match self.may_go_on().await {
-                true => Bytes::from_static(PING),
-                false => return None,
-            },
-            Turn::Stopped => {
-                let detail = Detail::new("stopping", "The server stops.");
-                let told = self.failure(ApiError::because(ErrorCode::DependencyUnavailable, detail).into());
-                self.last(told)
-            }
-        };
-        Some((Ok(bytes), self))
+        self.is_over = told.is_err() || matches!(event, StreamEvent::Done);
+        told.unwrap_or_else(|error| self.failure(unreadable(&error)))
+    }
+
+    fn ping(&self) -> Bytes {
+        Bytes::from_static(match self.form {
+            Form::Chunks => PING,
+            Form::Messages(_) => NAMED_PING,
+        })
     }
 
     /// The last bytes of the stream.
@@ -134,10 +173,15 @@ impl Reader {
         let id = self.context.request_id();
         let encoded = match self.face {
             Face::OpenAi => serde_json::to_vec(&failure.error.to_openai(id)),
+            Face::Anthropic => serde_json::to_vec(&failure.error.to_anthropic(id)),
             Face::Own | Face::Camunda7 | Face::Camunda8 => serde_json::to_vec(&failure.error.to_body(id)),
         };
         // The body is made of texts: it always encodes.
-        frame(&encoded.unwrap_or_default())
+        let framed = frame(&encoded.unwrap_or_default());
+        match self.form {
+            Form::Chunks => framed,
+            Form::Messages(_) => [b"event: error\n".as_slice(), framed.as_ref()].concat().into(),
+        }
     }
 
     /// Whether the reader's rights are to be looked at.

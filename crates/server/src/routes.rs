@@ -149,6 +149,7 @@ pub(crate) fn handler(id: OperationId) -> Handler {
         Id::CreateChatCompletion => bind::<ops::CreateChatCompletion>(inference::chat_completion),
         Id::CreateOpenAiEmbeddings => bind::<ops::CreateOpenAiEmbeddings>(inference::openai_embeddings),
         Id::ListOpenAiModels => bind::<ops::ListOpenAiModels>(inference::openai_models),
+        Id::CreateMessage => bind::<ops::CreateMessage>(inference::message),
 
         Id::ListConnections => bind::<ops::ListConnections>(connections::list),
         Id::CreateConnection => bind::<ops::CreateConnection>(connections::create),

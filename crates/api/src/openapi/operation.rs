@@ -60,6 +60,9 @@ fn security(spec: &OperationSpec) -> Value {
         Security::Session | Security::Permissions(_) if spec.area.face() == Face::OpenAi => {
             json!([{"bearer": []}])
         }
+        Security::Session | Security::Permissions(_) if spec.area.face() == Face::Anthropic => {
+            json!([{"bearer": []}, {"apiKey": []}])
+        }
         Security::Session | Security::Permissions(_) if spec.document == Document::Compatibility => {
             json!([{"bearer": []}, {"basic": []}])
         }
@@ -261,8 +264,9 @@ fn content(spec: &OperationSpec, shapes: &Shapes) -> Map<String, Value> {
             add("text/event-stream", json!({"itemSchema": piece()}));
         }
         OutputKind::BareOrStream => {
+            let item = if spec.area.face() == Face::Anthropic { message_event() } else { piece() };
             add("application/json", json!({"schema": output}));
-            add("text/event-stream", json!({"itemSchema": piece()}));
+            add("text/event-stream", json!({"itemSchema": item}));
         }
     }
     content
@@ -271,6 +275,28 @@ fn content(spec: &OperationSpec, shapes: &Shapes) -> Map<String, Value> {
 fn envelope(properties: Value) -> Value {
     let names: Vec<_> = properties.as_object().map(|map| map.keys().cloned().collect()).unwrap_or_default();
     json!({"type": "object", "properties": properties, "required": names})
+}
+
+/// An event of a message's stream; `ping` is a sign of life.
+fn message_event() -> Value {
+    let names = [
+        "message_start",
+        "content_block_start",
+        "content_block_delta",
+        "content_block_stop",
+        "message_delta",
+        "message_stop",
+        "ping",
+        "error",
+    ];
+    json!({
+        "type": "object",
+        "properties": {
+            "event": {"type": "string", "enum": names},
+            "data": {"type": "string", "description": "JSON with the event's name as `type`; behind `error` and `message_stop` there is nothing."},
+        },
+        "required": ["event", "data"],
+    })
 }
 
 /// A piece of an answer of a model (OpenAPI 3.2.0, 4.14.4): a comment line is a sign of life and no event.

@@ -102,6 +102,7 @@ const INFERRING: &[OperationId] = &[
     OperationId::CreateEmbeddings,
     OperationId::CreateChatCompletion,
     OperationId::CreateOpenAiEmbeddings,
+    OperationId::CreateMessage,
 ];
 
 impl OperationId {

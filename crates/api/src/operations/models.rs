@@ -211,6 +211,14 @@ macro_rules! model_rows {
                 path(NoPath) query(NoQuery) body(-)
                 output(Bare inference::OpenAiModels)
                 success[200] errors[400 401 403 423 500 503];
+            CreateMessage Post "/v1/messages"
+                Compatibility Anthropic Preview "Create a message"
+                security(DeploymentChat named "deployment") entitlement(-) role(-)
+                audit("model.chat_completed")
+                idempotent(no) remediation(no) ifmatch(no)
+                path(NoPath) query(NoQuery) body(Json INFERENCE_LIMIT messages::MessagesBody)
+                output(BareOrStream messages::ModelMessage)
+                success[200] errors[400 401 403 404 409 413 415 423 429 500 503];
         }
     };
 }

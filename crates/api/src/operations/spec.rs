@@ -92,6 +92,8 @@ pub enum Area {
     Camunda8,
     /// Chat, embeddings and models as OpenAI's clients call them.
     OpenAi,
+    /// Messages as Anthropic's clients call them.
+    Anthropic,
 }
 
 impl Area {
@@ -120,6 +122,7 @@ impl Area {
             Self::Camunda7 => "camunda7",
             Self::Camunda8 => "camunda8",
             Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
         }
     }
 
@@ -130,6 +133,7 @@ impl Area {
             Self::Camunda7 => Face::Camunda7,
             Self::Camunda8 => Face::Camunda8,
             Self::OpenAi => Face::OpenAi,
+            Self::Anthropic => Face::Anthropic,
             Self::Health
             | Self::Workflows
             | Self::CaseEvents
@@ -186,6 +190,7 @@ impl Area {
             Self::OpenAi => {
                 "Clients written for the interface of OpenAI: chat completions, embeddings, models."
             }
+            Self::Anthropic => "Clients written for the interface of Anthropic: messages.",
         }
     }
 }

@@ -250,7 +250,7 @@ macro_rules! operations {
         /// Every operation as a type.
         pub mod ops {
             use super::{NoBody, NoPath, NoQuery, Nothing, Operation, OperationId, capability};
-            use crate::wire::{access, audit, authorization, camunda7, camunda8, case_events, case_types, cases, conformance, connections, dead_letters, decisions, definition, directory, envelope, health, hooks, inference, jobs, licence, model_connections, model_deployments, protection, runs, sessions, tasks, transform, usage, vector_databases, vector_files, vector_jobs, vector_query, webhooks, workflows};
+            use crate::wire::{access, audit, authorization, camunda7, camunda8, case_events, case_types, cases, conformance, connections, dead_letters, decisions, definition, directory, envelope, health, hooks, inference, jobs, licence, messages, model_connections, model_deployments, protection, runs, sessions, tasks, transform, usage, vector_databases, vector_files, vector_jobs, vector_query, webhooks, workflows};
             $(
                 #[doc = concat!("`", stringify!($method), " ", $path, "`: ", $summary)]
                 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -30,6 +30,7 @@ pub mod inference;
 pub mod jobs;
 pub mod licence;
 pub mod literal;
+pub mod messages;
 pub mod model_connections;
 pub mod model_deployments;
 pub mod protection;

@@ -30,6 +30,7 @@ fn an_operation_says_who_may_call_it() {
             _ if open => json!([]),
             // Its clients know a token alone.
             Face::OpenAi => json!([{ "bearer": [] }]),
+            Face::Anthropic => json!([{ "bearer": [] }, { "apiKey": [] }]),
             Face::Own | Face::Camunda7 | Face::Camunda8 => json!([{ "bearer": [] }, { other: [] }]),
         };
         assert_eq!(told["security"], expected, "{id:?}");
@@ -269,18 +270,20 @@ fn operations_as_they_are_told() {
 fn a_failure_of_a_face_is_told_in_its_shape() {
     let document = compatibility_json();
     let responses = document["components"]["responses"].as_object().unwrap();
-    assert_eq!(responses.len(), 42);
+    assert_eq!(responses.len(), 56);
     for (name, response) in responses {
         let (media, schema) = if name.starts_with("Camunda7") {
             ("application/json", "#/components/schemas/Camunda7Error")
         } else if name.starts_with("OpenAi") {
             ("application/json", "#/components/schemas/OpenAiFailure")
+        } else if name.starts_with("Anthropic") {
+            ("application/json", "#/components/schemas/AnthropicFailure")
         } else {
             ("application/problem+json", "#/components/schemas/Camunda8Problem")
         };
         assert_eq!(response["content"][media]["schema"]["$ref"], schema, "{name}");
         let example = &response["content"][media]["examples"]["small"]["value"];
-        if name.starts_with("OpenAi") {
+        if name.starts_with("OpenAi") || name.starts_with("Anthropic") {
             assert!(example["error"]["message"].is_string(), "{name}: {example}");
             continue;
         }
@@ -288,7 +291,8 @@ fn a_failure_of_a_face_is_told_in_its_shape() {
     }
     let schemes = document["components"]["securitySchemes"].as_object().unwrap();
     assert_eq!(schemes["basic"]["scheme"], "basic");
-    assert_eq!(schemes.len(), 2);
+    assert_eq!(schemes["apiKey"]["name"], "x-api-key");
+    assert_eq!(schemes.len(), 3);
 }
 
 #[test]

@@ -138,6 +138,7 @@ fn a_key_of_idempotency_is_read_where_a_repeat_would_do_it_again() {
         OperationId::CreateEmbeddings,
         OperationId::CreateChatCompletion,
         OperationId::CreateOpenAiEmbeddings,
+        OperationId::CreateMessage,
         OperationId::CreateWebhook,
         OperationId::TestWebhook,
         OperationId::CreateApiToken,
@@ -209,7 +210,7 @@ fn bodies_with_a_definition_may_be_large_and_those_of_strangers_are_small() {
     assert!(small.contains(&OperationId::ChangePassword));
     // Questions with images, and texts to embed.
     let of_models = ids(|id| id.spec().body_limit == INFERENCE_LIMIT);
-    assert!(of_models.iter().all(|id| id.infers()) && of_models.len() == 4, "{of_models:?}");
+    assert!(of_models.iter().all(|id| id.infers()) && of_models.len() == 5, "{of_models:?}");
     let limits = [CREDENTIALS_LIMIT, JSON_LIMIT, COMPLETION_LIMIT, DEFINITION_LIMIT, INFERENCE_LIMIT];
     assert!(OperationId::ALL.iter().all(|id| limits.contains(&id.spec().body_limit)));
 }

@@ -88,6 +88,7 @@ pub(crate) const BODIES: &[(OperationId, ReadBody)] = &[
     (OperationId::CreateEmbeddings, body::<ops::CreateEmbeddings>),
     (OperationId::CreateChatCompletion, body::<ops::CreateChatCompletion>),
     (OperationId::CreateOpenAiEmbeddings, body::<ops::CreateOpenAiEmbeddings>),
+    (OperationId::CreateMessage, body::<ops::CreateMessage>),
     (OperationId::CreateWebhook, body::<ops::CreateWebhook>),
     (OperationId::UpdateWebhook, body::<ops::UpdateWebhook>),
     (OperationId::StartCase, body::<ops::StartCase>),

@@ -100,8 +100,13 @@ fn plain(message: &Message, path: &str) -> Result<(), WireError> {
     if message.role != Role::Assistant && !message.calls().is_empty() {
         return Err(WireError::member(format!("{path}.tool_calls"), "belongs to the assistant alone"));
     }
-    no_more(&message.extra, path, FAMILY)
+    let known = |name: &str| message.role == Role::Tool && name == IS_ERROR;
+    let extra = message.extra.iter().filter(|(name, _)| !known(name));
+    no_more(&extra.map(|(name, value)| (name.clone(), value.clone())).collect(), path, FAMILY)
 }
+
+/// Member of a tool's result that failed, which OpenAI's words do not have.
+const IS_ERROR: &str = "is_error";
 
 /// The turns: neighbours of one role are one, results of tools come first in the turn of the user.
 fn turns(messages: &[Message], from: usize) -> Result<Vec<Value>, WireError> {
@@ -157,9 +162,15 @@ fn said(message: &Message, path: &str) -> Result<Vec<Value>, WireError> {
     }
     for (number, call) in message.calls().iter().enumerate() {
         let path = format!("{path}.tool_calls[{number}]");
-        no_more(&call.extra, &path, FAMILY)?;
+        let extra = call.extra.iter().filter(|(name, _)| *name != "cache_control");
+        no_more(&extra.map(|(name, value)| (name.clone(), value.clone())).collect(), &path, FAMILY)?;
         let input = arguments(&call.function, &path)?;
-        blocks.push(json!({"type": "tool_use", "id": call.id, "name": call.function.name, "input": input}));
+        let mut block =
+            json!({"type": "tool_use", "id": call.id, "name": call.function.name, "input": input});
+        if let (Some(cache), Some(members)) = (call.extra.get("cache_control"), block.as_object_mut()) {
+            members.insert("cache_control".into(), cache.clone());
+        }
+        blocks.push(block);
     }
     if blocks.is_empty() {
         return Err(WireError::member(
@@ -175,7 +186,12 @@ fn result(messages: &[Message], place: usize, path: &str) -> Result<Value, WireE
     let call = called(messages, place)?;
     let message = messages.get(place);
     let blocks = content(message.and_then(|message| message.content.as_ref()), path)?;
-    Ok(json!({"type": "tool_result", "tool_use_id": call.id, "content": blocks}))
+    let mut block = json!({"type": "tool_result", "tool_use_id": call.id, "content": blocks});
+    let failed = message.and_then(|message| message.extra.get(IS_ERROR)).and_then(Value::as_bool);
+    if let (Some(true), Some(members)) = (failed, block.as_object_mut()) {
+        members.insert(IS_ERROR.into(), true.into());
+    }
+    Ok(block)
 }
 
 /// A content as blocks. Empty texts are none: the wire refuses them.

@@ -6,6 +6,7 @@ mod anthropic;
 mod catalogue;
 mod embeddings;
 mod gemini;
+mod messages;
 mod ollama;
 mod openai;
 mod refusals;

@@ -1,5 +1,6 @@
 //! Chat, embeddings and the models that a caller may use: what is sent goes to the gateway as it came, and its answer back
-//! as clients of OpenAI's interface read it, in the service's envelope or without.
+//! as clients of OpenAI's interface read it, in the service's envelope or without. What clients of Anthropic's interface
+//! send is a chat in other words, and its answer a message.
 
 use std::sync::Arc;
 
@@ -12,9 +13,9 @@ use heddle_model_faces::literals::capability_of;
 use heddle_models::ports::DeploymentFilter;
 use heddle_models::records::{CallOutcome, Deployment};
 use heddle_models::{CallJournal, CallReport, GatewayError};
-use heddle_models_wire::{ChatRequest, EmbeddingRequest};
+use heddle_models_wire::{ChatRequest, EmbeddingRequest, MessageForm, Messages};
 use heddle_policy::capability::{DeploymentChat, DeploymentEmbed, ModelList};
-use heddle_policy::{AuthorizedList, OnNamed, RequestContext};
+use heddle_policy::{Authorized, AuthorizedList, OnNamed, RequestContext};
 use heddle_usecase::Journal;
 use serde_json::json;
 
@@ -23,6 +24,7 @@ use crate::audit::{self, About};
 use crate::call::{Call, Meta, page, remembered};
 use crate::failure::Failure;
 use crate::model_stream as stream;
+use crate::models::failure::unreadable;
 use crate::reply::{Content, HandlerResult, Response};
 
 /// Form of an answer.
@@ -32,6 +34,8 @@ enum Envelope {
     Data,
     /// None: as OpenAI's interface has it.
     Bare,
+    /// None: a message, as Anthropic's interface has it.
+    Message(MessageForm),
 }
 
 impl Envelope {
@@ -40,9 +44,13 @@ impl Envelope {
     }
 
     /// The answer of a gateway's body, which is JSON.
-    fn around(self, body: &[u8]) -> Response {
+    ///
+    /// # Errors
+    /// An answer that is no message.
+    fn around(self, body: &[u8]) -> HandlerResult {
         let bytes = match self {
             Self::Bare => Bytes::copy_from_slice(body),
+            Self::Message(form) => form.whole(body).map_err(|error| unreadable(&error))?,
             Self::Data => {
                 let mut whole = Vec::with_capacity(body.len() + 9);
                 whole.extend_from_slice(b"{\"data\":");
@@ -52,7 +60,15 @@ impl Envelope {
             }
         };
         let content = Content::Bytes(bytes, "application/json".to_owned());
-        Response { status: 200, headers: Vec::new(), content }
+        Ok(Response { status: 200, headers: Vec::new(), content })
+    }
+
+    /// Form of the pieces of a stream.
+    fn form(self) -> stream::Form {
+        match self {
+            Self::Data | Self::Bare => stream::Form::Chunks,
+            Self::Message(form) => stream::Form::Messages(form.stream()),
+        }
     }
 }
 
@@ -81,7 +97,7 @@ fn journal<O: Operation>(
         Journal {
             audit: audit::done(&app, spec, &context, about),
             idempotency: kept
-                .and_then(|(key, answer)| remembered(spec, &context, key, envelope.around(answer))),
+                .and_then(|(key, answer)| remembered(spec, &context, key, envelope.around(answer).ok()?)),
             ..Journal::default()
         }
     })
@@ -98,6 +114,15 @@ pub(crate) async fn chat_completion(call: Call<ops::CreateChatCompletion>) -> Ha
     complete(call, Envelope::Bare).await
 }
 
+/// POST /v1/messages
+pub(crate) async fn message(call: Call<ops::CreateMessage>) -> HandlerResult {
+    let Call { app, context, authorized, body, meta, .. } = call;
+    let Messages { request, form } =
+        Messages::read(Bytes::from(body.bytes)).map_err(GatewayError::Request)?;
+    let asked = Asked { app, context, authorized, meta, request, envelope: Envelope::Message(form) };
+    asked.answer::<ops::CreateMessage>().await
+}
+
 async fn complete<O>(call: Call<O>, envelope: Envelope) -> HandlerResult
 where
     O: Operation<Access = OnNamed<DeploymentChat>, Body = ChatBody>,
@@ -105,32 +130,51 @@ where
     let Call { app, context, authorized, body, meta, .. } = call;
     let asked = body.request;
     let mut request = ChatRequest::read(Bytes::from(body.bytes)).map_err(GatewayError::Request)?;
-    let journal = journal::<O>(&app, &context, &meta, envelope);
-    if asked.stream != Some(true) {
-        let answer = app.models.gateway.chat(&authorized, &context, request, journal).await?;
-        return Ok(envelope.around(&answer.response.body));
-    }
     let says_usage = asked.stream_options.is_some_and(|options| options.include_usage.is_some());
     // OpenAI's clients ask for the usage; here it is told unless somebody says otherwise.
-    if !O::ID.spec().path.starts_with("/v1/") && !says_usage {
+    if request.stream() && !O::ID.spec().path.starts_with("/v1/") && !says_usage {
         let told = json!({ "include_usage": true });
         let members = serde_json::Map::from_iter([("stream_options".to_owned(), told)]);
         request = request.with(&members).map_err(GatewayError::Request)?;
     }
-    let places = app.edge.stream(context.principal().session, context.tenant())?;
-    let pieces = app.models.gateway.chat_stream(&authorized, &context, request, journal).await?;
-    let parts = stream::Parts {
-        app,
-        deployment: authorized.id(),
-        token: meta.token.unwrap_or_default(),
-        face: O::ID.spec().area.face(),
-        context,
-        pieces,
-        places,
-    };
-    let content = Content::Stream(stream::answer(parts), "text/event-stream");
-    let headers = vec![("x-accel-buffering", "no".to_owned())];
-    Ok(Response { status: 200, headers, content })
+    Asked { app, context, authorized, meta, request, envelope }.answer::<O>().await
+}
+
+/// A chat that is asked for.
+struct Asked {
+    app: Arc<App>,
+    context: RequestContext,
+    authorized: Authorized<DeploymentChat>,
+    meta: Meta,
+    request: ChatRequest,
+    envelope: Envelope,
+}
+
+impl Asked {
+    /// The answer, whole or piece by piece.
+    async fn answer<O: Operation>(self) -> HandlerResult {
+        let Self { app, context, authorized, meta, request, envelope } = self;
+        let journal = journal::<O>(&app, &context, &meta, envelope);
+        if !request.stream() {
+            let answer = app.models.gateway.chat(&authorized, &context, request, journal).await?;
+            return envelope.around(&answer.response.body);
+        }
+        let places = app.edge.stream(context.principal().session, context.tenant())?;
+        let pieces = app.models.gateway.chat_stream(&authorized, &context, request, journal).await?;
+        let parts = stream::Parts {
+            app,
+            deployment: authorized.id(),
+            token: meta.token.unwrap_or_default(),
+            face: O::ID.spec().area.face(),
+            form: envelope.form(),
+            context,
+            pieces,
+            places,
+        };
+        let content = Content::Stream(stream::answer(parts), "text/event-stream");
+        let headers = vec![("x-accel-buffering", "no".to_owned())];
+        Ok(Response { status: 200, headers, content })
+    }
 }
 
 /// POST /api/embeddings
@@ -152,7 +196,7 @@ where
     let request = EmbeddingRequest::read(Bytes::from(body.bytes)).map_err(GatewayError::Request)?;
     let journal = journal::<O>(&app, &context, &meta, envelope);
     let answer = app.models.gateway.embed(&authorized, &context, request, journal).await?;
-    Ok(envelope.around(&answer.response.body))
+    envelope.around(&answer.response.body)
 }
 
 /// GET /api/models

@@ -100,6 +100,13 @@ const fn sentence(class: Class) -> &'static str {
     }
 }
 
+/// An answer that can't be said in the form that its caller reads.
+pub(crate) fn unreadable(error: &WireError) -> Failure {
+    let class = Class::BrokenAnswer;
+    let failure = Failure::because(ErrorCode::DependencyUnavailable, reason(class), sentence(class));
+    Failure { cause: Some(error.to_string()), ..failure }
+}
+
 fn provider(fault: ProviderFault) -> Failure {
     let code = match fault.failure.status() {
         400 => ErrorCode::InvalidRequestBody,

@@ -3,7 +3,7 @@
 mod bounds;
 mod built_in;
 mod dependents;
-mod failure;
+pub(crate) mod failure;
 mod known;
 
 use std::collections::BTreeMap;

@@ -272,7 +272,9 @@ async fn asvs_15_3_7_what_stands_twice_is_refused_at_every_depth_and_in_every_sp
                 let answer = app.admin.get(&format!("{path}?{query}")).await;
                 match spec.area.face() {
                     Face::Own => drop(answer.refused(400, "duplicateKey")),
-                    Face::Camunda7 | Face::Camunda8 | Face::OpenAi => drop(answer.expect(400)),
+                    Face::Camunda7 | Face::Camunda8 | Face::OpenAi | Face::Anthropic => {
+                        drop(answer.expect(400));
+                    }
                 }
             }
         }

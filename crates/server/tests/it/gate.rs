@@ -89,7 +89,9 @@ async fn asvs_8_2_1_a_member_without_the_right_is_refused_and_an_outsider_too() 
                     let answer = call(&owner.within(other), id, &path).await;
                     match spec.area.face() {
                         Face::Own => drop(answer.refused(403, "notAMember")),
-                        Face::Camunda7 | Face::Camunda8 | Face::OpenAi => drop(answer.expect(403)),
+                        Face::Camunda7 | Face::Camunda8 | Face::OpenAi | Face::Anthropic => {
+                            drop(answer.expect(403));
+                        }
                     }
                 }
             }
@@ -369,7 +371,7 @@ pub(crate) fn refused_at(spec: &OperationSpec, answer: Answer, reason: &str, fie
         // They have no words for the reasons: a text tells the member, and what is wrong with it.
         Face::Camunda7 => ("/type", "/message"),
         Face::Camunda8 => ("/title", "/detail"),
-        Face::OpenAi => ("/error/type", "/error/message"),
+        Face::OpenAi | Face::Anthropic => ("/error/type", "/error/message"),
     };
     let error = answer.expect(400).json();
     let at = |pointer: &str| error.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -397,6 +399,7 @@ async fn asvs_5_2_1_a_body_that_is_too_long_is_not_read() {
                 Face::Camunda7 => "InvalidRequestException",
                 Face::Camunda8 => "INVALID_ARGUMENT",
                 Face::OpenAi => "invalid_request_error",
+                Face::Anthropic => "request_too_large",
             };
             assert!(answer.contains(word), "{}: {answer}", spec.operation_id);
         }

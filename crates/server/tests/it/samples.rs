@@ -129,6 +129,9 @@ pub(crate) fn body(id: OperationId) -> Value {
         Id::Chat | Id::CreateChatCompletion => {
             json!({ "model": "no-such-model", "messages": [{ "role": "user", "content": "q" }] })
         }
+        Id::CreateMessage => json!({
+            "model": "no-such-model", "max_tokens": 16, "messages": [{ "role": "user", "content": "q" }],
+        }),
         Id::CreateEmbeddings | Id::CreateOpenAiEmbeddings => {
             json!({ "model": "no-such-model", "input": "a" })
         }

@@ -2,6 +2,7 @@
 
 mod faults;
 mod life;
+mod messages;
 mod nodes;
 mod rights;
 mod upstream;

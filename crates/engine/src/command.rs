@@ -129,7 +129,7 @@ pub enum Command {
     EndJob {
         /// The job.
         job_id: JobId,
-        /// Its end.
+        /// End of the job.
         end: JobEnd,
     },
     /// Give a job another number of attempts.

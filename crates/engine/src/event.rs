@@ -463,7 +463,7 @@ pub enum EventKind {
     JobKept {
         /// The job.
         job_id: JobId,
-        /// Its end.
+        /// End of the job.
         end: JobEnd,
     },
     /// A job got another number of attempts.

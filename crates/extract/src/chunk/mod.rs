@@ -153,7 +153,9 @@ fn segments(document: &Document, index: &CharIndex<'_>, structure: &mut Structur
 fn cut_segment(cutter: &Cutter<'_>, segment: Range<usize>, methodology: &Methodology, to: &mut Vec<Cut>) {
     match *methodology {
         Methodology::Recursive(options) => {
-            overlapping(cutter, segment, size(options.max_tokens), size(options.overlap_tokens), to);
+            for section in sections(cutter, &segment, DEEPEST) {
+                overlapping(cutter, section, size(options.max_tokens), size(options.overlap_tokens), to);
+            }
         }
         Methodology::Markdown(options) => {
             for section in sections(cutter, &segment, options.heading_level) {
@@ -177,6 +179,9 @@ fn cut_segment(cutter: &Cutter<'_>, segment: Range<usize>, methodology: &Methodo
         }
     }
 }
+
+/// Level of the deepest headings.
+const DEEPEST: u32 = 6;
 
 fn size(option: u32) -> usize {
     usize::try_from(option).unwrap_or(usize::MAX)
@@ -205,8 +210,8 @@ fn repeat(cutter: &Cutter<'_>, pieces: Vec<Range<usize>>, overlap: usize, to: &m
     }
 }
 
-/// Sections of a range: each begins at a heading of at most the level. A heading with nothing but deeper headings below
-/// it stands with the first of them.
+/// Sections of a range: each begins at a heading of at most the level, or with a page, so that the place of a passage is
+/// that of all its text. A heading with nothing but deeper headings below it stands with the first of them.
 fn sections(cutter: &Cutter<'_>, range: &Range<usize>, level: u32) -> Vec<Range<usize>> {
     let headings = cutter.structure.headings.iter().filter(|heading| {
         u32::from(heading.level) <= level
@@ -223,6 +228,9 @@ fn sections(cutter: &Cutter<'_>, range: &Range<usize>, level: u32) -> Vec<Range<
             begins.push(heading.range.start);
         }
     }
+    let pages = cutter.breaks(range).iter().filter(|found| found.strength == PART).map(|found| found.at);
+    begins.extend(pages);
+    begins.sort_unstable();
     cut(range, begins.into_iter())
 }
 
@@ -244,7 +252,9 @@ fn children(cutter: &Cutter<'_>, range: Range<usize>, options: ParentChild, to: 
     for (number, parent) in (next..).zip(cutter.split(range, size(options.parent_tokens))) {
         let from = to.len();
         let (most, overlap) = (size(options.child_tokens), size(options.overlap_tokens));
-        overlapping(cutter, parent.clone(), most, overlap, to);
+        for section in sections(cutter, &parent, DEEPEST) {
+            overlapping(cutter, section, most, overlap, to);
+        }
         for child in to.iter_mut().skip(from) {
             child.context = Some((number, parent.clone()));
         }

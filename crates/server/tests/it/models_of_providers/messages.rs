@@ -39,7 +39,7 @@ async fn a_question_in_anthropics_words_is_a_call_like_any_other() {
         let mut app = service(db).await;
         let provider = Upstream::answering(Reply::chat("It weaves.")).await;
         small(&app.admin, &provider).await;
-        let more =
+        let body =
             more(asking("small"), json!({ "system": "Be short.", "top_k": 3, "stop_sequences": ["END"] }));
         let answer = caller(&app).post(MESSAGES, body).await.expect(200);
         assert_eq!(answer.header("request-id"), answer.header("x-request-id"));

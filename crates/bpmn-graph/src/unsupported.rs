@@ -495,8 +495,7 @@ fn idle_tools(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
 }
 
 /// Whether a definition asks for protection: by a preset, or by checks of its own.
-#[must_use]
-pub fn protects(definition: &WorkflowDefinition) -> bool {
+fn protects(definition: &WorkflowDefinition) -> bool {
     definition.protection.as_ref().is_some_and(|own| {
         own.preset.as_deref().is_some_and(|preset| preset != "off") || some(&own.custom_checks)
     })

@@ -10,8 +10,8 @@ pub use heddle_dmn::Model as Decisions;
 use heddle_engine::{Model, Trigger};
 use heddle_kernel::DefinitionKind;
 
+use crate::UseCaseError;
 use crate::schema::Checker;
-use crate::{Problem, UseCaseError};
 
 /// The compiled model that one instance follows.
 #[derive(Debug, Clone)]
@@ -87,8 +87,6 @@ pub struct CompiledVersion {
     pub decisions: Option<Decisions>,
     kind: DefinitionKind,
     input_schemas: InputSchemas,
-    /// Reason for which no instance of it begins any more; those that run go on.
-    closed: Option<Problem>,
     /// Whether a step of it was too large to be done where it was asked for.
     large: AtomicBool,
 }
@@ -105,22 +103,7 @@ impl CompiledVersion {
     ) -> Self {
         let (cases, large) = (Vec::new(), AtomicBool::new(false));
         let kind = DefinitionKind::Workflow;
-        let closed = None;
-        Self { processes, global_tasks, cases, primary, decisions, kind, input_schemas, closed, large }
-    }
-
-    /// The same version, of which no instance begins any more where there is a reason.
-    #[must_use]
-    pub fn closed_by(self, closed: Option<Problem>) -> Self {
-        Self { closed, ..self }
-    }
-
-    /// Checks that instances of it may begin.
-    pub(crate) fn check_open(&self) -> Result<(), UseCaseError> {
-        match &self.closed {
-            Some(problem) => Err(UseCaseError::Conflict(vec![problem.clone()])),
-            None => Ok(()),
-        }
+        Self { processes, global_tasks, cases, primary, decisions, kind, input_schemas, large }
     }
 
     /// A version of a case type.
@@ -138,7 +121,6 @@ impl CompiledVersion {
             decisions,
             kind: DefinitionKind::Case,
             input_schemas: HashMap::new(),
-            closed: None,
             large: AtomicBool::new(false),
         }
     }

@@ -37,15 +37,6 @@ pub fn compiled(definition: &WorkflowDefinition, meaning: Meaning) -> CompiledVe
     let graph::Compiled { processes, global_tasks, .. } = graph::compile_with(&runnable, meaning);
     let schemas = input_schemas(definition);
     CompiledVersion::of_processes(processes, global_tasks, primary, decisions, schemas)
-        .closed_by(unprotected(definition, meaning))
-}
-
-/// Reason for which no run of a version begins: it asks for protection, and was published when there was none.
-fn unprotected(definition: &WorkflowDefinition, meaning: Meaning) -> Option<Problem> {
-    let message = "The definition asks for protection, and the version was published when nothing was \
-                   protected. Publish the workflow anew: its next version is protected.";
-    let is_early = meaning.edition == Edition::First;
-    (is_early && graph::protects(definition)).then(|| Problem::new("protectionNotKept", message))
 }
 
 fn input_schemas(definition: &WorkflowDefinition) -> HashMap<String, Vec<(String, Checker)>> {

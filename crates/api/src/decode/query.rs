@@ -1,6 +1,6 @@
 //! Query strings: each parameter once, each known, each of its type.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use percent_encoding::percent_decode_str;
 use serde::de::DeserializeOwned;
@@ -22,6 +22,7 @@ pub(crate) fn read<T: ToSchema + DeserializeOwned + 'static>(
         .map_err(|fault| Problems::one(Detail::new("unreadable", fault.to_string())))?;
     let mut map = Map::new();
     let mut details = Vec::new();
+    let mut unknown = BTreeSet::new();
     for pair in raw.split('&').filter(|pair| !pair.is_empty()).take(super::MAX_DETAILS) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         let (Some(name), Some(value)) = (text(name), text(value)) else {
@@ -44,12 +45,13 @@ pub(crate) fn read<T: ToSchema + DeserializeOwned + 'static>(
             }
             continue;
         }
-        if !compiled.members.contains_key(&name) {
+        let is_known = compiled.members.contains_key(&name);
+        if !is_known && unknown.insert(name.clone()) {
             let message = format!("There is no parameter `{}` here.", shown(&name));
             details.push(Detail::at(shown(&name), "unknownField", message));
             continue;
         }
-        if map.contains_key(&name) {
+        if !is_known || map.contains_key(&name) {
             details.push(Detail::at(shown(&name), "duplicateKey", "The parameter stands twice."));
             continue;
         }

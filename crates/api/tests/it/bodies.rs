@@ -205,6 +205,10 @@ fn a_number_keeps_to_its_range_and_a_list_to_its_length() {
 
 /// Something that the schema of a list's item allows.
 fn schema_sample(schema: &Value, id: OperationId) -> Value {
+    let schema = resolved(document_of(id.spec()), schema);
+    if let Some(words) = schema["enum"].as_array() {
+        return words[0].clone();
+    }
     if types(schema).contains(&"string") {
         return json!("x");
     }
@@ -217,6 +221,13 @@ fn schema_sample(schema: &Value, id: OperationId) -> Value {
     }
     if matches!(id, OperationId::CreateGroup | OperationId::UpdateGroup | OperationId::SetMember) {
         return json!({ "role": "x", "expiresAt": null });
+    }
+    // What a model is asked has messages and tools of any members.
+    if id.infers() && types(schema).contains(&"object") {
+        return json!({});
+    }
+    if id == OperationId::ImportModels {
+        return json!({ "model": "m" });
     }
     if id == OperationId::UploadVectorFiles {
         return json!({ "name": "x.txt", "text": "x" });

@@ -38,6 +38,9 @@ fn sample(name: &str, schema: &Value) -> String {
         (_, Some("boolean"), _) => "true".to_owned(),
         (.., Some("date-time")) => "2030-01-01T00:00:00Z".to_owned(),
         _ if name == "version" => "draft".to_owned(),
+        _ if schema["pattern"].as_str().is_some_and(|pattern| pattern.contains("{4}-")) => {
+            "2030-01-01".to_owned()
+        }
         _ if name == "waitingLongerThan" => "PT1H".to_owned(),
         _ => "x".to_owned(),
     }

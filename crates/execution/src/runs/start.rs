@@ -121,7 +121,6 @@ impl Runs {
         by: Initiator,
     ) -> Result<RunWrite, UseCaseError> {
         let Model { compiled, plan } = model;
-        compiled.check_open()?;
         if let Some(wanted) = compiled.input_schema(&plan, &beginning.trigger) {
             let problems = wanted.check(&Value::Object(beginning.request.input.clone()), "input");
             if !problems.is_empty() {

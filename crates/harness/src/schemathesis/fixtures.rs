@@ -12,7 +12,7 @@ use reqwest::Method;
 use serde_json::{Map, Value, json};
 
 use super::document::{Document, Operation, unique};
-use super::vector;
+use super::{models, vector};
 use heddle_harness_kit::client::Client;
 use heddle_harness_kit::out;
 use heddle_harness_kit::prepare;
@@ -95,6 +95,9 @@ impl<'a> Maker<'a> {
         }
         if operation.path.starts_with(vectors::PATH) {
             return vector::path(self.client, operation).await;
+        }
+        if operation.path.starts_with(models::PATH) {
+            return models::path(self.client, operation).await;
         }
         let [name] = names.as_slice() else { anyhow::bail!("no rule for {names:?}") };
         let id = match *name {
@@ -195,7 +198,8 @@ impl<'a> Maker<'a> {
 
     async fn body(&self, operation: &Operation, path: &Parameters) -> Result<Option<Value>> {
         let label = operation.label();
-        if let Some(body) = self.case_body(&label, path).await?.or_else(|| vector::body(&label)) {
+        let of_kind = || vector::body(&label).or_else(|| models::body(&label));
+        if let Some(body) = self.case_body(&label, path).await?.or_else(of_kind) {
             return Ok(Some(body));
         }
         let key = format!("key-{}", unique());

@@ -4,6 +4,7 @@
 pub(crate) mod apart;
 pub(crate) mod document;
 pub(crate) mod fixtures;
+mod models;
 mod report;
 mod tool;
 mod vector;

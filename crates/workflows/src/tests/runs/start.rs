@@ -73,24 +73,6 @@ async fn a_run_carries_what_it_was_started_with() {
 }
 
 #[tokio::test]
-async fn a_version_of_before_there_was_protection_begins_no_run_that_asks_for_it() {
-    for (protection, is_refused) in
-        [(json!({ "preset": "off" }), false), (json!({ "preset": "basic" }), true)]
-    {
-        let mut definition = chain(&[]);
-        definition["protection"] = protection;
-        let world = World::new();
-        let workflow = world.published("w", &definition).await;
-        world.memory.0.lock().workflows.get_mut(&workflow).unwrap().versions[0].0.edition = 1;
-        let started = start(&world, workflow, StartRun::default()).await;
-        match is_refused {
-            true => assert_eq!(reasons(started), [whole("protectionNotKept")]),
-            false => assert_eq!(started.unwrap().state, RunState::Completed),
-        }
-    }
-}
-
-#[tokio::test]
 async fn a_workflow_that_starts_no_runs_is_a_conflict() {
     let world = World::new();
     let draft = world.draft("draft", &review()).await;

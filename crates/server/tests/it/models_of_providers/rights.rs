@@ -83,7 +83,8 @@ async fn an_allow_on_exactly_one_deployment_is_enough() {
         let provider = Upstream::answering(Reply::chat("It weaves.")).await;
         let one = over(&app.admin, &provider, "one", json!({})).await;
         over(&app.admin, &provider, "other", json!({})).await;
-        let _ = app.role("caller", &["models.use"]).await;
+        let caller = json!({ "name": "caller", "permissions": ["models.use"], "grants": [] });
+        let _ = app.admin.post("/api/roles", caller).await.expect(201);
         let (user, person) = app.user("person", &["caller"]).await;
         let _ = person.post("/api/chat", question("one")).await.expect(403);
         rule(&app, &user, "allow", "chat", &one).await;

@@ -123,7 +123,7 @@ impl LocalSync {
     /// gone is told, and deleted only with `prune` and where nothing uses it. Called again it changes nothing.
     ///
     /// # Errors
-    /// `NotFound` for the connection; `Conflict` (`syncRunning` while another of the organisation runs, `notLocal`,
+    /// `Invalid` (`notFound`) for the connection; `Conflict` (`syncRunning` while another of the organisation runs, `notLocal`,
     /// `discoveryFailed` of the connection that was named, `quotaExceeded`); `LimitReached`; `Unavailable`.
     pub async fn sync(
         &self,
@@ -162,10 +162,16 @@ impl LocalSync {
         let may_read =
             |id: ModelConnectionId| context.snapshot().authorize_one::<ModelConnectionRead>(id, ()).is_ok();
         if let Some(id) = request.connection {
+            // One that may not be read and one that is not there are told alike.
+            let message = "There is no such connection in this organisation.";
+            let absent = || UseCaseError::invalid("connectionId", "notFound", message);
             if !may_read(id) {
-                return Err(UseCaseError::NotFound);
+                return Err(absent());
             }
-            let connection = self.ports.store.connection(tenant, id).await?;
+            let connection = match self.ports.store.connection(tenant, id).await {
+                Err(StoreError::NotFound) => return Err(absent()),
+                found => found?,
+            };
             if !connection.kind.provider().is_local {
                 let message =
                     "Only connections to local runtimes are brought in line: import from the others.";

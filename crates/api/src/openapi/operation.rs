@@ -237,6 +237,9 @@ fn content(spec: &OperationSpec, shapes: &Shapes) -> Map<String, Value> {
         OutputKind::BareList => {
             add("application/json", json!({"schema": {"type": "array", "items": output}}));
         }
+        OutputKind::List if spec.id == OperationId::ListModels => {
+            add("application/json", json!({"schema": {"anyOf": [list["schema"], openai_models()]}}));
+        }
         OutputKind::List => {
             add("application/json", list);
         }
@@ -305,6 +308,21 @@ fn piece() -> Value {
         "type": "object",
         "properties": {"data": {"type": "string", "description": "A `chat.completion.chunk`, the last one with `usage`; `[DONE]` at the end; or `{\"error\": ...}`, after which there is nothing."}},
         "required": ["data"],
+    })
+}
+
+/// The list of models that OpenAI's clients read, as `format=openai` asks for it.
+fn openai_models() -> Value {
+    let text = || json!({"type": "string"});
+    let model = json!({
+        "type": "object",
+        "properties": {"id": text(), "object": text(), "created": {"type": "integer"}, "owned_by": text()},
+        "required": ["id", "object", "created", "owned_by"],
+    });
+    json!({
+        "type": "object",
+        "properties": {"object": text(), "data": {"type": "array", "items": model}},
+        "required": ["object", "data"],
     })
 }
 

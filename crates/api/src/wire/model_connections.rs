@@ -452,7 +452,7 @@ request! {
     }
 
     /// Models to deploy.
-    #[schema(examples(json!({"models": [{"model": "llama3.2:3b", "alias": "small"}]})))]
+    #[schema(examples(json!({"models": [{"model": "llama3.2:3b", "alias": "assistant"}]})))]
     struct ImportModels {
         /// The models.
         #[schema(min_items = 1, max_items = 100)]

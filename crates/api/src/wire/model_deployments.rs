@@ -231,7 +231,7 @@ request! {
     }
 
     /// A new deployment.
-    #[schema(examples(json!({"model": "llama3.2:3b", "alias": "small", "defaults": {"temperature": 0.2}})))]
+    #[schema(examples(json!({"model": "llama3.2:3b", "alias": "assistant", "defaults": {"temperature": 0.2}})))]
     struct CreateDeployment {
         /// Name that the provider knows the model by.
         #[schema(min_length = 1, max_length = 512)]

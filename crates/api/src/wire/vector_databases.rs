@@ -250,9 +250,9 @@ response! {
         /// Alias of the deployment behind which it runs; null when it runs in the service.
         #[schema(required = true)]
         deployment_alias: Option<String>,
-        /// Length of its vectors.
-        #[schema(minimum = 1)]
-        dimensions: u32,
+        /// Length of its vectors; null where it is not known.
+        #[schema(required = true, minimum = 1)]
+        dimensions: Option<u32>,
         /// The most tokens of a passage that it reads.
         #[schema(minimum = 1)]
         max_input_tokens: u32,

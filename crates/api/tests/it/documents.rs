@@ -112,6 +112,8 @@ fn a_success_says_what_is_in_it() {
         assert_eq!(has("Idempotent-Replayed"), spec.accepts_idempotency_key(), "{id:?}");
         assert_eq!(has("Content-Disposition"), matches!(spec.output, OutputKind::Document(_)), "{id:?}");
         let json = &content["application/json"]["schema"];
+        // The first of the forms in which models are listed is the service's own.
+        let json = if *id == OperationId::ListModels { &json["anyOf"][0] } else { json };
         match spec.output {
             OutputKind::None => assert!(content.is_null(), "{id:?}"),
             OutputKind::Data | OutputKind::Document(_) => {

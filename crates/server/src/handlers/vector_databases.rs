@@ -260,7 +260,7 @@ fn model(model: EmbeddingModel) -> wire::vector_databases::EmbeddingModel {
             ModelSource::Deployment => to::EmbeddingSource::Deployment,
         },
         deployment_alias: model.deployment_alias,
-        dimensions: model.model.dimensions,
+        dimensions: Some(model.model.dimensions).filter(|length| *length > 0),
         max_input_tokens: model.max_input_tokens,
         distance: to::VectorDistance::Cosine,
         languages: model.languages,

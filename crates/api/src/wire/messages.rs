@@ -116,7 +116,7 @@ pub struct ModelMessage {
     pub role: String,
     /// The model, as its provider names it.
     pub model: String,
-    /// What the model says: blocks of `thinking`, `text`, `tool_use`.
+    /// Content: what the model says: blocks of `thinking`, `text`, `tool_use`.
     #[schema(value_type = Vec<Object>)]
     pub content: Vec<JsonObject>,
     /// Reason of its end: `end_turn`, `max_tokens`, `tool_use`, `refusal`.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::document::{Operation, unique};
 
-/// Where the operations on providers begin.
+/// Beginning of the paths of operations on providers.
 pub(super) const PATH: &str = "/api/model-providers";
 const CONNECTIONS: &str = "/api/model-providers/connections";
 const DEPLOYMENTS: &str = "/api/model-providers/deployments";

@@ -23,16 +23,37 @@ const LAYERS: &[Layer] = &[
     Layer { name: "heddle-licence", knows: &["heddle-policy"] },
     Layer { name: "heddle-feel", knows: &["heddle-kernel"] },
     Layer { name: "heddle-dmn", knows: &["heddle-kernel", "heddle-feel", "heddle-xml"] },
+    // Checks of protection: rules alone.
+    Layer { name: "heddle-guardrails", knows: &["heddle-kernel", "heddle-feel"] },
     // What elements ask for in BPMN and CMMN alike.
     Layer { name: "heddle-settings", knows: &["heddle-kernel", "heddle-feel"] },
     Layer { name: "heddle-bpmn", knows: &["heddle-kernel", "heddle-feel", "heddle-xml", "heddle-settings"] },
     Layer {
         name: "heddle-bpmn-graph",
-        knows: &["heddle-kernel", "heddle-feel", "heddle-xml", "heddle-settings", "heddle-bpmn"],
+        knows: &[
+            "heddle-kernel",
+            "heddle-feel",
+            "heddle-xml",
+            "heddle-settings",
+            "heddle-bpmn",
+            "heddle-guardrails",
+        ],
     },
     Layer {
         name: "heddle-bpmn-validate",
-        knows: &["heddle-kernel", "heddle-feel", "heddle-xml", "heddle-bpmn", "heddle-bpmn-graph"],
+        knows: &[
+            "heddle-kernel",
+            "heddle-feel",
+            "heddle-xml",
+            "heddle-bpmn",
+            "heddle-bpmn-graph",
+            "heddle-guardrails",
+        ],
+    },
+    // What the service does of a workflow's nodes itself, over a port to models.
+    Layer {
+        name: "heddle-nodes",
+        knows: &["heddle-kernel", "heddle-feel", "heddle-settings", "heddle-guardrails"],
     },
     Layer {
         name: "heddle-bpmn-layout",
@@ -80,6 +101,7 @@ const LAYERS: &[Layer] = &[
             "heddle-policy",
             "heddle-usecase",
             "heddle-feel",
+            "heddle-settings",
             "heddle-dmn",
             "heddle-bpmn-graph",
             "heddle-cmmn",
@@ -103,6 +125,8 @@ const LAYERS: &[Layer] = &[
             "heddle-engine",
             "heddle-definitions",
             "heddle-execution",
+            "heddle-settings",
+            "heddle-guardrails",
         ],
     },
     Layer {
@@ -119,7 +143,20 @@ const LAYERS: &[Layer] = &[
         ],
     },
     Layer { name: "heddle-vectors", knows: &["heddle-kernel", "heddle-policy", "heddle-usecase"] },
-    Layer { name: "heddle-models", knows: &["heddle-kernel", "heddle-policy", "heddle-usecase"] },
+    // Requests to and answers of providers of models, as each wire has them.
+    Layer { name: "heddle-models-wire", knows: &[] },
+    // Calls and replies of local runtimes as data: whoever has a way out makes them.
+    Layer { name: "heddle-models-local", knows: &[] },
+    Layer {
+        name: "heddle-models",
+        knows: &[
+            "heddle-kernel",
+            "heddle-policy",
+            "heddle-usecase",
+            "heddle-models-wire",
+            "heddle-models-local",
+        ],
+    },
     Layer {
         name: "heddle-connections",
         knows: &["heddle-kernel", "heddle-policy", "heddle-usecase", "heddle-feel"],
@@ -138,6 +175,25 @@ const LAYERS: &[Layer] = &[
             "heddle-conformance",
             "heddle-dmn",
             "heddle-cmmn",
+        ],
+    },
+    // Records of all areas on the wire: conversions, and nothing that decides.
+    Layer {
+        name: "heddle-faces",
+        knows: &[
+            "heddle-kernel",
+            "heddle-policy",
+            "heddle-usecase",
+            "heddle-api",
+            "heddle-bpmn-graph",
+            "heddle-cmmn",
+            "heddle-conformance",
+            "heddle-engine",
+            "heddle-workflows",
+            "heddle-cases",
+            "heddle-vectors",
+            "heddle-connections",
+            "heddle-identity",
         ],
     },
     // The journal and the tenant are what every area writes; the store knows no area.
@@ -199,9 +255,12 @@ const LAYERS: &[Layer] = &[
             "heddle-workflows",
             "heddle-cases",
             "heddle-execution",
+            "heddle-settings",
         ],
     },
     Layer { name: "heddle-seal", knows: &[] },
+    // Files and text in, text and passages out: whoever ingests knows it, and it knows nobody.
+    Layer { name: "heddle-extract", knows: &[] },
     Layer { name: "heddle-egress", knows: &["heddle-kernel", "heddle-policy"] },
     // What speaks to the other side of a connection, through the one way out.
     Layer {
@@ -210,19 +269,133 @@ const LAYERS: &[Layer] = &[
     },
     // The protocol of sign-in by a provider; what a person may do is decided by identity.
     Layer { name: "heddle-oidc", knows: &["heddle-kernel", "heddle-egress"] },
+    // The bytes of files; a bucket is reached by the way out.
+    Layer { name: "heddle-blobs", knows: &["heddle-kernel", "heddle-vectors", "heddle-egress"] },
     Layer {
         name: "heddle-providers",
-        knows: &["heddle-kernel", "heddle-policy", "heddle-usecase", "heddle-models", "heddle-egress"],
+        knows: &[
+            "heddle-kernel",
+            "heddle-policy",
+            "heddle-usecase",
+            "heddle-models",
+            "heddle-models-wire",
+            "heddle-egress",
+        ],
     },
-    Layer { name: "heddle-passages", knows: &["heddle-kernel", "heddle-vectors"] },
+    // Wire types of models to those of the use cases and back, apart from the server.
+    Layer {
+        name: "heddle-model-faces",
+        knows: &[
+            "heddle-kernel",
+            "heddle-policy",
+            "heddle-usecase",
+            "heddle-models",
+            "heddle-models-wire",
+            "heddle-api",
+        ],
+    },
+    // Keys and ids are numbers and names to it; the composition adapts it to the port of the area.
+    Layer { name: "heddle-passages", knows: &[] },
+    // The built-in model: it knows texts and vectors, and nobody who asks for them.
+    Layer { name: "heddle-embedding", knows: &[] },
+    // What does the work of the service's own node kinds: between the areas, as the composition is.
+    Layer {
+        name: "heddle-service-nodes",
+        knows: &[
+            "heddle-kernel",
+            "heddle-policy",
+            "heddle-usecase",
+            "heddle-settings",
+            "heddle-definitions",
+            "heddle-execution",
+            "heddle-identity",
+            "heddle-vectors",
+            "heddle-models",
+            "heddle-models-wire",
+            "heddle-nodes",
+        ],
+    },
+    // Conversations in, cited sentences out.
+    Layer { name: "heddle-answerer", knows: &[] },
+    // Chat in the process: files in, words out; and, behind a feature, as the gateway asks models inside the service.
+    Layer { name: "heddle-local-candle", knows: &["heddle-kernel", "heddle-models", "heddle-models-wire"] },
+    // Connections and their limits, below HTTP.
+    Layer { name: "heddle-edge", knows: &["heddle-kernel", "heddle-policy"] },
+    // What a server, or a command beside it, works with: every area and its store, and nothing of HTTP.
+    Layer {
+        name: "heddle-installation",
+        knows: &[
+            "heddle-kernel",
+            "heddle-policy",
+            "heddle-usecase",
+            "heddle-engine",
+            "heddle-definitions",
+            "heddle-workflows",
+            "heddle-cases",
+            "heddle-vectors",
+            "heddle-models",
+            "heddle-connections",
+            "heddle-identity",
+            "heddle-runtime",
+            "heddle-store",
+            "heddle-store-identity",
+            "heddle-store-workflows",
+            "heddle-store-vectors",
+            "heddle-store-models",
+            "heddle-store-connections",
+            "heddle-blobs",
+            "heddle-edge",
+            "heddle-egress",
+            "heddle-embedding",
+            "heddle-oidc",
+            "heddle-outbound",
+            "heddle-seal",
+        ],
+    },
+    // Vector databases over what a node has for them: between the areas, as the composition is.
+    Layer {
+        name: "heddle-vector-service",
+        knows: &[
+            "heddle-kernel",
+            "heddle-policy",
+            "heddle-usecase",
+            "heddle-identity",
+            "heddle-workflows",
+            "heddle-vectors",
+            "heddle-models",
+            "heddle-models-wire",
+            "heddle-runtime",
+            "heddle-service-nodes",
+            "heddle-store",
+            "heddle-store-vectors",
+            "heddle-store-workflows",
+            "heddle-blobs",
+            "heddle-egress",
+            "heddle-embedding",
+            "heddle-extract",
+            "heddle-installation",
+            "heddle-passages",
+        ],
+    },
     Layer { name: "heddle-server", knows: &["*"] },
     Layer { name: "heddle", knows: &["*"] },
     Layer { name: "heddle-harness-kit", knows: &[] },
     // The runners know a server by its HTTP API alone; the decision kit is run without one, too.
     Layer {
-        name: "heddle-harness",
+        name: "heddle-harness-conformance",
         knows: &["heddle-kernel", "heddle-dmn", "heddle-cmmn", "heddle-conformance", "heddle-harness-kit"],
     },
+    Layer {
+        name: "heddle-harness",
+        knows: &[
+            "heddle-kernel",
+            "heddle-guardrails",
+            "heddle-harness-kit",
+            "heddle-harness-conformance",
+            "heddle-harness-models",
+        ],
+    },
+    Layer { name: "heddle-harness-models", knows: &["heddle-harness-kit"] },
     Layer { name: "heddle-testkit", knows: &["*"] },
     Layer {
         name: "xtask",
@@ -231,7 +404,13 @@ const LAYERS: &[Layer] = &[
 ];
 
 /// Crates that only tests and checks may name.
-const OF_TESTS: &[&str] = &["heddle-testkit", "heddle-harness-kit", "heddle-harness"];
+const OF_TESTS: &[&str] = &[
+    "heddle-testkit",
+    "heddle-harness-kit",
+    "heddle-harness-conformance",
+    "heddle-harness-models",
+    "heddle-harness",
+];
 
 /// The areas: neither their use cases nor their stores know those of another. Where one needs another, it has a
 /// small port in its own words, and the composition adapts.
@@ -266,9 +445,9 @@ const RESERVED: &[Reserved] = &[
     },
     Reserved {
         prefix: "rustls",
-        // The server takes TLS connections; those out are egress's.
-        holders: &["heddle-egress", "heddle-server"],
-        why: "TLS belongs to the way out and to the server",
+        // The edge takes TLS connections; those out are egress's.
+        holders: &["heddle-edge", "heddle-egress"],
+        why: "TLS belongs to the way out and to the edge",
     },
     Reserved {
         prefix: "reqwest",
@@ -279,8 +458,8 @@ const RESERVED: &[Reserved] = &[
     Reserved { prefix: "hyper", holders: &["heddle-egress"], why: "only egress opens outbound connections" },
     Reserved {
         prefix: "tokio-rustls",
-        holders: &["heddle-egress", "heddle-server"],
-        why: "TLS belongs to the way out and to the server",
+        holders: &["heddle-edge", "heddle-egress"],
+        why: "TLS belongs to the way out and to the edge",
     },
     Reserved { prefix: "ureq", holders: &["heddle-egress"], why: "only egress opens outbound connections" },
     Reserved { prefix: "lettre", holders: &["heddle-egress"], why: "only egress opens outbound connections" },
@@ -321,6 +500,10 @@ const PURE: &[&str] = &[
     "heddle-cmmn",
     "heddle-conformance",
     "heddle-engine",
+    "heddle-guardrails",
+    "heddle-answerer",
+    "heddle-models-wire",
+    "heddle-models-local",
 ];
 const IMPURE: &[&str] =
     &["tokio", "async-trait", "futures", "tracing", "parking_lot", "getrandom", "tempfile"];

@@ -49,6 +49,15 @@ enum Task {
     /// Tests connections of every type against services as people run them.
     #[command(disable_help_flag = true)]
     Connections(harness::Options),
+    /// Calls real engines and faulty ones through the gateway, by the clients that people have.
+    #[command(disable_help_flag = true)]
+    Models(harness::Options),
+    /// Makes real documents by pandoc, LibreOffice and TeX, where they are installed, and reads them.
+    #[command(disable_help_flag = true)]
+    Documents(harness::Options),
+    /// Measures the checks of protection on a labelled set that it makes: precision and recall.
+    #[command(disable_help_flag = true)]
+    Guardrails(harness::Options),
     /// Signs in by a provider of npm, in a process of its own.
     #[command(disable_help_flag = true)]
     Oidc(harness::Options),
@@ -61,6 +70,13 @@ enum Task {
     /// Runs schemathesis over both OpenAPI documents.
     #[command(disable_help_flag = true)]
     Schemathesis(harness::Options),
+    /// Fetches what tests and measurements need: the built-in embedding model.
+    #[command(disable_help_flag = true)]
+    Setup(harness::Options),
+    /// Makes real documents of each type and checks that text, headings, tables and pages are kept.
+    ServedDocuments(harness::Options),
+    /// Keeps the bytes of files in an S3 service and checks what is there.
+    Blobs(harness::Options),
 }
 
 fn main() -> ExitCode {
@@ -88,10 +104,16 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
         Task::Attack(options) => return harness::run("attack", options),
         Task::Clients(options) => return harness::run("clients", options),
         Task::Connections(options) => return harness::run("connections", options),
+        Task::Models(options) => return harness::run("models", options),
+        Task::Documents(options) => return harness::run("documents", options),
+        Task::Guardrails(options) => return harness::run("guardrails", options),
         Task::Oidc(options) => return harness::run("oidc", options),
         Task::Bench(options) => return harness::run("bench", options),
         Task::Scan(options) => return harness::run("scan", options),
         Task::Schemathesis(options) => return harness::run("schemathesis", options),
+        Task::Setup(options) => return harness::run("setup", options),
+        Task::ServedDocuments(options) => return harness::run("served-documents", options),
+        Task::Blobs(options) => return harness::run("blobs", options),
     };
     Ok(if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -14,6 +14,8 @@ pub enum MediaType {
     Xml,
     /// `text/plain`.
     Text,
+    /// `multipart/form-data` whose files the service has stored: what is read then is a list of them that it made.
+    Files,
 }
 
 /// The parameters of a path.
@@ -26,7 +28,7 @@ pub trait PathParams: Sized + Send + Sync + 'static {
 }
 
 /// A request's body.
-pub trait RequestBody: Sized + Send + 'static {
+pub trait RequestBody: Sized + Send + Sync + 'static {
     /// Type of the JSON form, whose schema the body is checked against.
     type Json: ToSchema + DeserializeOwned + 'static;
 

@@ -103,6 +103,8 @@ pub struct AdHoc {
     pub cancel_remaining: bool,
     /// Ids of the inner activities that begin with it, given as a list; absent is all without an incoming flow.
     pub active: Option<Setting>,
+    /// Turns of the agent that begins its activities; absent where no agent does.
+    pub agent: Option<Arc<JobTask>>,
 }
 
 /// Data that go into an activity or event and come out of it as the standard says (clause 10.4.2).

@@ -8,6 +8,7 @@
 use super::activity::AdHoc;
 use super::compile::{Builder, Raw};
 use super::events::Refused;
+use super::inside;
 use super::settings::Setting;
 use super::{Graph, Work};
 use heddle_bpmn::model::NodeBpmn;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 
 impl Builder<'_> {
     /// The order and the end of an ad-hoc sub-process's content.
-    pub(super) fn ad_hoc(&self, raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<Work, Refused> {
+    pub(super) fn ad_hoc(&mut self, raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<Work, Refused> {
         let wrong = |sentence: String| ("wrongAdHoc", sentence, "10.3.5");
         if bpmn.triggered_by_event == Some(true) {
             return Err(wrong("an ad-hoc sub-process is not triggered by an event".to_owned()));
@@ -41,11 +42,20 @@ impl Builder<'_> {
                 return Err(("wrongSetting", sentence.to_owned(), "10.3.5"));
             }
         };
+        let is_agent = inside::agent_of(raw.node);
+        if is_agent && (active.is_some() || sequential) {
+            let sentence = "an agent begins the activities one by one, as it calls its tools: it has neither \
+                            `activeElements` nor the ordering Sequential";
+            return Err(wrong(sentence.to_owned()));
+        }
+        let agent = if is_agent { Some(self.agent(raw.node, bpmn)?) } else { None };
+        let completion = self.marker_condition("completionCondition", condition)?;
         let rules = AdHoc {
             sequential,
-            completion: self.marker_condition("completionCondition", condition)?,
+            completion,
             cancel_remaining: activity.and_then(|own| own.cancel_remaining_instances) != Some(false),
             active,
+            agent,
         };
         Ok(Work::AdHoc { scope: raw.content.unwrap_or_default(), rules: Arc::new(rules) })
     }

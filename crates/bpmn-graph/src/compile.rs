@@ -26,6 +26,7 @@ use heddle_bpmn::model::{
     self, Edge, EventReference, LaneSet, MAIN_PROCESS_ID, MessageFlow, Process, WorkflowDefinition,
 };
 use heddle_feel::Expression;
+use heddle_guardrails::Policy;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -147,6 +148,14 @@ fn build<'d>(
     }
 }
 
+/// Protection of a definition; none where it does not read, or the version was published when nothing was protected.
+fn policy(definition: &WorkflowDefinition, meaning: Meaning) -> Policy {
+    let protection = definition.protection.as_ref().filter(|_| meaning.edition == Edition::Second);
+    let Some(protection) = protection else { return Policy::default() };
+    let checks = protection.custom_checks.as_deref().unwrap_or_default();
+    Policy::read(protection.preset.as_deref(), checks).unwrap_or_default()
+}
+
 /// Parts of a definition beside its processes.
 #[derive(Clone, Copy)]
 struct Parts<'d> {
@@ -226,6 +235,8 @@ pub(super) struct Builder<'d> {
     /// Paths of the process's correlation subscriptions, by the ids of key and property.
     pub data_paths: HashMap<(&'d str, &'d str), &'d str>,
     pub meaning: Meaning,
+    /// Protection of the definition; what is wrong with it is told elsewhere.
+    pub(super) policy: Policy,
     pub diagnostics: Vec<Diagnostic>,
     pub nodes: Vec<Node>,
     pub node_ids: HashMap<Arc<str>, NodeIx>,
@@ -273,6 +284,7 @@ impl<'d> Builder<'d> {
             correlations,
             data_paths: HashMap::new(),
             meaning,
+            policy: policy(definition, meaning),
             diagnostics: Vec::new(),
             nodes: Vec::new(),
             node_ids: HashMap::new(),

@@ -23,6 +23,7 @@ mod element;
 mod events;
 mod expressions;
 mod extensions;
+mod inside;
 mod items;
 mod links;
 mod loops;
@@ -272,6 +273,12 @@ pub enum Work {
 }
 
 impl Work {
+    /// Turns of the agent that it is; none for other work.
+    #[must_use]
+    pub fn agent(&self) -> Option<&Arc<JobTask>> {
+        if let Self::AdHoc { rules, .. } = self { rules.agent.as_ref() } else { None }
+    }
+
     /// Scope of the node's content, for a sub-process of any form.
     #[must_use]
     pub const fn content(&self) -> Option<ScopeIx> {

@@ -400,11 +400,6 @@ impl Builder<'_> {
                 );
                 self.refuse(&flow.id, "wrongLoop", sentence, "8.4.13");
             }
-            if flow.back.as_ref().is_some_and(|back| back.carry.validation_feedback) {
-                let sentence =
-                    "loop.carry.validationFeedback: nothing validates what a node gives, so that it is empty";
-                self.warn(&flow.id, "settingUnused", sentence, "8.4.13");
-            }
             let Some(AtMaximum::Exit(target)) = flow.back.as_ref().map(|back| back.at_maximum) else {
                 continue;
             };

@@ -15,11 +15,11 @@ pub enum Lanes {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edition {
     /// Branches of flows, follow-up dates and bindings of resources' parameters have no effect; a data store lives as long as
-    /// the run, and the input and output sets of a process hold nothing back.
+    /// the run, the input and output sets of a process hold nothing back, and nothing is protected.
     First,
     /// The branch of a flow is the outcome, or the value, for which it is taken; a task has its follow-up date; who fits a
     /// resource is named by the value of its parameter; a data store with a name is the organisation's, and a process needs one of its
-    /// input sets and gives one of its output sets.
+    /// input sets and gives one of its output sets. Protection protects.
     Second,
 }
 

@@ -9,6 +9,7 @@ use super::activity::JobTask;
 use super::calculation::{self, DecisionTask, ScriptTask};
 use super::compile::{Builder, Raw};
 use super::events::{Refused, caught};
+use super::inside;
 use super::meaning::{Edition, Lanes};
 use super::resources;
 use super::settings::{Setting, UserTask};
@@ -17,6 +18,7 @@ use super::{Element, Instantiates, NodeIx, ScopeIx, Start, Throw, Trigger, Work,
 use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::model::{Node, NodeBpmn};
 use heddle_settings::ReadCall;
+use heddle_settings::service::kind_of_name;
 use std::sync::Arc;
 
 impl Builder<'_> {
@@ -50,6 +52,7 @@ impl Builder<'_> {
             self.check_form(&id, work, settings);
         }
         self.around(ix, node.configuration.as_ref(), work.as_ref());
+        self.protect(ix, work.as_ref());
         let errors = self.diagnostics[before..].iter().any(Diagnostic::is_error);
         if errors {
             // A task that is refused does not complete at once.
@@ -64,6 +67,9 @@ impl Builder<'_> {
 
     /// The job of a worker, where the settings or the model ask for one, else the work of the element.
     fn job_or_work(&mut self, ix: NodeIx, element: Element, raw: &Raw<'_>) -> Result<Work, Refused> {
+        if let Some(task) = self.inside_job(ix, element, raw.node)? {
+            return Ok(Work::Job(Arc::new(task)));
+        }
         let asked = match &raw.node.configuration {
             Some(settings) if element.may_be_a_job() => JobTask::read(settings)?,
             _ => None,
@@ -76,6 +82,7 @@ impl Builder<'_> {
         let Some(job) = job.map(Arc::new) else { return self.work_of(ix, element, raw) };
         let id = self.nodes[ix as usize].id.clone();
         self.needs_worker(&id, &job);
+        self.check_reserved(&id, &job);
         if !matches!(element, Element::EndEvent | Element::IntermediateThrowEvent) {
             return Ok(Work::Job(job));
         }
@@ -192,7 +199,7 @@ impl Builder<'_> {
     }
 
     /// Refuses a node for each of several reasons but the last, which is given back.
-    fn all_but_last(&mut self, ix: NodeIx, mut wrong: Vec<Refused>) -> Refused {
+    pub(super) fn all_but_last(&mut self, ix: NodeIx, mut wrong: Vec<Refused>) -> Refused {
         let id = self.nodes[ix as usize].id.clone();
         let last = wrong.pop().unwrap_or_default();
         for (code, sentence, clause) in wrong {
@@ -378,13 +385,14 @@ impl Builder<'_> {
             Some("dmn") if element == Element::BusinessRuleTask => {}
             Some("feel") if element.may_compute() => {}
             Some("workflow") if element == Element::CallActivity => {}
+            Some(kind) if kind_of_name(kind).is_some_and(|own| inside::is_at(own, element)) => {}
             Some(kind) => {
                 let place = match kind {
                     "feel" => Some("script, service, send and business rule tasks"),
                     "dmn" => Some("business rule tasks"),
                     "workflow" => Some("call activities"),
                     kind if kind.starts_with("human.") => Some("user tasks"),
-                    _ => None,
+                    kind => kind_of_name(kind).and_then(inside::place_of),
                 };
                 let sentence = match place {
                     Some(place) => format!("the kind `{kind}` is executed at {place} only"),

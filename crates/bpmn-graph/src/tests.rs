@@ -1,6 +1,8 @@
 //! Tests of compilation: definitions that compile, and refusals with their reasons.
 
-use super::{Compiled, Lanes, Marker, Meaning, Setting, StartKind, Work, compile, compile_with};
+use super::{
+    Compiled, Lanes, ListenerPlace, Marker, Meaning, Setting, StartKind, Work, compile, compile_with,
+};
 use heddle_bpmn::diagnostic::Severity;
 use heddle_bpmn::model::WorkflowDefinition;
 use serde_json::{Value, json};
@@ -645,4 +647,81 @@ fn data_and_correlations_that_do_nothing_are_told_element_by_element() {
         ]
     );
     assert!(compiled.diagnostics.iter().all(|one| one.clause.is_some() && one.remedy.is_some()));
+}
+
+/// A definition of a start event, a node and an end event, with protection.
+fn protected(node: &Value, protection: &Value) -> WorkflowDefinition {
+    let mut node = node.clone();
+    node["id"] = json!("x");
+    let definition = json!({
+        "protection": protection,
+        "nodes": [{ "id": "s", "type": "startEvent" }, node, { "id": "e", "type": "endEvent" }],
+        "edges": [
+            { "id": "f", "source": "s", "target": "x" }, { "id": "g", "source": "x", "target": "e" },
+        ],
+    });
+    serde_json::from_value(definition).unwrap()
+}
+
+#[test]
+fn what_the_service_does_itself_is_a_job_of_a_reserved_type_with_what_protects_it() {
+    let settings = json!({ "kind": "llm.chat", "model": "m", "prompt": "p" });
+    let node = json!({ "type": "serviceTask", "configuration": settings });
+    let compiled = compile(&protected(&node, &json!({ "preset": "standard" })));
+    assert!(compiled.is_executable(), "{:?}", compiled.diagnostics);
+    let graph = &compiled.processes[0];
+    let own = graph.nodes().iter().find(|node| &*node.id == "x").unwrap();
+    let Work::Job(job) = &own.work else { panic!("{:?}", own.work) };
+    assert_eq!(job.headers["heddle"]["protection"], json!({ "preset": "standard" }));
+    assert!(own.listeners.is_none(), "it is protected where it is done");
+}
+
+#[test]
+fn any_other_node_is_protected_before_and_behind_its_work() {
+    let node = json!({ "type": "userTask", "configuration": { "listeners": [{ "on": "start", "source": "{a: 1}" }] } });
+    let sides = |protection: Value| -> Vec<ListenerPlace> {
+        let compiled = compile(&protected(&node, &protection));
+        let graph = &compiled.processes[0];
+        let own = graph.nodes().iter().find(|node| &*node.id == "x").unwrap();
+        own.listeners.iter().flat_map(|own| own.all.iter().map(|one| one.place)).collect()
+    };
+    let (start, end) = (ListenerPlace::Start, ListenerPlace::End);
+    assert_eq!(sides(json!({})), [start]);
+    assert_eq!(sides(json!({ "preset": "basic" })), [end, start, start]);
+    let check = json!({ "id": "a", "kind": "keywords", "stage": "input", "nodeIds": ["x"],
+        "configuration": { "words": ["b"] } });
+    assert_eq!(sides(json!({ "customChecks": [check.to_string()] })), [start, start]);
+}
+
+#[test]
+fn an_agent_has_tools_with_descriptions_and_approvals_that_can_say_no() {
+    let agent = |tool: Value| {
+        let event = json!([{ "type": "timer", "timeDuration": "PT1H" }]);
+        let bpmn = json!({ "attachedToRef": "late", "eventDefinitions": event });
+        let outcomes = json!({ "outcomes": ["approve", "reject"] });
+        let content = json!({ "nodes": [
+            { "id": "look", "type": "userTask", "configuration": { "tool": tool } },
+            { "id": "agree", "type": "userTask", "configuration": outcomes },
+            { "id": "late", "type": "userTask", "configuration": outcomes },
+            { "id": "hour", "type": "boundaryEvent", "bpmn": bpmn },
+        ] });
+        let settings = json!({ "kind": "agent", "model": "m", "goal": "g", "maxIterations": 3 });
+        let node = json!({ "type": "adHocSubProcess", "configuration": settings, "bpmn": { "subProcess": content } });
+        compile(&protected(&node, &json!({})))
+    };
+    let fine = agent(json!({ "description": "looks", "approval": "agree" }));
+    assert!(fine.is_executable(), "{:?}", fine.diagnostics);
+    for wrong in [
+        json!({}),
+        json!({ "description": "looks", "approval": "look" }),
+        json!({ "description": "looks", "approval": "late" }),
+        json!({ "description": 1 }),
+    ] {
+        let found = agent(wrong.clone());
+        assert!(
+            found.diagnostics.iter().any(|one| one.code == "wrongTool"),
+            "{wrong}: {:?}",
+            found.diagnostics
+        );
+    }
 }

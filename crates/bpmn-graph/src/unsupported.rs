@@ -5,12 +5,14 @@ use super::bindings;
 use super::calls::global_tasks;
 use super::compile::Builder;
 use super::correlation::{Correlations, keys};
+use super::inside;
 use super::meaning::Edition;
 use super::words::OF_A_LISTENER;
 use super::{DataStore, Element, Graph, Throw, Work, element};
 use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::element::ElementKind;
 use heddle_bpmn::model::{Bpmn, CorrelationKey, Edge, Process, WorkflowDefinition, graphs, nodes};
+use heddle_settings::service::{Place, ServiceKind, service_kind};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
@@ -126,7 +128,7 @@ const OWN_VERSION: &str = "Take the setting (`null`) out, and put the decision t
                            `PUT /api/workflows/{workflowId}/dmn/logic`.";
 
 /// Members that every node may have: other checks know them.
-const EVERYWHERE: &[&str] = &["kind", "retry", "listeners", "asyncBefore", "asyncAfter"];
+const EVERYWHERE: &[&str] = &["kind", "retry", "listeners", "asyncBefore", "asyncAfter", "tool"];
 
 /// Members of jobs: which form a node has, its other settings say.
 const OF_JOBS: &[&str] = &["retry", "headers", "priority"];
@@ -304,8 +306,10 @@ impl Builder<'_> {
     /// Refuses settings that would be ignored, and warns of those without a bearing on the flow.
     pub(super) fn check_settings(&mut self, id: &str, element: Element, settings: &Map<String, Value>) {
         let given = |member: &str| settings.get(member).is_some_and(asks);
+        let service = service_kind(settings);
+        let is_own = |member: &str| service.is_some_and(|kind| kind.has(member));
         for Refusal { member, reason, remedy, .. } in
-            REFUSED.iter().filter(|one| given(one.member) && !(one.at)(element))
+            REFUSED.iter().filter(|one| given(one.member) && !(one.at)(element) && !is_own(one.member))
         {
             let sentence = format!("{member}: {reason}");
             self.refuse_with(id, "unsupportedSetting", sentence, "10.3.1", remedy);
@@ -326,13 +330,20 @@ impl Builder<'_> {
     /// Warns of settings that the element has and this form of it does not: those of jobs where no worker does the work,
     /// and those of the work where one does.
     pub(super) fn check_form(&mut self, id: &str, work: &Work, settings: &Map<String, Value>) {
-        let is_job = matches!(work, Work::Job(_) | Work::Throw(Throw::Job(_)) | Work::End(Throw::Job(_)));
+        let is_agent = matches!(work, Work::AdHoc { rules, .. } if rules.agent.is_some());
+        let is_job =
+            is_agent || matches!(work, Work::Job(_) | Work::Throw(Throw::Job(_)) | Work::End(Throw::Job(_)));
         let (dead, reason) = if is_job {
             (BESIDE_A_JOB, "it has no effect here: a worker does the work, as the job that the node is")
         } else {
             (OF_JOBS, "it has no effect here: the node is not the job of a worker")
         };
+        let service = service_kind(settings);
+        let is_own = |member: &str| service.is_some_and(|kind| kind.has(member));
         for &member in dead.iter().filter(|member| settings.get(**member).is_some_and(asks)) {
+            if is_own(member) {
+                continue;
+            }
             // A human task has a priority of its own, and only what may be a job is not refused its headers.
             if member == "priority" && matches!(work, Work::User(_)) {
                 continue;
@@ -434,16 +445,21 @@ pub(super) fn refused_setting(
 /// Versions that were published with such a member run on, so that this is no part of the compilation.
 #[must_use]
 pub fn unknown_settings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
+    let mut found = idle_tools(definition);
     for at in nodes(definition) {
         let (Some(settings), Some(element)) = (&at.node.configuration, at.node.kind().and_then(Element::of))
         else {
             continue;
         };
         let id = at.node.element_id().unwrap_or_default();
+        let service = inside::kind_at(at.node, element);
         for (member, value) in settings.iter().filter(|(_, value)| asks(value)) {
             let place = format!("{}.configuration.{member}", at.path);
-            let one = unknown_setting(element, member);
+            let one = match service {
+                Some(kind) if kind.members.iter().any(|own| own.name == member) => None,
+                Some(kind) if kind.place == Place::Task => unknown_member(kind, member),
+                Some(_) | None => unknown_setting(element, member),
+            };
             found.extend(one.map(|one| one.with_element(id).with_path(place)));
             let parts = match member.as_str() {
                 "inputs" | "outputs" => OF_A_MAPPING,
@@ -456,11 +472,41 @@ pub fn unknown_settings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
     found
 }
 
+/// Warnings of tools that no agent has.
+fn idle_tools(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
+    let all = nodes(definition);
+    let agents = all.iter().filter(|at| inside::agent_of(at.node));
+    let contents = agents.filter_map(|at| at.node.bpmn.as_deref()?.sub_process.as_deref());
+    let tools =
+        contents.flat_map(|content| content.nodes.iter().flatten().filter_map(|node| node.element_id()));
+    let tools: HashSet<&str> = tools.collect();
+    let told = |settings: &Map<String, Value>| settings.get("tool").is_some_and(asks);
+    let is_idle = |node: &heddle_bpmn::model::Node| {
+        let is_tool = node.element_id().is_some_and(|id| tools.contains(id));
+        node.configuration.as_ref().is_some_and(told) && !is_tool
+    };
+    let idle = all.iter().filter(|at| is_idle(at.node));
+    let warning = |id: &str, path: &str| {
+        let sentence = "tool: it has no effect here: only an activity of an agent is a tool";
+        let found = diagnostic::warning("settingUnused", sentence).with_clause("10.3.5");
+        found.with_element(id).with_path(format!("{path}.configuration.tool"))
+    };
+    idle.map(|at| warning(at.node.element_id().unwrap_or_default(), &at.path)).collect()
+}
+
+/// Whether a definition asks for protection: by a preset, or by checks of its own.
+fn protects(definition: &WorkflowDefinition) -> bool {
+    definition.protection.as_ref().is_some_and(|own| {
+        own.preset.as_deref().is_some_and(|preset| preset != "off") || some(&own.custom_checks)
+    })
+}
+
 /// Whether a definition holds what means something else in a version that was published under earlier rules.
 #[must_use]
 pub fn depends_on_edition(definition: &WorkflowDefinition) -> bool {
     let branched = |edge: &Edge| edge.branch.as_deref().is_some_and(|own| !own.trim().is_empty());
-    if bindings::are_in(definition)
+    if protects(definition)
+        || bindings::are_in(definition)
         || definition.bpmn.as_deref().is_some_and(|bpmn| some(&bpmn.data_stores))
         || graphs(definition).into_iter().any(|graph| graph.edges.iter().any(branched))
     {
@@ -505,6 +551,18 @@ pub fn called_elsewhere(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
         }
     }
     found
+}
+
+/// The finding about a member that a node kind of the service does not have.
+fn unknown_member(kind: &ServiceKind, member: &str) -> Option<Diagnostic> {
+    // What is known and not executed there is told by the compilation.
+    if kind.has(member) || EVERYWHERE.contains(&member) || REFUSED.iter().any(|one| one.member == member) {
+        return None;
+    }
+    let own: Vec<&str> = kind.members.iter().map(|own| own.name).collect();
+    let sentence =
+        format!("{member}: there is no such setting; the kind `{}` has {}", kind.name, own.join(", "));
+    Some(diagnostic::error("unknownSetting", sentence).with_clause("10.3.1"))
 }
 
 fn unknown_setting(element: Element, member: &str) -> Option<Diagnostic> {

@@ -10,6 +10,7 @@ use super::{Continuations, Element, NodeIx, Work};
 use heddle_bpmn::diagnostic;
 use heddle_bpmn::model::Node;
 use heddle_feel::{Dialect, Expression};
+use heddle_settings::service::is_own_type;
 pub(super) use heddle_settings::{Script, script};
 use heddle_settings::{number, setting};
 use serde_json::{Map, Value};
@@ -92,6 +93,9 @@ fn listener(item: &Value, element: Element) -> Result<Listener, Wrong> {
     }
     let timer = timer(members, place)?;
     let job_type = calculation::text(members, "jobType")?;
+    if job_type.is_some_and(is_own_type) {
+        return Err(wrong("jobType: the type is one of the service's own jobs, which no worker gets"));
+    }
     let source = calculation::text(members, "source")?;
     let work = match (job_type, source) {
         (Some(_), None) if place == ListenerPlace::Delete => {

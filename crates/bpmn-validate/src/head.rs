@@ -3,14 +3,16 @@
 use super::Findings;
 use heddle_bpmn::diagnostic;
 use heddle_bpmn::model::WorkflowDefinition;
+use heddle_guardrails::{Policy, PolicyError};
 
 /// The version of the definition's schema.
 const SCHEMA_VERSION: i64 = 1;
 
-/// The presets that are to come.
-const PRESETS: &[&str] = &["basic", "standard", "strict"];
+/// Remedy for a check of the definition's own.
+const REMEDY: &str = "Write a name of the catalogue (`GET /api/workflows/protection/catalog`), FEEL behind `=`, or a JSON \
+                      object {id, stage, kind, configuration, action, nodeIds}.";
 
-/// Refuses a version of the schema that is not known, and protection other than `off`.
+/// Refuses a version of the schema that is not known, and protection that does not read.
 pub(super) fn check(definition: &WorkflowDefinition, findings: &mut Findings) {
     if let Some(version) = definition.schema_version.filter(|version| *version != SCHEMA_VERSION) {
         let message =
@@ -19,21 +21,12 @@ pub(super) fn check(definition: &WorkflowDefinition, findings: &mut Findings) {
         findings.add(found, None, || "schemaVersion".to_owned());
     }
     let Some(protection) = &definition.protection else { return };
-    let preset = protection.preset.as_deref().filter(|preset| *preset != "off");
-    if let Some(preset) = preset {
-        let message = if PRESETS.contains(&preset) {
-            format!("The protection preset {preset:?} is not there yet; a run would not be protected.")
-        } else {
-            format!("There is no protection preset {preset:?}.")
-        };
+    let checks = protection.custom_checks.as_deref().unwrap_or_default();
+    for fault in Policy::read(protection.preset.as_deref(), checks).err().into_iter().flatten() {
+        let PolicyError { place, message } = fault;
         let found = diagnostic::error("unsupportedProtection", message);
-        findings.add(found, None, || "protection.preset".to_owned());
-    }
-    if protection.custom_checks.as_ref().is_some_and(|checks| !checks.is_empty()) {
-        let message = "Protection checks of the workflow's own are not there yet; none would be made.";
-        let found = diagnostic::error("unsupportedProtection", message)
-            .with_remedy("Leave `protection.customChecks` empty, or out.");
-        findings.add(found, None, || "protection.customChecks".to_owned());
+        let found = if place == "preset" { found } else { found.with_remedy(REMEDY) };
+        findings.add(found, None, || format!("protection.{place}"));
     }
 }
 
@@ -44,17 +37,23 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_is_not_there_yet_is_refused_by_name() {
+    fn what_does_not_read_is_refused_by_name() {
         for (member, value, path) in [
             ("schemaVersion", json!(1), None),
             ("schemaVersion", json!(999), Some("schemaVersion")),
             ("schemaVersion", json!(-1), Some("schemaVersion")),
             ("protection", json!({}), None),
             ("protection", json!({"preset": "off", "customChecks": []}), None),
-            ("protection", json!({"preset": "strict"}), Some("protection.preset")),
+            ("protection", json!({"preset": "strict"}), None),
+            (
+                "protection",
+                json!({"preset": "basic", "customChecks": ["pii", "= contains(text, \"x\")"]}),
+                None,
+            ),
             ("protection", json!({"preset": "nonsense"}), Some("protection.preset")),
             ("protection", json!({"preset": ""}), Some("protection.preset")),
-            ("protection", json!({"customChecks": ["c"]}), Some("protection.customChecks")),
+            ("protection", json!({"customChecks": ["c"]}), Some("protection.customChecks[0]")),
+            ("protection", json!({"customChecks": ["pii", "= 1 +"]}), Some("protection.customChecks[1]")),
         ] {
             let mut definition = json!({"nodes": [{"id": "a", "type": "task"}]});
             definition[member] = value.clone();

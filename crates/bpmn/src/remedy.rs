@@ -6,6 +6,7 @@ pub(crate) fn remedy(code: &str) -> Option<&'static str> {
         .or_else(|| of_choreography(code))
         .or_else(|| of_execution(code))
         .or_else(|| of_decision(code))
+        .or_else(|| of_models(code))
 }
 
 /// Remedies for models that do not hold together.
@@ -83,6 +84,19 @@ fn of_choreography(code: &str) -> Option<&'static str> {
     })
 }
 
+/// Remedies for nodes that ask models.
+fn of_models(code: &str) -> Option<&'static str> {
+    Some(match code {
+        "unknownDeployment" => "Make a deployment of this alias, or name one that is there in `model`.",
+        "capMissing" => "Set the cap in the agent's `configuration`.",
+        "agentWithoutTools" => {
+            "Give activities of the sub-process a `tool` with a `description`, or make it an `llm.chat`."
+        }
+        "wrongTool" => "Correct the `tool` of the inner activity: {name, description, parameters, approval}.",
+        _ => return None,
+    })
+}
+
 /// Remedies for models that ask for what the engine does not do.
 fn of_execution(code: &str) -> Option<&'static str> {
     Some(match code {
@@ -111,7 +125,9 @@ fn of_execution(code: &str) -> Option<&'static str> {
             "Write the script in FEEL and set its `scriptFormat` to `feel`, or take it out."
         }
         "unsupportedSetting" => "Take the setting out of the node's `configuration`.",
-        "unsupportedProtection" => "Set `protection.preset` to `off`, or leave `protection` out.",
+        "unsupportedProtection" => {
+            "Set `protection.preset` to `off`, `basic`, `standard` or `strict`, or leave `protection` out."
+        }
         "unsupportedSchemaVersion" => "Set `schemaVersion` to 1, or leave it out.",
         "unknownSetting" => "Correct the name of the setting, or take it out of the node's `configuration`.",
         "settingUnused" => "Take the setting out, or accept that it has no effect here.",

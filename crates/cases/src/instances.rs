@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use heddle_cmmn::plan::CasePlan;
-use heddle_engine::Status;
+use heddle_engine::{Command, Status};
 use heddle_execution::InstanceKey;
 use heddle_execution::compiled::Plan;
 use heddle_execution::plan::{StartOf, StartRun};
 use heddle_execution::ports::{RunFilter, RunSort};
 use heddle_execution::records::{Run, RunState};
-use heddle_execution::runs::{CASE_FILE, EventFilter, Runs, StoredEvent};
+use heddle_execution::runs::{CASE_FILE, EventFilter, Runs, StoredEvent, item_completion};
 use heddle_kernel::{
     CaseId, CaseTypeId, DefinitionKind, Page, PageRequest, Revision, TenantId, Timestamp, UserId, WorkflowId,
 };
-use heddle_policy::capability::{CaseCreate, CaseList, CaseRead, CaseUpdate};
+use heddle_policy::capability::{CaseCompleteTask, CaseCreate, CaseList, CaseRead, CaseUpdate};
 use heddle_policy::{Authorized, AuthorizedKind, AuthorizedList, Key, RequestContext, Within, resource};
 use serde_json::{Map, Value};
 
@@ -269,8 +269,9 @@ impl Cases {
     /// Moves a plan item through its life cycle, or plans a discretionary one.
     ///
     /// # Errors
-    /// `NotFound` for the case; `Forbidden` when the caller fills none of the roles that it is for; `Conflict` for a
-    /// transition that the item's state does not have; `Invalid`; `Unavailable`.
+    /// `NotFound` for the case; `Forbidden` when the caller fills none of the roles that it is for, or completes a human task
+    /// that is for others (`notCandidate`), or any without that right (`denied`); `Conflict` for a transition that the item's state does not have; `Invalid`;
+    /// `Unavailable`.
     pub async fn change_item(
         &self,
         authorized: &Authorized<CaseUpdate>,
@@ -287,7 +288,13 @@ impl Cases {
         }
         let command = change.command(&plan)?;
         let told = |case: &Run| record(&with(case.clone(), &plan));
-        let choose = |_: &Run| Ok(Some(command.clone()));
+        let choose = |case: &Run| {
+            let command = item_completion(context, case, command.clone())?;
+            if matches!(command, Command::CompleteTask { .. }) {
+                may_complete(authorized, context)?;
+            }
+            Ok(Some(command))
+        };
         let case = self.runs.act(&key, context, seen, choose, &told).await?;
         Ok(with(case, &plan))
     }
@@ -356,6 +363,17 @@ fn may_start(context: &RequestContext, case_type: CaseTypeId) -> Result<(), UseC
         Err(_) => {
             let message = "The caller may not start cases of this type.";
             Err(UseCaseError::Forbidden(Problem::at("caseTypeId", "denied", message)))
+        }
+    }
+}
+
+/// Checks that the caller may complete human tasks of a case: an item whose work one is asks for what the task itself does.
+fn may_complete(authorized: &Authorized<CaseUpdate>, context: &RequestContext) -> Result<(), UseCaseError> {
+    match context.snapshot().authorize_key::<CaseCompleteTask>(authorized.key().clone()) {
+        Ok(_) => Ok(()),
+        Err(_) => {
+            let message = "The caller may not complete human tasks of this case.";
+            Err(UseCaseError::Forbidden(Problem::new("denied", message)))
         }
     }
 }

@@ -12,7 +12,6 @@ mod opening;
 pub mod ports;
 pub mod records;
 pub mod rotation;
-mod running;
 pub mod secret;
 mod sending;
 mod told;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use heddle_kernel::{ConnectionId, TenantId};
+use heddle_usecase::outside::{RunningTests, TestPlace};
 
 use crate::ports::{ConnectionStore, SealError, Sealer};
 use crate::records::{OpenConnection, StoredConnection};
-use crate::running::{RunningTests, TestPlace};
 use crate::secret::SecretPlace;
 use crate::{Problem, UseCaseError};
 

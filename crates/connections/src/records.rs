@@ -7,6 +7,7 @@ pub use hook::{Hook, HookMapping, HookSettings, HookSignature, SignatureScheme};
 use std::collections::BTreeMap;
 
 use heddle_kernel::{ConnectionId, Revision, TenantId, Timestamp, UserId, WebhookId, WorkflowId, literals};
+pub use heddle_usecase::outside::{Phase, TestResult};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -21,38 +22,6 @@ pub struct SecretState {
     pub updated_at: Timestamp,
     /// End of the secret, where it is long enough.
     pub hint: Option<String>,
-}
-
-literals! {
-    /// Phase of a call to a service outside.
-    pub enum Phase {
-        /// The name is looked up.
-        Dns = "dns",
-        /// The connection is opened.
-        Connect = "connect",
-        /// Both sides agree on TLS.
-        Tls = "tls",
-        /// The service is told who calls.
-        Auth = "auth",
-        /// The service is asked.
-        Request = "request",
-    }
-}
-
-/// Result of a test.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct TestResult {
-    /// Whether the service answered as it must.
-    pub ok: bool,
-    /// Phase in which it failed; the last one when it did not.
-    pub phase: Phase,
-    /// Milliseconds that it took.
-    pub latency_ms: u64,
-    /// A sentence for people, without a secret and without what the service answered.
-    pub message: String,
-    /// Instant of the test.
-    pub tested_at: Timestamp,
 }
 
 /// A connection: the way to a service outside.

@@ -58,6 +58,7 @@ pub fn apply(state: &mut State, event: &Event) {
         | EventKind::JobCompleted { .. }
         | EventKind::JobFailed { .. }
         | EventKind::JobErrorThrown { .. }
+        | EventKind::JobKept { .. }
         | EventKind::JobRetriesSet { .. }
         | EventKind::JobCancelled { .. } => job(state, event),
         EventKind::RunCalled(_)
@@ -82,6 +83,7 @@ pub fn apply(state: &mut State, event: &Event) {
             state.choreographies.insert(choreography_id.clone(), known.clone());
         }
         EventKind::ChoreographyViolated(_)
+        | EventKind::ProtectionViolated(_)
         | EventKind::SignalSent { .. }
         | EventKind::EscalationThrown { .. }
         | EventKind::DataStoreWritten { .. }
@@ -425,6 +427,7 @@ fn job(state: &mut State, event: &Event) {
                 not_before: None,
                 attempt: 1,
                 created_at: event.at,
+                kept: None,
             };
             state.jobs.insert(place, job);
         }
@@ -433,6 +436,12 @@ fn job(state: &mut State, event: &Event) {
                 job.retries = *retries;
                 job.not_before = *not_before;
                 job.attempt = job.attempt.saturating_add(1);
+                job.kept = None;
+            }
+        }
+        EventKind::JobKept { job_id, end } => {
+            if let Some(job) = state.jobs.iter_mut().find(|own| own.id == *job_id) {
+                job.kept = Some(Box::new(end.clone()));
             }
         }
         EventKind::JobRetriesSet { job_id, retries } => {

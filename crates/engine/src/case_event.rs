@@ -2,80 +2,10 @@
 
 use crate::LocalId;
 use heddle_cmmn::plan::{FileEvent, ItemEvent};
+pub use heddle_cmmn::plan::{ItemState, ItemType};
 use heddle_kernel::UserId;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-
-/// State of an instance of an item (clause 8.4).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum ItemState {
-    /// Wait for an entry criterion, or, of a listener, for its event.
-    Available,
-    /// Wait for somebody to start it.
-    Enabled,
-    /// Refusal by somebody: it is not to be started.
-    Disabled,
-    /// Work that is being done.
-    Active,
-    /// Suspension of it or of what is around it.
-    Suspended,
-    /// Failure of its work.
-    Failed,
-    /// Completion of its work, or occurrence.
-    Completed,
-    /// Termination before its end.
-    Terminated,
-    /// End of a case for good.
-    Closed,
-}
-
-impl ItemState {
-    /// The word of the standard.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Available => "available",
-            Self::Enabled => "enabled",
-            Self::Disabled => "disabled",
-            Self::Active => "active",
-            Self::Suspended => "suspended",
-            Self::Failed => "failed",
-            Self::Completed => "completed",
-            Self::Terminated => "terminated",
-            Self::Closed => "closed",
-        }
-    }
-
-    /// Whether nothing can happen to an item in it any more; that of a case may be reactivated still.
-    #[must_use]
-    pub const fn is_ended(self) -> bool {
-        matches!(self, Self::Completed | Self::Terminated | Self::Closed)
-    }
-}
-
-/// Type of an item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the words of the standard and of its extensions")]
-pub enum ItemType {
-    CasePlanModel,
-    Stage,
-    Milestone,
-    TimerEventListener,
-    UserEventListener,
-    MessageEventListener,
-    SignalEventListener,
-    VariableEventListener,
-    ReactivationEventListener,
-    HumanTask,
-    ProcessTask,
-    CaseTask,
-    DecisionTask,
-    JobTask,
-    ScriptTask,
-    Task,
-}
 
 /// Data of `item.created`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

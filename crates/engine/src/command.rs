@@ -1,8 +1,9 @@
 //! Commands to a run, and the reasons for their rejection.
 
-use crate::{Budget, LocalId, Trigger};
+use crate::{Budget, LocalId, ProtectionViolated, Trigger};
 use heddle_cmmn::plan::{FileEvent, ItemEvent};
 use heddle_kernel::{JobId, RunId, TaskId, Timestamp, UserId};
+use heddle_settings::JobEnd;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -114,6 +115,22 @@ pub enum Command {
         message: Option<String>,
         /// Set where the error is caught.
         variables: Map<String, Value>,
+    },
+    /// Do what a job's end or failure is, behind what protection found at it.
+    Guarded {
+        /// The job.
+        job_id: JobId,
+        /// Findings of the checks, in order.
+        hits: Vec<ProtectionViolated>,
+        /// Command that decides on the job.
+        then: Box<Command>,
+    },
+    /// End a job of the service: at once, or when its suspended run goes on.
+    EndJob {
+        /// The job.
+        job_id: JobId,
+        /// End of the job.
+        end: JobEnd,
     },
     /// Give a job another number of attempts.
     SetJobRetries {
@@ -264,6 +281,21 @@ pub enum Command {
     },
 }
 
+impl Command {
+    /// Command that ends a job so.
+    pub(crate) fn ending(job_id: JobId, end: JobEnd) -> Self {
+        match end {
+            JobEnd::Completed { variables } => Self::CompleteJob { job_id, variables },
+            JobEnd::Failed { message, retries, retry_after_ms } => {
+                Self::FailJob { job_id, message, details: None, retries, retry_after_ms }
+            }
+            JobEnd::Error { code, message, variables } => {
+                Self::ThrowJobError { job_id, code, message: Some(message), variables }
+            }
+        }
+    }
+}
+
 /// Item of a case that a command is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ItemTarget {
@@ -310,6 +342,9 @@ pub enum Rejection {
     /// The run is suspended.
     #[error("the run is suspended")]
     Suspended,
+    /// The item of a case for which it is, is suspended; the case need not be.
+    #[error("the item `{0}` is suspended")]
+    ItemSuspended(String),
     /// The run is not suspended.
     #[error("the run is not suspended")]
     NotSuspended,
@@ -479,6 +514,7 @@ impl Rejection {
             | Self::AlreadyStarted
             | Self::AlreadyEnded
             | Self::Suspended
+            | Self::ItemSuspended(_)
             | Self::NotSuspended
             | Self::NotDue(_)
             | Self::NotWaiting(_)

@@ -12,6 +12,8 @@ use heddle_bpmn_graph::choreography::{ChoreographyState, Exchange};
 use heddle_bpmn_graph::{Element, Recurrence};
 use heddle_cmmn::plan::{FileEvent, ItemEvent};
 use heddle_kernel::{JobId, RunId, TaskId, Timestamp, UserId};
+use heddle_settings::JobEnd;
+pub use heddle_settings::ProtectionViolated;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -456,6 +458,14 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Map::is_empty")]
         variables: Map<String, Value>,
     },
+    /// A job of the service ended while its run was suspended; what comes of it follows when the run goes on.
+    #[serde(rename = "job.kept")]
+    JobKept {
+        /// The job.
+        job_id: JobId,
+        /// End of the job.
+        end: JobEnd,
+    },
     /// A job got another number of attempts.
     #[serde(rename = "job.retriesSet")]
     JobRetriesSet {
@@ -464,6 +474,9 @@ pub enum EventKind {
         /// Attempts that are left.
         retries: u32,
     },
+    /// A check of the definition's protection found something in what goes into the node or comes out of it.
+    #[serde(rename = "protection.violated")]
+    ProtectionViolated(Box<ProtectionViolated>),
     /// A job was withdrawn.
     #[serde(rename = "job.cancelled")]
     JobCancelled {

@@ -7,7 +7,6 @@
 //! expected to be small. The events are the history; the state is their fold by [`apply`].
 
 mod apply;
-mod budget;
 mod case_event;
 mod cases;
 mod command;
@@ -24,7 +23,6 @@ mod view;
 mod work;
 
 pub use apply::apply;
-pub use budget::{Budget, Inline};
 pub use cases::{
     CaseView, CriterionView, FileView, ItemView, LifeCycle, MissingPart, PartSource, PlanningView,
     TRANSITIONS, To, Transitions, case_view, transition,
@@ -35,8 +33,10 @@ pub use command::{
 pub use event::{
     BodyKind, CalledVersion, CancelReason, ChoreographyViolated, CompensationStep, DecisionEvaluated, Event,
     EventKind, IncidentCode, ItemCreated, ItemState, ItemType, JobCreated, JobKind, OutcomeValues, Pending,
-    Phase, Resolution, RunCalled, RunError, RunStarted, SubscriptionKind, TaskCreated, Trigger,
+    Phase, ProtectionViolated, Resolution, RunCalled, RunError, RunStarted, SubscriptionKind, TaskCreated,
+    Trigger,
 };
+pub use heddle_kernel::{Budget, Inline};
 pub use id::{LocalId, LocalIdError};
 pub use run::{Attempt, Model, Step, step, step_inline, step_until};
 pub use stage::Stage;

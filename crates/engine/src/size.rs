@@ -76,6 +76,10 @@ pub(crate) fn of_event(kind: &EventKind) -> u64 {
             EventKind::JobErrorThrown { code, message, variables, .. } => {
                 code.len() as u64 + of_text(message.as_ref()) + of_members(variables)
             }
+            EventKind::JobKept { end, .. } => end.bytes(),
+            EventKind::ProtectionViolated(violated) => {
+                violated.message.len() as u64 + violated.spans.iter().map(size_of_json).sum::<u64>()
+            }
             EventKind::CompensationStarted { steps, .. } => steps.len() as u64 * COMPENSATION_STEP,
             EventKind::EscalationThrown { code, values, .. } => code.len() as u64 + of_members(values),
             EventKind::RunCalled(called) => called.called.len() as u64 + of_members(&called.input),
@@ -212,6 +216,8 @@ fn of_output(kind: &EventKind) -> Option<u64> {
         | EventKind::JobCreated(_)
         | EventKind::JobFailed { .. }
         | EventKind::JobErrorThrown { .. }
+        | EventKind::JobKept { .. }
+        | EventKind::ProtectionViolated(_)
         | EventKind::JobRetriesSet { .. }
         | EventKind::JobCancelled { .. }
         | EventKind::RunCalled(_)
@@ -378,6 +384,8 @@ pub(crate) fn of_command(command: &Command) -> u64 {
         | Command::Continue { payload, .. } => size_of_json(payload),
         Command::SetFile { value, .. } => size_of_json(value),
         Command::FailJob { message, details, .. } => message.len() as u64 + of_text(details.as_ref()),
+        Command::Guarded { then, .. } => of_command(then),
+        Command::EndJob { end, .. } => end.bytes(),
         other => members_of(other).map_or(0, of_members),
     }
 }
@@ -393,6 +401,8 @@ pub(crate) fn members_of(command: &Command) -> Option<&Map<String, Value>> {
         | Command::EscalateCall { variables, .. } => Some(variables),
         Command::CompleteCall { output, .. } | Command::FailCall { output, .. } => Some(output),
         Command::Skip { output, .. } => Some(output),
+        Command::Guarded { then, .. } => members_of(then),
+        Command::EndJob { end, .. } => end.variables(),
         Command::DeliverMessage { payload, .. }
         | Command::DeliverSignal { payload, .. }
         | Command::RaiseEvent { payload, .. }

@@ -1,10 +1,10 @@
 //! Views of a run's state for the outside.
 
-use crate::LocalId;
 use crate::event::{
     BodyKind, IncidentCode, ItemState, JobKind, OutcomeValues, Phase, RunError, SubscriptionKind,
 };
 use crate::state::{IncidentState, JobState, Life, NodeInstance, Stage, State, Status, TaskState, Token};
+use crate::{ItemTarget, LocalId};
 use heddle_bpmn_graph::{Element, Graph, Work};
 use heddle_kernel::{JobId, RunId, TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -363,27 +363,40 @@ impl State {
     /// The open human tasks.
     #[must_use]
     pub fn tasks(&self) -> Vec<OpenTask> {
-        let open = |task: &TaskState| {
-            let owner = self.owner(task.owner)?;
-            let task = task.clone();
-            Some(OpenTask {
-                task_id: task.id,
-                node_id: owner.node.clone(),
-                node_instance_id: owner.id,
-                name: task.name,
-                assignee: task.assignee,
-                candidate_users: task.candidate_users,
-                candidate_groups: task.candidate_groups,
-                due_at: task.due_at,
-                follow_up_at: task.follow_up_at,
-                priority: task.priority,
-                form: task.form,
-                outcomes: task.outcomes,
-                outcome_values: task.outcome_values,
-                created_at: owner.since,
-            })
-        };
-        self.tasks.iter().filter_map(open).collect()
+        self.tasks.iter().filter_map(|task| self.open_task(task)).collect()
+    }
+
+    /// The open human task that is completed when an item of a case is completed by hand: of an item that of its first
+    /// instance at work.
+    #[must_use]
+    pub fn task_of_item(&self, target: &ItemTarget) -> Option<OpenTask> {
+        let mut items = self.case.as_deref()?.items.iter();
+        let instance = items.find(|own| match target {
+            ItemTarget::Instance(id) => own.id == *id,
+            ItemTarget::Item(name) => *own.item == **name && own.state == ItemState::Active,
+        })?;
+        self.open_task(self.task_of(instance.id)?)
+    }
+
+    fn open_task(&self, task: &TaskState) -> Option<OpenTask> {
+        let owner = self.owner(task.owner)?;
+        let task = task.clone();
+        Some(OpenTask {
+            task_id: task.id,
+            node_id: owner.node.clone(),
+            node_instance_id: owner.id,
+            name: task.name,
+            assignee: task.assignee,
+            candidate_users: task.candidate_users,
+            candidate_groups: task.candidate_groups,
+            due_at: task.due_at,
+            follow_up_at: task.follow_up_at,
+            priority: task.priority,
+            form: task.form,
+            outcomes: task.outcomes,
+            outcome_values: task.outcome_values,
+            created_at: owner.since,
+        })
     }
 
     /// The open jobs, also those of a suspended run, in the order in which they were opened.

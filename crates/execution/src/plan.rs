@@ -11,14 +11,15 @@ use heddle_kernel::{
     DefinitionKind, EventId, IdSource, JobId, Revision, RunId, TaskId, TenantId, Timestamp, UserId,
     WorkflowId,
 };
+use heddle_settings::service::is_own_type;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::UseCaseError;
 use crate::ports::{JobChange, RunWrite, StoreWrite, TaskChange};
 use crate::records::{
-    BindingKind, HumanTask, Job, JobEnding, JobOutcome, JobStand, Outgoing, Run, RunState, StartBinding,
-    SubscriptionRow, TaskState, ThrownKind, TimerRow, TriggerRecord,
+    BindingKind, HumanTask, Job, JobEnding, JobOutcome, JobStand, JobState, Outgoing, Run, RunState,
+    StartBinding, SubscriptionRow, TaskState, ThrownKind, TimerRow, TriggerRecord,
 };
 
 /// Context of a step: data of its rows beside the engine's result.
@@ -313,7 +314,8 @@ fn job_changes(
             Some(same) if same.stand == stand => {}
             Some(other) => {
                 let (job, job_type) = (job.job_id, other.job_type.to_string());
-                changes.push(JobChange::Stand { job, job_type, stand, message: None, epoch: None });
+                let stays = stand.state == JobState::Suspended && is_own_type(&job_type);
+                changes.push(JobChange::Stand { job, job_type, stand, message: None, epoch: None, stays });
             }
             None => {
                 let ahead = ahead.entry(Arc::clone(&job.job_type)).or_default();
@@ -527,6 +529,8 @@ fn for_others(kind: &EventKind) -> Option<ForOthers<'_>> {
         | EventKind::JobCompleted { .. }
         | EventKind::JobFailed { .. }
         | EventKind::JobErrorThrown { .. }
+        | EventKind::JobKept { .. }
+        | EventKind::ProtectionViolated(_)
         | EventKind::JobRetriesSet { .. }
         | EventKind::JobCancelled { .. }
         | EventKind::CallCompleted { .. }

@@ -16,6 +16,15 @@ pub struct Environment {
 impl Environment {
     /// Finds the environment of a package, or makes it and has pip install what the requirements ask for, which blanks part.
     pub fn install(name: &str, requirement: &str) -> Result<Self> {
+        Self::install_with(name, requirement, &[])
+    }
+
+    /// The same without what the packages ask for in turn: for those whose dependencies would be compiled and are not used.
+    pub fn install_bare(name: &str, requirement: &str) -> Result<Self> {
+        Self::install_with(name, requirement, &["--no-deps"])
+    }
+
+    fn install_with(name: &str, requirement: &str, options: &[&str]) -> Result<Self> {
         let folder = workspace::target_dir()?.join(name);
         // The mark is written last: what was broken off is made anew.
         let mark = folder.join("installed");
@@ -25,7 +34,7 @@ impl Environment {
         out::note(format_args!("installing {name}"));
         quietly(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
         let mut pip = Command::new(folder.join("bin/python"));
-        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(options);
         quietly(pip.args(requirement.split(' ')))?;
         std::fs::write(&mark, requirement).context("the target folder cannot be written")?;
         Ok(Self { folder })

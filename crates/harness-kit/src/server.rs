@@ -32,6 +32,8 @@ pub enum Backend {
     Sqlite,
     /// `HEDDLE_DATABASE_URL`, else a temporary cluster.
     Postgres,
+    /// A temporary cluster of PostgreSQL 18 with the extension pgvector, which keeps the indexes of vector databases then.
+    Pgvector,
 }
 
 impl Backend {
@@ -40,6 +42,7 @@ impl Backend {
         match self {
             Self::Sqlite => "sqlite",
             Self::Postgres => "postgres",
+            Self::Pgvector => "pgvector",
         }
     }
 }
@@ -348,5 +351,9 @@ pub fn postgres_for(backend: Backend) -> Result<Option<Postgres>> {
     match backend {
         Backend::Sqlite => Ok(None),
         Backend::Postgres => Postgres::start().map(Some),
+        Backend::Pgvector => {
+            let absent = "PostgreSQL with pgvector is not to be had: HEDDLE_PGVECTOR_BIN names its programs";
+            Postgres::start_with_vectors()?.context(absent).map(Some)
+        }
     }
 }

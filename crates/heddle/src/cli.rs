@@ -6,10 +6,13 @@ mod case;
 mod case_type;
 mod connection;
 mod group;
+mod model;
+mod models;
 mod people;
 mod place;
 mod run;
 mod tools;
+mod vector;
 mod work;
 mod workflow;
 
@@ -28,6 +31,11 @@ pub(crate) use connection::{
     ConnectionCommand, ForgetKey, KeyCommand, ListConnections, RotateKey, TestConnection,
 };
 pub(crate) use group::{CreateGroup, GroupCommand, GroupUsers, ListGroups, OneGroup};
+pub(crate) use model::{
+    AskModel, ConnectProvider, EmbedTexts, ImportModels, ListDeployments, ListModelConnections, ListModels,
+    ModelCommand, OneModelConnection, ShowUsage,
+};
+pub(crate) use models::{FetchModel, ModelPlace, ModelsCommand};
 pub(crate) use people::{
     CreateToken, CreateUser, DeleteToken, InviteUsers, LicenceCommand, ListTokens, ListUsers, OneUser,
     SetPassword, TokenCommand, UnlinkUser, UserCommand,
@@ -35,6 +43,11 @@ pub(crate) use people::{
 pub(crate) use place::Place;
 pub(crate) use run::{CancelRun, ExportRuns, ListRuns, OneRun, RetryRun, RunCommand, StartRun, TailRun};
 pub(crate) use tools::{BackUp, CheckDecisions, DecisionCommand, EvaluateDecision, Restore, WriteManual};
+pub(crate) use vector::{
+    CreateVectorDatabase, FileCommand, IngestionJobCommand, ListFiles, ListIngestionJobs,
+    ListVectorDatabases, OneFile, OneIngestionJob, OneVectorDatabase, QueryPassages, UpdateVectorDatabase,
+    UploadFiles, VectorDatabaseCommand, VectorDatabaseMembers,
+};
 pub(crate) use work::{
     ActivateJobs, CompleteJob, CompleteTask, DeadLetterCommand, EventCommand, FailJob, JobCommand, ListJobs,
     ListLetters, ListTasks, OneLetter, Payload, SendEvent, SendSignal, TaskCommand,
@@ -94,6 +107,22 @@ pub(crate) struct ServerSettings {
     /// Private addresses that connections may lead to, with commas: `10.0.0.0/8:443`, `127.0.0.1:11434`.
     #[arg(long, value_name = "RULES")]
     egress_allow: Option<String>,
+    /// Directory of the embedding models.
+    #[arg(long, value_name = "DIR")]
+    vectors_model_dir: Option<String>,
+    /// Place of the bytes of files: a directory that all nodes share, or s3://BUCKET/FOLDER.
+    #[arg(long, value_name = "PLACE")]
+    vectors_files: Option<String>,
+    /// The most megabytes of a file.
+    #[arg(long, value_name = "NUMBER")]
+    vectors_file_megabytes: Option<String>,
+    /// Limits of the calls of models that one organisation makes on a server, name=number with commas: requestsPerMinute,
+    /// tokensPerMinute, concurrency.
+    #[arg(long, value_name = "LIMITS")]
+    models_limits: Option<String>,
+    /// The most that one organisation spends on models: `period=month,costMicros=5000000,tokens=1000000`.
+    #[arg(long, value_name = "BUDGET")]
+    models_budget: Option<String>,
 }
 
 impl Cli {
@@ -120,10 +149,20 @@ impl Cli {
             | Command::DeadLetter { .. }
             | Command::Access { .. }
             | Command::Connection { .. }
+            | Command::VectorDatabase { .. }
+            | Command::File { .. }
+            | Command::Query(_)
+            | Command::IngestionJob { .. }
+            | Command::Model { .. }
+            | Command::Chat(_)
+            | Command::Embed(_)
+            | Command::Usage(_)
+            | Command::ParseWorker
             | Command::Key { .. }
             | Command::Audit { .. }
             | Command::Backup(_)
             | Command::Restore(_)
+            | Command::Models { .. }
             | Command::Decision { .. }
             | Command::Man(_)
             | Command::Completions { .. } => &none,
@@ -138,6 +177,11 @@ impl Cli {
             ("tls_cert", &server.tls_cert),
             ("tls_key", &server.tls_key),
             ("egress_allow", &server.egress_allow),
+            ("vectors_model_dir", &server.vectors_model_dir),
+            ("vectors_files", &server.vectors_files),
+            ("vectors_file_megabytes", &server.vectors_file_megabytes),
+            ("models_limits", &server.models_limits),
+            ("models_budget", &server.models_budget),
         ];
         texts.into_iter().filter_map(|(name, text)| Some((name, text.clone()?))).collect()
     }
@@ -228,6 +272,37 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: ConnectionCommand,
     },
+    /// Vector databases.
+    VectorDatabase {
+        #[command(subcommand)]
+        command: VectorDatabaseCommand,
+    },
+    /// Files of vector databases.
+    File {
+        #[command(subcommand)]
+        command: FileCommand,
+    },
+    /// Find passages of a vector database, with their citations.
+    Query(QueryPassages),
+    /// Jobs that read files into vector databases.
+    IngestionJob {
+        #[command(subcommand)]
+        command: IngestionJobCommand,
+    },
+    /// Models: providers, connections to them, deployments.
+    Model {
+        #[command(subcommand)]
+        command: ModelCommand,
+    },
+    /// Ask a model.
+    Chat(AskModel),
+    /// Make vectors of texts.
+    Embed(EmbedTexts),
+    /// Show what calls of models have used.
+    Usage(ShowUsage),
+    /// Read one file, apart from the server that starts it.
+    #[command(hide = true)]
+    ParseWorker,
     /// Keys that secrets are sealed with.
     Key {
         #[command(subcommand)]
@@ -242,6 +317,11 @@ pub(crate) enum Command {
     Backup(BackUp),
     /// Put a backup into an empty data directory.
     Restore(Restore),
+    /// Built-in embedding models, without a server.
+    Models {
+        #[command(subcommand)]
+        command: ModelsCommand,
+    },
     /// Decisions, without a server.
     #[command(alias = "dmn")]
     Decision {
@@ -286,5 +366,30 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    /// Adds the commands below one that have none below them, each with all its words.
+    fn leaves(of: &clap::Command, words: &str, found: &mut Vec<String>) {
+        for command in of.get_subcommands().filter(|command| !command.is_hide_set()) {
+            let own = format!("{words} {}", command.get_name()).trim_start().to_owned();
+            match command.has_subcommands() {
+                true => leaves(command, &own, found),
+                false => found.push(own),
+            }
+        }
+    }
+
+    #[test]
+    fn every_command_stands_in_the_pages() {
+        let pages =
+            [include_str!("../../../docs/command-line.md"), include_str!("../../../docs/configuration.md")];
+        let mut found = Vec::new();
+        leaves(&Cli::command(), "", &mut found);
+        assert!(found.len() > 100, "{found:?}");
+        for command in found {
+            let told = [format!("`{command}"), format!("heddle {command}")];
+            let is_told = pages.iter().any(|page| told.iter().any(|own| page.contains(own.as_str())));
+            assert!(is_told, "no page tells of `heddle {command}`");
+        }
     }
 }

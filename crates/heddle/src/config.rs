@@ -2,8 +2,10 @@
 //! keys drives all of them, so that every key can be given everywhere and an error names it.
 
 mod edge;
+mod models;
 mod outside;
 mod sign_ins;
+mod vectors;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -51,7 +53,12 @@ pub(crate) struct Key {
 
 /// Every key.
 fn keys() -> impl Iterator<Item = &'static Key> {
-    KEYS.iter().chain(edge::KEYS).chain(outside::KEYS).chain(sign_ins::KEYS)
+    KEYS.iter()
+        .chain(edge::KEYS)
+        .chain(outside::KEYS)
+        .chain(sign_ins::KEYS)
+        .chain(vectors::KEYS)
+        .chain(models::KEYS)
 }
 
 const KEYS: &[Key] = &[
@@ -319,6 +326,20 @@ const KEYS: &[Key] = &[
     },
 ];
 
+/// The keys of a file: those of a section have its name in front, so that `model_dir` in `[vectors]` is `vectors_model_dir`.
+fn sections(table: toml::Table) -> Vec<(String, toml::Value)> {
+    let mut keys = Vec::new();
+    for (name, value) in table {
+        match value {
+            toml::Value::Table(own) if [vectors::SECTION, models::SECTION].contains(&name.as_str()) => {
+                keys.extend(own.into_iter().map(|(key, value)| (format!("{name}_{key}"), value)));
+            }
+            other => keys.push((name, other)),
+        }
+    }
+    keys
+}
+
 /// A path that may be absent.
 fn shown(path: Option<&Path>) -> String {
     path.map(|path| path.display().to_string()).unwrap_or_default()
@@ -420,7 +441,7 @@ impl Effective {
             Err(error) => return Err(error).with_context(|| format!("`{}`", path.display())),
         };
         let table: toml::Table = text.parse().with_context(|| format!("`{}`", path.display()))?;
-        for (name, value) in table {
+        for (name, value) in sections(table) {
             let text = match value {
                 toml::Value::String(text) => text,
                 toml::Value::Array(items) => {
@@ -538,6 +559,24 @@ mod tests {
         let effective = Effective::load(None, &environment, &[]).unwrap();
         assert_eq!(effective.config.workers, 4);
         assert_eq!(effective.unknown, ["HEDDLE_PORT", "HEDDLE_SERVICE_HOST", "HEDDLE_PORT_8080_TCP_ADDR"]);
+    }
+
+    #[test]
+    fn every_key_stands_in_the_page_and_no_other() {
+        // Keys of a feature that a build need not have.
+        const OF_A_FEATURE: [&str; 2] = ["models_chat_dir", "models_chat_megabytes"];
+        let page = include_str!("../../../docs/configuration.md");
+        let (table, _) = page.split_once("## The log").unwrap();
+        let cells =
+            table.lines().filter(|line| line.starts_with("| `")).filter_map(|row| row.split('|').nth(1));
+        let told: Vec<&str> = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
+        for key in keys() {
+            assert!(told.contains(&key.name), "docs/configuration.md does not tell of `{}`", key.name);
+        }
+        for name in told {
+            let is_key = keys().any(|key| key.name == name) || OF_A_FEATURE.contains(&name);
+            assert!(is_key, "docs/configuration.md tells of `{name}`, which is no key");
+        }
     }
 
     #[test]

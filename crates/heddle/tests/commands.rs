@@ -16,6 +16,8 @@ mod client;
 mod imports;
 #[path = "commands/log.rs"]
 mod log;
+#[path = "commands/models.rs"]
+mod models;
 
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;

@@ -6,7 +6,7 @@ use heddle_policy::{RequestContext, SessionKind};
 use heddle_usecase::{AuditView, Audited, Journal, Problems, StoreError};
 
 use crate::records::{ApiToken, User, UserKind, UserState};
-use crate::rights::{resting, seen_here};
+use crate::rights::{Lasting, resting, seen_here};
 use crate::sessions::own_session;
 use crate::token::{API_TOKEN_PREFIX, Token};
 use crate::{Identity, JournalFor, UseCaseError, validate};
@@ -153,7 +153,7 @@ impl Identity {
         record: &JournalFor<'_, CreatedToken>,
     ) -> Result<CreatedToken, UseCaseError> {
         let service = self.managed_service(context, id).await?;
-        self.lasts_as(context, service.id, new.expires_at).await?;
+        self.lasts_as(context, service.id, Lasting::Account(new.expires_at)).await?;
         if service.state != UserState::Active {
             return Err(UseCaseError::conflict("switchedOff", "The service account is switched off."));
         }

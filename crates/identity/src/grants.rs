@@ -60,7 +60,7 @@ impl Identity {
     }
 
     /// Creates a grant or a deny. Nobody gives more than they have, or for longer, and nobody takes from who has more than
-    /// they.
+    /// they. A deny leaves an owner whom it does not hold back, so that it can be lifted; one to everyone is lifted by owners.
     ///
     /// # Errors
     /// `Invalid`; `Forbidden` (`exceedsOwnRights`, `outlastsOwnRights`); `Conflict` (`lockOut`).
@@ -116,7 +116,12 @@ impl Identity {
             GrantPrincipal::Role(id) => match self.ports.directory.role(context.tenant(), id).await {
                 Ok(role) => {
                     self.covers_roles(context, std::slice::from_ref(&role)).await?;
-                    role.system && role.name == heddle_policy::system_roles::OWNER
+                    if role.system && role.name == heddle_policy::system_roles::OWNER {
+                        let message = "It would hold every owner back, and nobody is left who could lift it \
+                                       again. What is denied to everyone is lifted by owners.";
+                        return Err(UseCaseError::conflict("lockOut", message));
+                    }
+                    false
                 }
                 Err(StoreError::NotFound) => false,
                 Err(error) => return Err(error.into()),

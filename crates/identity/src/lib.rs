@@ -60,7 +60,7 @@ pub use identity::{Identity, Ports, Settings, Tools};
 pub use key::InstallationKey;
 pub use members::{RoleExpiry, SetMember};
 pub use organizations::{CreateOrganization, PatchOrganization};
-pub use rights::holds_keys;
+pub use rights::{Hold, hold_of};
 pub use roles::{NewRole, PatchRole};
 pub use second_factor::{NewFactor, RemovalProof, RewrappedFactors, SignInCode};
 pub use selectors::{FindBySlug, RulePlace, Unreadable, unreadable_rules};

@@ -8,7 +8,7 @@ use heddle_usecase::StoreError;
 
 use crate::ports::{MemberFilter, Tombstone};
 use crate::records::{Group, Member, Membership, Role, RoleEnds};
-use crate::rights::{Bindings, changed, is_later, resting, seen_here};
+use crate::rights::{Bindings, Lasting, changed, is_later, resting, seen_here};
 use crate::{Identity, JournalFor, UseCaseError, validate};
 use heddle_usecase::check_revision;
 use heddle_usecase::{Problem, Problems};
@@ -177,7 +177,7 @@ impl Identity {
     ) -> Result<(), UseCaseError> {
         self.outranks(context, user).await?;
         if present.is_some() && is_later(until, end_of(present)) {
-            self.lengthens(context, user, until).await?;
+            self.lasts_as(context, user, Lasting::Membership(until)).await?;
         }
         let had = present.map(|member| &member.membership);
         let had_roles = had.map_or_else(Bindings::default, |membership| Bindings {

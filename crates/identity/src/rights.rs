@@ -58,6 +58,15 @@ fn sooner(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp>
     if is_later(one, other) { other } else { one.or(other) }
 }
 
+/// Time for which somebody has what they have by a change; none for good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lasting {
+    /// Whoever can act as the account has it until then, and as long as the membership lasts that there is.
+    Account(Option<Timestamp>),
+    /// The membership lasts until then, whatever its end is at present.
+    Membership(Option<Timestamp>),
+}
+
 /// Roles with their ends, as somebody has them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Bindings {
@@ -114,11 +123,14 @@ pub(crate) fn lifts(context: &RequestContext, rules: &RoleRules) -> Result<(), U
     context.snapshot().covers_denies(rules).map_err(|excess| exceeds(&excess))
 }
 
+/// Rights of an owner.
+fn owner_rules() -> RoleRules {
+    system_roles::find(system_roles::OWNER).map(system_roles::SystemRole::rules).unwrap_or_default()
+}
+
 /// The caller has all that an owner has.
 pub(crate) fn covers_owner(context: &RequestContext) -> Result<(), UseCaseError> {
-    let owner =
-        system_roles::find(system_roles::OWNER).map(system_roles::SystemRole::rules).unwrap_or_default();
-    covers(context, &owner)
+    covers(context, &owner_rules())
 }
 
 /// Rights that must be held to undo whatever was done to the rights of an organisation.
@@ -130,11 +142,27 @@ const KEYS: system_roles::SystemRole = system_roles::SystemRole {
     description: "",
 };
 
-/// Whether somebody could undo whatever was done to the rights of an organisation: nothing denied to them, or
-/// to their roles, keeps them from its members, roles, grants and licence.
+/// Power to undo what was done to the rights of an organisation; the greater comes later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Hold {
+    /// Nothing for sure: something is missing of what members, roles, grants and licence are changed by.
+    Nothing,
+    /// Changes of members, roles, grants and licence, but something is denied to them of which they lift no deny.
+    Keys,
+    /// Those and every deny: nothing is denied to them, to their groups, or to and by their roles.
+    All,
+}
+
+/// Power of an owner to undo what was done to the rights of an organisation. What is denied to everyone counts where it takes
+/// the means; else it is lifted by owners, although it holds them as well.
 #[must_use]
-pub fn holds_keys(user: &User, tenant: TenantId, standing: &TenantAccess, now: Timestamp) -> bool {
-    access::rights_of(user, tenant, standing, now).has(&KEYS.rules()).is_ok()
+pub fn hold_of(user: &User, tenant: TenantId, standing: &TenantAccess, now: Timestamp) -> Hold {
+    let rights = access::rights_of(user, tenant, standing, now);
+    if rights.has(&KEYS.rules()).is_err() {
+        return Hold::Nothing;
+    }
+    // Whoever is kept from something lifts no deny of it.
+    if rights.covers(&owner_rules()).is_err() { Hold::Keys } else { Hold::All }
 }
 
 /// Standing of who is nobody in an organisation.
@@ -299,13 +327,13 @@ impl Identity {
         Ok(())
     }
 
-    /// Checks that the caller will have for as long what another user has here: whoever can act as the account, until an
-    /// instant or for good, has what it has.
+    /// Checks that the caller will have for as long what another user has here: whoever can act as the account has what it
+    /// has, and whoever lengthens a membership gives what the member has for longer.
     pub(crate) async fn lasts_as(
         &self,
         context: &RequestContext,
         user: UserId,
-        until: Option<Timestamp>,
+        lasting: Lasting,
     ) -> Result<(), UseCaseError> {
         if user == context.user_id() || context.snapshot().valid_until().is_none() {
             return Ok(());
@@ -313,33 +341,12 @@ impl Identity {
         let Some((_, standing)) = self.ports.access.standing(context.tenant(), user).await? else {
             return Ok(());
         };
-        let member_until = standing.membership.as_ref().and_then(|membership| membership.expires_at);
-        self.gives_standing(context, &standing, sooner(until, member_until)).await
-    }
-
-    /// Checks that the caller will have for as long what another member has here, where the membership lasts until an instant
-    /// or for good: whoever lengthens it gives them that for longer.
-    pub(crate) async fn lengthens(
-        &self,
-        context: &RequestContext,
-        user: UserId,
-        until: Option<Timestamp>,
-    ) -> Result<(), UseCaseError> {
-        if user == context.user_id() || context.snapshot().valid_until().is_none() {
-            return Ok(());
-        }
-        match self.ports.access.standing(context.tenant(), user).await? {
-            Some((_, standing)) => self.gives_standing(context, &standing, until).await,
-            None => Ok(()),
-        }
-    }
-
-    async fn gives_standing(
-        &self,
-        context: &RequestContext,
-        standing: &TenantAccess,
-        until: Option<Timestamp>,
-    ) -> Result<(), UseCaseError> {
+        let until = match lasting {
+            Lasting::Account(until) => {
+                sooner(until, standing.membership.as_ref().and_then(|membership| membership.expires_at))
+            }
+            Lasting::Membership(until) => until,
+        };
         let now = context.now();
         let role_end = |id: &RoleId| standing.role_ends.get(id).copied();
         let roles = standing.roles.iter().filter(|role| standing.has(role, now));

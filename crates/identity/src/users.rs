@@ -8,7 +8,7 @@ use heddle_usecase::{Journal, RightsSeen};
 
 use crate::ports::{NewUser, Tombstone, UserFilter};
 use crate::records::{Membership, RoleEnds, User, UserKind, UserState};
-use crate::rights::{capped, changed, resting, seen_here};
+use crate::rights::{Lasting, capped, changed, resting, seen_here};
 use crate::{Identity, JournalFor, UseCaseError, password, validate};
 use heddle_usecase::check_revision;
 use heddle_usecase::{Problem, Problems, StoreError};
@@ -199,7 +199,7 @@ impl Identity {
         let loses_factor = patch.second_factor == Some(false) && user.totp_enrolled_at.is_some();
         let signs_in_otherwise = patch.password.is_some() || email.is_some() || loses_factor;
         if signs_in_otherwise {
-            self.lasts_as(context, id, None).await?;
+            self.lasts_as(context, id, Lasting::Account(None)).await?;
         }
         let rights = match signs_in_otherwise || patch.state.is_some() {
             true => self.outranks_elsewhere(context, id).await?,

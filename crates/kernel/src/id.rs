@@ -77,6 +77,18 @@ ids! {
     WebhookId,
     /// A hook: an address at which events of a service outside are taken in.
     HookId,
+    /// A vector database, behind its name.
+    VectorDatabaseId,
+    /// A file of a vector database: a document.
+    FileId,
+    /// A job that takes files into a vector database.
+    IngestionJobId,
+    /// A build: the work that makes the passages of one file.
+    BuildId,
+    /// A connection to a provider of models.
+    ModelConnectionId,
+    /// A deployment of a model: what callers name.
+    ModelDeploymentId,
     /// A case event, an audit event or another record of something that happened.
     EventId,
 }

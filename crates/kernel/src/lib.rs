@@ -1,28 +1,32 @@
 //! Types that every layer of Heddle shares: ids, the tenant, time, revisions, pages, the request id, patches,
 //! enums of literals and the two ports through which time and ids come in. No I/O and no async.
 
+mod budget;
 mod diagnostic;
 mod duration;
 mod id;
 mod kind;
 mod literals;
+mod name;
 mod page;
 mod patch;
 mod request_id;
 mod shorten;
 mod time;
 
+pub use budget::{Budget, Inline};
 pub use diagnostic::{Diagnostic, ExpressionPosition, Severity};
 pub use duration::IsoDuration;
 pub use id::{
-    CaseId, CaseTypeId, ConnectionId, EventId, GrantId, GroupId, HookId, IdError, IdSource, JobId, LicenceId,
-    RoleId, RunId, SequentialIds, SessionId, TaskId, TenantId, TokenId, UserId, WebhookId, WorkflowId,
-    uuid_v7,
+    BuildId, CaseId, CaseTypeId, ConnectionId, EventId, FileId, GrantId, GroupId, HookId, IdError, IdSource,
+    IngestionJobId, JobId, LicenceId, ModelConnectionId, ModelDeploymentId, RoleId, RunId, SequentialIds,
+    SessionId, TaskId, TenantId, TokenId, UserId, VectorDatabaseId, WebhookId, WorkflowId, uuid_v7,
 };
 pub use kind::DefinitionKind;
 pub use literals::Stored;
 #[doc(hidden)]
 pub use literals::deserialize_literal;
+pub use name::{DatabaseName, NameFault};
 pub use page::{Cursor, CursorError, DEFAULT_LIMIT, MAX_LIMIT, Page, PageRequest};
 pub use patch::Patch;
 pub use request_id::RequestId;

@@ -35,6 +35,8 @@ markers! {
     SignedIn => OwnAccount;
     /// Whoever may do `C` to all of its kind, such as create one.
     OnKind<C: Capability> => AuthorizedKind<C>;
+    /// Whoever may do `C` to all of its kind within the thing that the path names, such as add one to it.
+    OnKindWithin<C: Capability> => AuthorizedKindWithin<C>;
     /// Whoever may do `C` to the one thing that the path names.
     OnOne<C: Capability> => Authorized<C>;
     /// Whoever may do `C` to anything of its kind.
@@ -118,6 +120,35 @@ impl<C: Capability> AuthorizedKind<C> {
 impl<C: Capability> fmt::Debug for AuthorizedKind<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AuthorizedKind").field("of", &C::NAME).finish_non_exhaustive()
+    }
+}
+
+/// Proof that a caller may do `C` to all of its kind that stands within one thing. Only [`crate::Snapshot`] makes one.
+pub struct AuthorizedKindWithin<C: Capability> {
+    pub(crate) kind: AuthorizedKind<C>,
+    pub(crate) place: PlaceOf<C::On>,
+}
+
+impl<C: Capability> AuthorizedKindWithin<C> {
+    /// The organisation.
+    #[must_use]
+    pub const fn tenant(&self) -> TenantId {
+        self.kind.tenant()
+    }
+
+    /// Place within which the things stand.
+    #[must_use]
+    pub const fn place(&self) -> &PlaceOf<C::On> {
+        &self.place
+    }
+}
+
+impl<C: Capability> fmt::Debug for AuthorizedKindWithin<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AuthorizedKindWithin")
+            .field("of", &C::NAME)
+            .field("place", &self.place)
+            .finish_non_exhaustive()
     }
 }
 

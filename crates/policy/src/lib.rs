@@ -29,9 +29,9 @@ pub mod system_roles;
 mod words;
 
 pub use access::{
-    Access, Authorized, AuthorizedEither, AuthorizedKind, AuthorizedList, AuthorizedListWithin,
-    AuthorizedSome, OnEither, OnKind, OnList, OnListWithin, OnLoaded, OnNamed, OnOne, OnSome, OwnAccount,
-    Public, SignedIn,
+    Access, Authorized, AuthorizedEither, AuthorizedKind, AuthorizedKindWithin, AuthorizedList,
+    AuthorizedListWithin, AuthorizedSome, OnEither, OnKind, OnKindWithin, OnList, OnListWithin, OnLoaded,
+    OnNamed, OnOne, OnSome, OwnAccount, Public, SignedIn,
 };
 pub use capability::Capability;
 pub use context::{OwnReason, Principal, RequestContext, RequestFacts, SessionKind};

@@ -213,26 +213,24 @@ impl ResourceType {
     #[must_use]
     pub const fn is_named(self) -> bool {
         match self {
-            Self::Authorization
-            | Self::Deployment
-            | Self::Job
-            | Self::Licence
-            | Self::Model
-            | Self::ModelConnection
-            | Self::ModelProvider
-            | Self::VectorDatabase => true,
+            Self::Authorization | Self::Job | Self::Licence | Self::ModelProvider | Self::VectorDatabase => {
+                true
+            }
             Self::ApiToken
             | Self::AuditEvent
             | Self::Case
             | Self::CaseType
             | Self::Connection
             | Self::DeadLetter
+            | Self::Deployment
             | Self::Document
             | Self::Grant
             | Self::Group
             | Self::Hook
             | Self::IngestionJob
             | Self::Member
+            | Self::Model
+            | Self::ModelConnection
             | Self::Organization
             | Self::Role
             | Self::Run

@@ -9,8 +9,9 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use heddle_kernel::{
-    CaseId, CaseTypeId, ConnectionId, EventId, GrantId, GroupId, HookId, LicenceId, RoleId, RunId, SessionId,
-    TenantId, TokenId, UserId, WebhookId, WorkflowId,
+    CaseId, CaseTypeId, ConnectionId, DatabaseName, EventId, FileId, GrantId, GroupId, HookId,
+    IngestionJobId, LicenceId, ModelConnectionId, ModelDeploymentId, RoleId, RunId, SessionId, TenantId,
+    TokenId, UserId, WebhookId, WorkflowId,
 };
 
 use crate::ownership::Person;
@@ -75,8 +76,26 @@ macro_rules! uuid_ids {
 }
 
 uuid_ids! {
-    CaseId CaseTypeId ConnectionId EventId GrantId GroupId HookId LicenceId RoleId RunId SessionId TenantId TokenId
-    UserId WebhookId WorkflowId
+    CaseId CaseTypeId ConnectionId EventId FileId GrantId GroupId HookId IngestionJobId LicenceId
+    ModelConnectionId ModelDeploymentId RoleId RunId SessionId TenantId TokenId UserId WebhookId WorkflowId
+}
+
+/// Name of a vector database: no such name reads as an id that is made here.
+impl ResourceId for DatabaseName {
+    fn read(text: &str) -> Option<Self> {
+        Self::parse(text).ok()
+    }
+
+    fn rule_id(&self) -> RuleId {
+        RuleId::Name(self.as_str().into())
+    }
+
+    fn of_rule(id: &RuleId) -> Option<Self> {
+        match id {
+            RuleId::Uuid(_) => None,
+            RuleId::Name(name) => Self::parse(name).ok(),
+        }
+    }
 }
 
 /// Id of any kind, for kinds whose things have no use case yet.
@@ -293,17 +312,24 @@ resources! {
     CaseType CaseTypeId;
     Connection ConnectionId;
     DeadLetter EventId in Run Workflow / Case CaseType;
+    Deployment ModelDeploymentId;
+    Document FileId in VectorDatabase;
     Grant GrantId;
     Group GroupId;
     Hook HookId;
+    IngestionJob IngestionJobId in VectorDatabase;
     Job RuleId in Run Workflow / Case CaseType;
     Licence LicenceId;
     Member UserId;
+    Model ModelDeploymentId;
+    ModelConnection ModelConnectionId;
+    ModelProvider RuleId;
     Organization TenantId;
     Role RoleId;
     Run RunId in Workflow;
     Session SessionId;
     User UserId;
+    VectorDatabase DatabaseName;
     Webhook WebhookId;
     Workflow WorkflowId;
 }
@@ -399,6 +425,16 @@ mod tests {
         }
         let deepest = ResourceType::ALL.iter().map(|kind| kind.ancestors().count()).max();
         assert_eq!(deepest, Some(DEPTH));
+    }
+
+    #[test]
+    fn a_vector_database_is_known_by_its_name_and_by_no_id() {
+        let name = DatabaseName::read("user-manuals").unwrap();
+        assert_eq!(DatabaseName::of_rule(&name.rule_id()), Some(name.clone()));
+        let id = RuleId::read_any("01890a5d-ac96-774b-bcce-b302099a8057").unwrap();
+        assert_eq!(DatabaseName::of_rule(&id), None);
+        let [near, far] = PlaceOf::<Document>::read(["user-manuals"].into_iter()).unwrap().parents();
+        assert_eq!((near, far), (Some((ResourceType::VectorDatabase, name.rule_id())), None));
     }
 
     #[test]

@@ -13,7 +13,8 @@ use std::sync::Arc;
 use heddle_kernel::{DefinitionKind, TenantId, Timestamp, UserId};
 
 use crate::access::{
-    Authorized, AuthorizedKind, AuthorizedList, AuthorizedListWithin, AuthorizedSome, OwnAccount,
+    Authorized, AuthorizedKind, AuthorizedKindWithin, AuthorizedList, AuthorizedListWithin, AuthorizedSome,
+    OwnAccount,
 };
 use crate::asked::Asked;
 use crate::capability::{Capability, Lists};
@@ -187,6 +188,20 @@ impl Snapshot {
     pub fn authorize_kind<C: Capability>(&self) -> Result<AuthorizedKind<C>, DenialError> {
         self.granted(&Asked::of::<C>(C::ACTION), &Target::all())?;
         Ok(AuthorizedKind { tenant: self.tenant(), of: PhantomData })
+    }
+
+    /// Decides whether the caller may do `C` to all of its kind within a thing: a deny on that thing refuses.
+    ///
+    /// # Errors
+    /// With the reason and the rules that counted.
+    pub fn authorize_kind_within<C: Capability>(
+        &self,
+        place: PlaceOf<C::On>,
+    ) -> Result<AuthorizedKindWithin<C>, DenialError> {
+        let target = Target { parents: place.parents(), ..Target::all() };
+        self.granted(&Asked::of::<C>(C::ACTION), &target)?;
+        let kind = AuthorizedKind { tenant: self.tenant(), of: PhantomData };
+        Ok(AuthorizedKindWithin { kind, place })
     }
 
     /// Decides whether the caller may do `C` to one thing, in the place that is claimed for it.

@@ -7,6 +7,7 @@ mod compute;
 mod hub;
 mod ids;
 mod runner;
+mod service;
 mod webhooks;
 mod worker;
 
@@ -17,6 +18,7 @@ pub use heddle_workflows::ports::Permit;
 pub use hub::{EventNotifier, OrganizationWatch, RunWatch};
 pub use ids::RandomIds;
 pub use runner::{MOST_TRIES, Runner, RunnerOptions, RunnerPorts, system_random};
+pub use service::ServiceExecutor;
 pub use webhooks::{
     Sent, WebhookChanges, WebhookDelivery, WebhookDirectory, WebhookExecutor, WebhookMessage, WebhookSender,
     WebhookSource, WebhookState,

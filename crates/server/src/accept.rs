@@ -106,6 +106,8 @@ pub(crate) fn offers(spec: &OperationSpec) -> Vec<&'static str> {
         OutputKind::Document(media) => media.iter().copied().chain([JSON]).collect(),
         OutputKind::Raw(media) => vec![media],
         OutputKind::EventStream => vec!["text/event-stream"],
+        // Which of them it is, the body says.
+        OutputKind::DataOrStream | OutputKind::BareOrStream => vec![JSON, "text/event-stream"],
     }
 }
 

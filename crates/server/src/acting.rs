@@ -1,15 +1,14 @@
 //! Acting of the installation by itself: for the demo and the command line, where nobody calls over HTTP.
 
 use heddle_identity::ports::SessionStore as _;
-use heddle_kernel::{EventId, IdSource as _, RequestId, TenantId, Timestamp, UserId};
-use heddle_policy::{OwnReason, RequestContext, RequestFacts};
-use heddle_runtime::RandomIds;
+use heddle_installation::error::StartError;
+use heddle_installation::{own_context, stores};
+use heddle_kernel::{EventId, IdSource as _, TenantId, UserId};
+use heddle_policy::{OwnReason, RequestContext};
 use heddle_usecase::{Actor, AuditEntry, Journal, Outcome};
 use serde_json::json;
 
 use crate::app::App;
-use crate::error::StartError;
-use crate::stores;
 
 /// Organisation among those of an account.
 #[derive(Debug, Clone, Copy)]
@@ -88,15 +87,6 @@ impl Acting {
     pub(crate) fn context(&self, app: &App) -> RequestContext {
         own_context(OwnReason("a command of the operator"), app.now(), self.tenant, self.user)
     }
-}
-
-/// A context for what the installation does by itself at an instant, for a reason: for the demo and the command line,
-/// where nobody calls.
-#[must_use]
-pub fn own_context(reason: OwnReason, now: Timestamp, tenant: TenantId, user: UserId) -> RequestContext {
-    let session = heddle_kernel::SessionId(RandomIds.next(now));
-    let request = RequestFacts { request_id: RequestId::made(RandomIds.next(now)), now, client_ip: None };
-    RequestContext::of_the_installation(reason, tenant, user, session, request)
 }
 
 /// Journal beside a change that nobody called for over HTTP.

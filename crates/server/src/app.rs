@@ -2,26 +2,29 @@
 
 use std::sync::Arc;
 
+use heddle_blobs::BlobStore;
 use heddle_cases::Cases;
 use heddle_cases::definitions::CaseTypes;
 use heddle_connections::rotation::Keys;
 use heddle_connections::{Connections, Hooks, Webhooks};
+use heddle_edge::Edge;
 use heddle_egress::Egress;
 use heddle_identity::Identity;
+use heddle_installation::audit_keeper::AuditKeeper;
+use heddle_installation::config::Config;
+use heddle_installation::denials::Denials;
+use heddle_installation::keyring::InstallationKeyring;
+use heddle_installation::sign_ins::SignIns;
 use heddle_kernel::{Clock as _, IdSource as _, RequestId, TenantId, Timestamp, WebhookId};
 use heddle_runtime::{ComputePool, EventNotifier, RandomIds, ServerClock, WebhookChanges, Worker};
 use heddle_store::Db;
+use heddle_vector_service::Vectors;
 use heddle_workflows::definitions::Definitions;
 use heddle_workflows::runs::Runs;
 use tokio::sync::watch;
 
-use crate::audit_keeper::AuditKeeper;
-use crate::config::Config;
-use crate::denials::Denials;
-use crate::edge::Edge;
-use crate::keyring::InstallationKeyring;
 use crate::last_write::LastWrite;
-use crate::sign_ins::SignIns;
+use crate::models::Models;
 
 /// The composed service.
 pub struct App {
@@ -45,6 +48,12 @@ pub struct App {
     pub hooks: Hooks,
     /// Receiver of changes of webhooks.
     pub(crate) webhook_changes: WebhookChanges,
+    /// Vector databases.
+    pub(crate) vectors: Arc<Vectors>,
+    /// Models.
+    pub(crate) models: Arc<Models>,
+    /// The bytes of files.
+    pub(crate) blobs: Arc<BlobStore>,
     /// The way out of the process.
     pub egress: Egress,
     /// Keys that secrets are sealed with.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use heddle_api::ErrorCode;
-use heddle_api::operations::{OperationId, OperationSpec, Security, Selector};
+use heddle_api::operations::{Area, OperationId, OperationSpec, Security, Selector};
 use heddle_identity::Authenticated;
 use heddle_kernel::{EventId, IdSource as _};
 use heddle_policy::{RequestContext, RequestFacts};
@@ -161,6 +161,7 @@ impl Asked<'_> {
         let name = self.spec.path_parameters().next()?;
         let kind = match name {
             "taskId" => "human-task",
+            "jobId" if self.spec.area == Area::VectorDatabases => "ingestion-job",
             // As clients of other products name them.
             "id" | "jobKey" => "job",
             other => other.trim_end_matches("Id"),

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use heddle_api::ErrorCode;
 use heddle_api::wire;
+use heddle_edge::Places;
+use heddle_faces::audit_view::{checkpoint, event};
 use heddle_identity::Authenticated;
 use heddle_identity::chain::{ChainRow, Checkpoint, Hash, sealed_text};
 use heddle_identity::ports::{AuditEvent, AuditFilter};
@@ -18,10 +20,8 @@ use serde::Serialize;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use crate::answer::PIECE;
 use crate::app::App;
-use crate::audit_view::{checkpoint, event};
-use crate::edge::Places;
-use crate::edge::answer::PIECE;
 use crate::failure::Failure;
 use crate::reply::{Content, HandlerResult, Response};
 

@@ -12,11 +12,13 @@ use heddle_api::{ApiError, ErrorCode};
 use heddle_identity::Authenticated;
 use heddle_kernel::{RunId, TenantId, UserId};
 use heddle_policy::capability::Lists;
-use heddle_policy::resource::{Case, DeadLetter, Job, Place as _, ResourceId as _, Run};
+use heddle_policy::resource::{
+    Case, DeadLetter, Deployment, IngestionJob, Job, Place as _, ResourceId as _, Run, Within,
+};
 use heddle_policy::{
     Access, AccessFilter, Authorized, AuthorizedEither, Capability, DenialError, InstanceKey, Key, OnEither,
-    OnKind, OnList, OnListWithin, OnLoaded, OnNamed, OnOne, OnSome, Ownership, PlaceOf, Public, Reason,
-    RequestContext, Resource, ResourceType, SignedIn,
+    OnKind, OnKindWithin, OnList, OnListWithin, OnLoaded, OnNamed, OnOne, OnSome, Ownership, PlaceOf, Public,
+    Reason, RequestContext, Resource, ResourceType, SignedIn,
 };
 use heddle_usecase::UseCaseError;
 
@@ -151,6 +153,26 @@ macro_rules! locate_cases {
 
 locate_cases! { GetCase ListCaseEvents ChangePlanItem ChangeCase PutCaseFileItem }
 
+/// An ingestion job stands within its vector database, which its path does not name.
+macro_rules! locate_ingestion_jobs {
+    ($($operation:ident)+) => {$(
+        impl Locate for ops::$operation {
+            type Thing = IngestionJob;
+
+            async fn locate(
+                app: &App,
+                tenant: TenantId,
+                path: &Self::Path,
+            ) -> Result<Key<IngestionJob>, UseCaseError> {
+                let job = app.vectors.jobs.locate(tenant, path.job_id).await?;
+                Ok(Key::of_stored(tenant, job.id, Within::of(job.database_name)))
+            }
+        }
+    )+};
+}
+
+locate_ingestion_jobs! { CancelIngestionJob GetIngestionJob ListIngestionServers }
+
 impl Locate for ops::RetryDeadLetter {
     type Thing = DeadLetter;
 
@@ -186,9 +208,30 @@ pub(crate) trait Named: Operation {
         app: &App,
         tenant: TenantId,
         access: &AccessFilter<Self::Thing>,
-        body: Self::Body,
+        body: &Self::Body,
     ) -> impl Future<Output = Result<Key<Self::Thing>, UseCaseError>> + Send;
 }
+
+/// Authorization of what asks a model: by the deployment that the body names.
+macro_rules! name_deployments {
+    ($($operation:ident)+) => {$(
+        impl Named for ops::$operation {
+            type Thing = Deployment;
+
+            async fn locate(
+                app: &App,
+                tenant: TenantId,
+                _access: &AccessFilter<Deployment>,
+                body: &Self::Body,
+            ) -> Result<Key<Deployment>, UseCaseError> {
+                let id = app.models.gateway.find(tenant, &body.request.model).await?;
+                Ok(Key::of_stored(tenant, id, ()))
+            }
+        }
+    )+};
+}
+
+name_deployments! { Chat CreateEmbeddings CreateChatCompletion CreateOpenAiEmbeddings CreateMessage }
 
 /// A job is authorized by its type, and by the run and workflow that it stands within.
 macro_rules! locate_jobs {
@@ -279,11 +322,35 @@ impl<O: Operation> Request<O> {
         query.and_then(|()| gate::body::<O>(O::ID.spec(), &self.incoming).map(|_| ()))
     }
 
+    /// Stores the files of an upload, which stand for its body from here on: a repeat is told by their digests.
+    async fn stage(&mut self) -> Result<(), Failure> {
+        let Some(upload) = self.incoming.upload.clone() else { return Ok(()) };
+        let tenant = self.caller()?.snapshot.tenant();
+        let staged = upload.stage(&self.app, tenant).await?;
+        self.incoming.body = staged.body;
+        self.incoming.identity = Some(staged.identity);
+        Ok(())
+    }
+
     /// Runs the steps behind the proof: the kept answer of a repeat, decoding, the handler.
     async fn run<H>(self, handler: H, authorized: <O::Access as Access>::Proof) -> HandlerResult
     where
         H: Handles<Call<O>>,
     {
+        self.run_with(handler, authorized, None).await
+    }
+
+    /// The same with the body, where it was read to find what the call is about.
+    async fn run_with<H>(
+        mut self,
+        handler: H,
+        authorized: <O::Access as Access>::Proof,
+        body: Option<O::Body>,
+    ) -> HandlerResult
+    where
+        H: Handles<Call<O>>,
+    {
+        self.stage().await.inspect_err(|failure| self.asked().failed(&self.app, failure))?;
         let (spec, caller) = (O::ID.spec(), self.caller()?);
         let facts = self.incoming.facts.clone();
         let context = RequestContext::of_caller(&caller.snapshot, caller.principal.clone(), facts);
@@ -298,7 +365,7 @@ impl<O: Operation> Request<O> {
         let call = Call::<O> {
             path: self.path()?,
             query: decode_query::<O>(&self.incoming.query)?,
-            body: gate::body::<O>(spec, &self.incoming)?,
+            body: body.map_or_else(|| gate::body::<O>(spec, &self.incoming), Ok)?,
             app: Arc::clone(&self.app),
             context: context.clone(),
             authorized,
@@ -380,6 +447,17 @@ impl<C: Capability, O: Operation<Access = Self>> Admit<O> for OnKind<C> {
 
     async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> HandlerResult {
         let may = request.caller()?.snapshot.authorize_kind::<C>();
+        let proof = may.map_err(|denial| request.refused(&denial))?;
+        request.run(handler, proof).await
+    }
+}
+
+impl<C: Capability, O: Operation<Access = Self>> Admit<O> for OnKindWithin<C> {
+    type Call = Call<O>;
+
+    async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> HandlerResult {
+        let Some(place) = request.place::<C::On>() else { return Err(request.misspelt::<C>()?) };
+        let may = request.caller()?.snapshot.authorize_kind_within::<C>(place);
         let proof = may.map_err(|denial| request.refused(&denial))?;
         request.run(handler, proof).await
     }
@@ -579,7 +657,7 @@ where
         let body = gate::body::<O>(O::ID.spec(), &request.incoming)?;
         // Who may not do it to everything does not learn whether there is such a thing.
         let denied = || DenialError { reason: Reason::ResourceActionNotGranted, via: Vec::new() };
-        let may = match O::locate(&request.app, tenant, &access, body).await {
+        let may = match O::locate(&request.app, tenant, &access, &body).await {
             Ok(key) => {
                 let ownership = ownership::<C>(&request.app, request.caller()?, &key).await?;
                 request.caller()?.snapshot.authorize_owned::<C>(key, ownership)
@@ -589,6 +667,6 @@ where
             Err(error) => return Err(error.into()),
         };
         let Ok(proof) = may else { return Err(request.refused(&denied())) };
-        request.run(handler, proof).await
+        request.run_with(handler, proof, Some(body)).await
     }
 }

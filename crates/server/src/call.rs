@@ -16,7 +16,7 @@ use crate::accept::Accept;
 use crate::app::App;
 use crate::audit::{self, About};
 use crate::failure::Failure;
-use crate::reply::{Content, HandlerResult, Response};
+use crate::reply::{Content, HandlerResult, REPLAYED, Response};
 
 /// Idempotency key of a call, and the code of the call, which tells another call under the same key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl FirstAnswer {
             true => Content::Empty,
             false => Content::Bytes(self.body, "application/json".to_owned()),
         };
-        let mut headers = vec![("idempotent-replayed", "true".to_owned())];
+        let mut headers = vec![(REPLAYED, "true".to_owned())];
         headers.extend(self.etag.map(|etag| ("etag", etag)));
         headers.extend(self.location.map(|location| ("location", location)));
         Response { status: self.status, headers, content }

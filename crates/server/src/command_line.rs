@@ -7,12 +7,13 @@ use heddle_api::operations::OperationSpec;
 use heddle_identity::Authenticated;
 use heddle_identity::ports::Credential;
 use heddle_identity::records::{User, UserKind, UserState};
+use heddle_installation::error::StartError;
+use heddle_installation::own_context;
 use heddle_kernel::{Revision, SessionId, TenantId, UserId};
 use heddle_policy::{OwnReason, Principal, RequestFacts, SessionKind};
 
-use crate::acting::{Acting, Which, own_context};
+use crate::acting::{Acting, Which};
 use crate::app::App;
-use crate::error::StartError;
 use crate::failure::Failure;
 
 /// Header that names the account, by its e-mail address, in whose name a call over the socket is made.
@@ -95,6 +96,7 @@ fn unknown(error: StartError) -> Failure {
         | StartError::Keyring(_)
         | StartError::WrongKeyring(_)
         | StartError::Egress(_)
+        | StartError::Vectors(_)
         | StartError::SignIn(_)
         | StartError::Nodes { .. }
         | StartError::Listen { .. }

@@ -7,42 +7,48 @@ use std::time::Duration;
 use heddle_cases::Cases;
 use heddle_cases::definitions::{CaseTypes, Meaning};
 use heddle_cases::versions::CompiledCaseTypes;
+use heddle_edge::{Edge, descriptors};
 use heddle_identity::audit_chain::AuditChain;
 use heddle_identity::ports::InstallationStore;
 use heddle_identity::{Identity, InstallationKey};
+use heddle_installation::anchors::Anchors;
+use heddle_installation::audit_keeper::AuditKeeper;
+use heddle_installation::config::Config;
+use heddle_installation::data_dir::DataDir;
+use heddle_installation::deliveries::Deliveries;
+use heddle_installation::denials::Denials;
+use heddle_installation::error::StartError;
+use heddle_installation::outside::Outside;
+use heddle_installation::people::People;
+use heddle_installation::sign_ins::SignIns;
+use heddle_installation::{licensed, node, stores};
 use heddle_kernel::Clock as _;
+use heddle_models::Gateway;
 use heddle_runtime::{
     CommitOptions, ComputeOptions, ComputePool, EventNotifier, GroupCommitter, Permit, RandomIds,
-    RunnerPorts, ServerClock, WebhookDirectory, Worker, WorkerOptions, system_random,
+    RunnerPorts, ServerClock, ServiceExecutor, WebhookDirectory, Worker, WorkerOptions, system_random,
 };
+use heddle_service_nodes::{ModelNodes, StarterRights};
 use heddle_store::Db;
 use heddle_store_workflows::{SqlErrandStore, SqlRunStore, SqlWorkStore, SqlWorkflowStore};
 use heddle_usecase::Compute;
+use heddle_usecase::errand::Executor;
+use heddle_vector_service::{BuiltInModels, Composed, VectorParts, Vectors};
 use heddle_workflows::background::Background;
 use heddle_workflows::definitions::{Definitions, TimerBell};
 use heddle_workflows::models::CompiledVersions;
-use heddle_workflows::ports::{Kinds, RunStore, SourceQuota, WorkflowStore};
+use heddle_workflows::ports::{Kinds, RunStore, ServiceWork, SourceQuota, WorkflowStore};
 use heddle_workflows::quotas::QuotaSource;
 use heddle_workflows::runs::{RunPorts, Runs};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
-use crate::anchors::Anchors;
 use crate::app::App;
-use crate::audit_keeper::AuditKeeper;
-use crate::config::Config;
-use crate::data_dir::DataDir;
-use crate::deliveries::Deliveries;
-use crate::denials::Denials;
-use crate::edge::{Edge, descriptors};
-use crate::error::StartError;
+use crate::handlers::webhooks::event_types;
 use crate::identity::{self, FirstStart};
 use crate::last_write::LastWrite;
-use crate::outside::Outside;
-use crate::people::People;
-use crate::sign_ins::SignIns;
-use crate::{licensed, stores};
+use crate::models::{KnownModels, ModelParts, Models};
 
 /// Bytes of runs that were committed last, which are kept for their next step.
 const RECENT_BYTES: u64 = 32 << 20;
@@ -110,10 +116,10 @@ impl Composition {
         let store = Arc::new(stores::identity(db.clone()));
         let installed = store.load().await?;
         let key = data.key(installed.is_some())?;
-        let outside = Outside::open(&config, &data, &db, &clock).await?;
+        let outside = Outside::open(&config, &data, &db, &clock, event_types()).await?;
         let denials = Denials::start(store.clone());
-        let identity =
-            Arc::new(identity::open(&config, &store, &denials, key, &clock, outside.keyring.clone())?);
+        let identity = identity::open(&config, &store, &denials, key, &clock, outside.keyring.clone())?;
+        let identity = Arc::new(identity.with_counters(stores::counters(&db)));
         let sign_ins = SignIns::open(&config, &identity, &store, &outside.egress)?;
         let chain = AuditChain::new(store, &InstallationKey::new(key)?, clock.clone())?;
         let anchors = Anchors::open(&config.data_dir);
@@ -121,28 +127,80 @@ impl Composition {
             Arc::new(AuditKeeper::new(chain, anchors, Arc::clone(&clock), config.audit_retention_days));
         let (stop, stopped) = watch::channel(false);
         let compute = Arc::new(ComputePool::start(ComputeOptions::default()).map_err(StartError::Threads)?);
-        let parts = Parts { db, denials, identity, audit, sign_ins, clock, compute, outside, stop: stopped };
+        let hub = Arc::new(EventNotifier::default());
+        let built_in = BuiltInModels::of_node(&config);
+        let models = Models::open(&ModelParts {
+            config: &config,
+            db: &db,
+            identity: &identity,
+            clock: &clock,
+            compute: &compute,
+            egress: &outside.egress,
+            keyring: &outside.keyring,
+            embedding: &built_in,
+        });
+        models.write_usage();
+        let vectors = Vectors::open(&VectorParts {
+            config: &config,
+            db: &db,
+            identity: &identity,
+            clock: &clock,
+            compute: &compute,
+            egress: &outside.egress,
+            hub: &hub,
+            built_in: &built_in,
+            deployments: &models.store(),
+            gateway: &models.gateway,
+            node: node::id(&config.data_dir),
+        })?;
+        let parts = Parts {
+            db,
+            denials,
+            identity,
+            audit,
+            sign_ins,
+            clock,
+            compute,
+            outside,
+            hub,
+            vectors,
+            models,
+            stop: stopped,
+        };
         let app = compose(config, parts);
-        let mut core = Self { app, first: FirstStart::default(), data, stop, tasks: Vec::new(), node: None };
-        core.first = identity::first_start(&core.app).await?;
+        let core = Self { app, first: FirstStart::default(), data, stop, tasks: Vec::new(), node: None };
+        core.begun(background).await
+    }
+
+    /// The same once what every start does is done: accounts and roles, the background, the demo.
+    async fn begun(mut self, background: bool) -> Result<Self, StartError> {
+        self.first = identity::first_start(&self.app).await?;
         if background {
-            identity::provided(&core.app).await;
-            core.node = Some(identity::join(&core.app).await?);
-            core.app.identity.warn_of_licence();
-            core.start_background();
+            identity::provided(&self.app).await;
+            self.node = Some(identity::join(&self.app).await?);
+            self.app.identity.warn_of_licence();
+            self.start_background();
         }
-        identity::add_system_roles(&core.app).await?;
-        crate::selectors::read_stored(&core.app).await?;
-        if let (Some(tenant), Some(founder)) = (core.first.organization, core.first.founder) {
-            crate::demo::fill(&core.app, tenant, founder).await?;
+        identity::add_system_roles(&self.app).await?;
+        crate::selectors::read_stored(&self.app).await?;
+        if let (Some(tenant), Some(founder)) = (self.first.organization, self.first.founder) {
+            crate::demo::fill(&self.app, tenant, founder).await?;
         }
-        Ok(core)
+        Ok(self)
     }
 
     fn start_background(&mut self) {
         let stopped = &self.app.stop;
         if self.app.config.background {
             self.tasks = self.app.worker.start(stopped);
+            let permit: Arc<dyn Permit> = Arc::new(LicencePermit(Arc::clone(&self.app.identity)));
+            self.tasks.push(tokio::spawn(Arc::clone(&self.app.models).keep(permit, stopped.clone())));
+            if self.app.config.roles.iter().any(|role| role == "vector") {
+                self.app.vectors.warm_up();
+                let permit: Arc<dyn Permit> = Arc::new(LicencePermit(Arc::clone(&self.app.identity)));
+                let keeping = Arc::clone(&self.app.vectors).keep(permit, stopped.clone());
+                self.tasks.push(tokio::spawn(keeping));
+            }
         } else {
             tracing::warn!(
                 "started with --no-background: no timer fires, no message and no webhook is delivered, and nothing \
@@ -175,6 +233,7 @@ impl Composition {
         let _ = self.stop.send(true);
         self.app.runs.end_waits();
         self.app.denials.close().await;
+        self.app.models.flush().await;
         for task in self.tasks {
             let _ = tokio::time::timeout(Duration::from_secs(3), task).await;
         }
@@ -204,6 +263,9 @@ struct Parts {
     clock: Arc<ServerClock>,
     compute: Arc<ComputePool>,
     outside: Outside,
+    hub: Arc<EventNotifier>,
+    vectors: Composed,
+    models: Arc<Models>,
     stop: watch::Receiver<bool>,
 }
 
@@ -255,30 +317,55 @@ fn previews(config: &Config) -> SourceQuota {
     SourceQuota { files: config.preview_files as usize, bytes: u64::from(config.preview_megabytes) << 20 }
 }
 
+/// Runs within the bounds of a configuration.
+fn runs_within(config: &Config, ports: &RunPorts, permit: &Arc<dyn Permit>) -> Runs {
+    let runs = Runs::new(ports.clone()).with_budget(config.budget).with_recent(RECENT_BYTES);
+    let runs = runs.with_permit(Arc::clone(permit)).with_patience(config.step_limit);
+    runs.with_job_lapses(config.job_lapses)
+}
+
+/// Executors of errands on this node: those of nodes that the service does itself, and, where it has the service role
+/// `vector`, those of files and of nodes about them.
+fn executors(
+    config: &Config,
+    vectors: &Composed,
+    gateway: &Gateway,
+    runs: &Arc<Runs>,
+    rights: StarterRights,
+    clock: &Arc<ServerClock>,
+) -> Vec<Arc<dyn Executor>> {
+    let ingestion = vectors.vectors.executor(config);
+    let mut work: Vec<Arc<dyn ServiceWork>> = vec![Arc::new(ModelNodes::new(gateway.clone(), clock.clone()))];
+    if ingestion.is_some() {
+        work.extend(vectors.nodes.iter().cloned());
+    }
+    let service = ServiceExecutor::new(Arc::clone(runs), Arc::new(rights), clock.clone(), work);
+    let service: Arc<dyn Executor> = Arc::new(service);
+    ingestion.into_iter().chain([service]).collect()
+}
+
 fn compose(config: Config, parts: Parts) -> Arc<App> {
     let quotas = licensed::quotas(&config, &parts.identity);
-    let hub = Arc::new(EventNotifier::default());
+    let hub = Arc::clone(&parts.hub);
     let drafts = definition_store(&parts, &quotas);
-    let (ports, models) = run_ports(&config, &parts, &quotas, &hub, &drafts);
-    let Parts { db, denials, identity, audit, sign_ins, clock, compute, outside, stop } = parts;
+    let (ports, versions) = run_ports(&config, &parts, &quotas, &hub, &drafts);
+    let Parts { db, identity, clock, compute, outside, vectors, models, .. } = parts;
     let shared = db.postgres().is_some();
     let store = Arc::clone(&ports.runs);
     let (ids, directory) = (Arc::clone(&ports.ids), Arc::clone(&ports.directory));
     let permit: Arc<dyn Permit> = Arc::new(LicencePermit(Arc::clone(&identity)));
-    let runs = Runs::new(ports.clone()).with_budget(config.budget).with_recent(RECENT_BYTES);
-    let runs = runs.with_permit(Arc::clone(&permit));
     // Another node may write to a shared database; nobody tells this one.
     let poll = Duration::from_secs(if shared { 1 } else { 30 });
-    let runs = runs.with_patience(config.step_limit).with_job_poll(shared.then_some(poll));
-    let runs = runs.with_job_lapses(config.job_lapses);
+    let runs = runs_within(&config, &ports, &permit).with_job_poll(shared.then_some(poll));
     let webhooks = Arc::new(WebhookDirectory::new(Arc::clone(&outside.receivers.source)));
     let runs = Arc::new(runs.with_subscribers(webhooks.clone()));
-    let node = crate::node::id(&config.data_dir);
+    let node = node::id(&config.data_dir);
     let background = Arc::new(Background::new(Arc::clone(&runs), ports, node));
     let options = WorkerOptions { poll, sweep: Duration::from_secs(60) };
+    let rights = StarterRights::new(Arc::clone(&identity), drafts.clone(), Arc::clone(&ids));
     let errands = RunnerPorts {
         store: Arc::new(SqlErrandStore::new(db.clone()).with_quotas(quotas)),
-        executors: Vec::new(),
+        executors: executors(&config, &vectors, &models.gateway, &runs, rights, &clock),
         hub: hub.clone(),
         clock: clock.clone(),
         permit: Arc::clone(&permit),
@@ -287,26 +374,29 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
     let deliveries = Deliveries::new(webhooks, outside.receivers, errands, node, poll);
     let worker = Worker::new(background, store, hub.clone(), clock.clone(), permit, options);
     let worker = Arc::new(worker.with_runner(deliveries.runner));
-    let previews = previews(&config);
     let bell = Arc::new(TimerBell::new(hub.clone()));
     let case_types = CaseTypes::new(drafts.clone(), Arc::clone(&directory), Arc::clone(&ids), bell)
         .with_meaning(Meaning { manual_by_default: config.manual_activation_default })
         .with_compute(compute.clone());
-    let definitions = Definitions::new(drafts, ids, &models, hub.clone(), directory)
-        .with_previews(previews)
+    let definitions = Definitions::new(drafts, ids, &versions, hub.clone(), directory)
+        .with_previews(previews(&config))
+        .with_deployments(Arc::new(KnownModels(models.gateway.clone())))
         .with_budget(config.budget);
     let edge = Edge::new(config.edge, config.trusted_proxies.clone(), descriptors::raise());
     Arc::new(App {
         config,
         db,
         identity,
-        sign_ins,
+        sign_ins: parts.sign_ins,
         definitions,
         case_types,
         connections: outside.connections,
         webhooks: outside.webhooks,
         hooks: outside.hooks,
         webhook_changes: deliveries.changes,
+        vectors: vectors.vectors,
+        models,
+        blobs: vectors.blobs,
         egress: outside.egress,
         keyring: outside.keyring,
         keys: outside.keys,
@@ -317,10 +407,10 @@ fn compose(config: Config, parts: Parts) -> Arc<App> {
         worker,
         clock,
         ids: RandomIds,
-        denials,
-        audit,
+        denials: parts.denials,
+        audit: parts.audit,
         edge,
         last_write: LastWrite::default(),
-        stop,
+        stop: parts.stop,
     })
 }

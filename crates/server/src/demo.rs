@@ -1,8 +1,19 @@
-//! The demo: three workflows of our own, made from BPMN files through the same use cases as any other.
+//! The demo: three workflows of our own, made from BPMN files, and a vector database with two documents, all through the
+//! same use cases as any other.
 
+use bytes::Bytes;
+use heddle_installation::error::StartError;
 use heddle_kernel::{Patch, TenantId, UserId};
+use heddle_models::SyncOutcome;
 use heddle_policy::RequestContext;
-use heddle_policy::capability::{WorkflowCreate, WorkflowPublish, WorkflowTransform};
+use heddle_policy::capability::{
+    DocumentCreate, VectorDatabaseCreate, WorkflowCreate, WorkflowPublish, WorkflowTransform,
+};
+use heddle_policy::licence::Entitlement;
+use heddle_policy::resource::Within;
+use heddle_vectors::ports::Blobs as _;
+use heddle_vectors::records::{MetadataSchema, QueryDefaults, VectorDatabase};
+use heddle_vectors::{NewFile, NewVectorDatabase, Uploaded};
 use heddle_workflows::definitions::{
     NewWorkflow, PreviewRequest, PublishRequest, SourceFormat, TransformTarget,
 };
@@ -10,7 +21,6 @@ use heddle_workflows::records::Draft;
 
 use crate::acting::{Acting, journal};
 use crate::app::App;
-use crate::error::StartError;
 
 /// A BPMN file that becomes a workflow.
 #[derive(Debug)]
@@ -65,6 +75,68 @@ pub async fn fill(app: &App, tenant: TenantId, founder: UserId) -> Result<(), St
     for source in &DEMOS {
         import(app, &acting, source).await?;
     }
+    let has_vectors = app.identity.licence_state().allows(Entitlement::Vector.as_str());
+    if app.config.vectors.demo && has_vectors {
+        house_rules(app, &acting).await?;
+    }
+    if app.config.models.demo && app.config.models.built_in {
+        built_in_models(app, &acting).await?;
+    }
+    Ok(())
+}
+
+/// Deploys the models inside the service, so that a demonstration chats without a key and a network.
+async fn built_in_models(app: &App, acting: &Acting) -> Result<(), StartError> {
+    let context = acting.context(app);
+    let record = |done: &SyncOutcome| {
+        let first = done.created.first().map(|made| made.id.to_string()).unwrap_or_default();
+        journal(app, &context, "deployment.local_synced", "deployment", first)
+    };
+    app.models.local.ensure_built_in(&context, &record).await?;
+    Ok(())
+}
+
+/// Documents of the demo's vector database: name and text.
+const HOUSE_RULES: [(&str, &str); 2] = [
+    ("purchases.md", include_str!("../demo/purchases.md")),
+    ("onboarding.md", include_str!("../demo/onboarding.md")),
+];
+
+/// Makes a vector database whose passages are found by their words, with two documents.
+async fn house_rules(app: &App, acting: &Acting) -> Result<(), StartError> {
+    let context = acting.context(app);
+    let denied = |denial: heddle_policy::DenialError| StartError::Internal(denial.reason.code().to_owned());
+    let new = NewVectorDatabase {
+        name: "house-rules".to_owned(),
+        display_name: Some("House rules".to_owned()),
+        description: Some("How purchases are made and how people begin.".to_owned()),
+        model: Patch::Null,
+        methodology: Some("markdown".to_owned()),
+        options: None,
+        backend: None,
+        schema: MetadataSchema::new(),
+        defaults: QueryDefaults::default(),
+    };
+    let create = context.snapshot().authorize_kind::<VectorDatabaseCreate>().map_err(denied)?;
+    let record = |made: &VectorDatabase| {
+        journal(app, &context, "vector_database.created", "vector-database", made.name.to_string())
+    };
+    let made = app.vectors.databases.create(&create, &context, new, &record).await?;
+    let place = Within::of(made.name.clone());
+    let upload = context.snapshot().authorize_kind_within::<DocumentCreate>(place).map_err(denied)?;
+    let mut files = Vec::new();
+    for (name, text) in HOUSE_RULES {
+        let bytes = Box::pin(futures::stream::iter([Ok(Bytes::from_static(text.as_bytes()))]));
+        let blob = app.blobs.put(context.tenant(), text.len() as u64, bytes).await;
+        let blob = blob.map_err(|error| StartError::Vectors(error.to_string()))?;
+        let (title, metadata) = (None, serde_json::Map::new());
+        files.push(NewFile { name: name.to_owned(), media_type: None, title, metadata, blob });
+    }
+    let record = |made: &Uploaded| {
+        let first = made.files.first().map(|file| file.id.to_string()).unwrap_or_default();
+        journal(app, &context, "document.uploaded", "document", first)
+    };
+    app.vectors.files.upload(&upload, &context, files, &record).await?;
     Ok(())
 }
 

@@ -30,7 +30,9 @@ pub(crate) async fn dispatch(
     placed: Placed,
     work: BoxFuture<'static, HandlerResult>,
 ) -> HandlerResult {
-    let may_write = placed.spec.audit_event.is_some() || placed.spec.id.settles();
+    // What a model is asked ends with the caller; what it has cost is settled by whoever lets go of the call.
+    let ends_with_caller = placed.spec.id.infers();
+    let may_write = (placed.spec.audit_event.is_some() || placed.spec.id.settles()) && !ends_with_caller;
     if placed.spec.id.computes() || placed.body > LONG_BODY {
         let job = app.compute.spawn(placed.tenant, work).map_err(unplaced)?;
         let job = if may_write { job.to_the_end() } else { job };

@@ -1,8 +1,13 @@
 //! Errors of every layer to the errors of the API: one exhaustive mapping each.
 
 use heddle_api::{ApiError, Detail, ErrorCode};
+use heddle_edge::{Reached, Whose};
+use heddle_faces::case_view::PlanLost;
 use heddle_usecase::StoreError;
 use heddle_usecase::{Problem, UseCaseError};
+
+/// Seconds after which whoever found a limit of the edge reached may come back.
+const RETRY_SECONDS: u64 = 5;
 
 /// Failure of a call; becomes the error body.
 #[derive(Debug)]
@@ -86,9 +91,30 @@ impl From<ApiError> for Failure {
     }
 }
 
+impl From<Reached> for Failure {
+    fn from(reached: Reached) -> Self {
+        let Reached { limit, most, of } = reached;
+        let code = match of {
+            Whose::Node => ErrorCode::DependencyUnavailable,
+            Whose::Caller => ErrorCode::RateLimited,
+        };
+        let detail = Detail::new("limitReached", format!("`{limit}` allows {most} at once."))
+            .with("limit", limit)
+            .with("most", most)
+            .with("retryAfterSeconds", RETRY_SECONDS);
+        Self { retry_after: Some(RETRY_SECONDS), ..ApiError::because(code, detail).into() }
+    }
+}
+
 impl From<heddle_api::decode::Problems> for Failure {
     fn from(problems: heddle_api::decode::Problems) -> Self {
         ApiError::from(problems).into()
+    }
+}
+
+impl From<PlanLost> for Failure {
+    fn from(lost: PlanLost) -> Self {
+        Self::internal(lost.to_string())
     }
 }
 

@@ -314,7 +314,8 @@ pub(crate) async fn replay(
 }
 
 fn call_parts(incoming: &Incoming) -> [&[u8]; 3] {
-    [incoming.raw_path.as_bytes(), incoming.query.as_bytes(), &incoming.body]
+    let body = incoming.identity.as_ref().unwrap_or(&incoming.body);
+    [incoming.raw_path.as_bytes(), incoming.query.as_bytes(), body]
 }
 
 /// The hash of a call as earlier programs kept it.

@@ -2,6 +2,7 @@
 
 use std::future::ready;
 use std::net::IpAddr;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use actix_web::http::header::HeaderValue;
@@ -12,22 +13,23 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::{Bytes, BytesMut};
 use futures::StreamExt as _;
+use heddle_api::contract::MediaType;
 use heddle_api::operations::{Method, OperationId, OperationSpec, Security};
 use heddle_api::{ApiError, Detail, ErrorCode, Face};
+use heddle_edge::connection::{Link, Open};
+use heddle_edge::{HeldBody, Pace};
 use heddle_identity::Authenticated;
 use heddle_kernel::{Clock as _, RequestId};
 use heddle_policy::RequestFacts;
 use tokio::time::Instant;
 
 use crate::accept::Accept;
+use crate::answer::Answer;
 use crate::app::App;
 use crate::bind::Handler;
 use crate::command_line::LocalCall;
 use crate::credentials::{COOKIE, DEVICE_COOKIE, SIGN_IN_COOKIE};
 use crate::dispatch::{Placed, dispatch};
-use crate::edge::answer::Answer;
-use crate::edge::connection::Open;
-use crate::edge::{HeldBody, Pace};
 use crate::failure::Failure;
 use crate::gate::{Entered, enter};
 use crate::incoming::{Headers, Incoming, RequestCredentials};
@@ -35,6 +37,7 @@ use crate::reply::{Content, HandlerResult, Response};
 use crate::request_log::{AtTheEnd, Line, NO_ROUTE};
 use crate::routes;
 use crate::sign_in_pages;
+use crate::upload::{self, Upload, too_large, too_slow};
 
 const JSON: &str = "application/json";
 const PROBLEM: &str = "application/problem+json";
@@ -133,13 +136,15 @@ struct Exchange {
     known: bool,
     /// Template of the path, for the log.
     route: &'static str,
+    /// Whether the answer is worth nothing to a client that has hung up, and costs something elsewhere.
+    infers: bool,
     begun: Instant,
 }
 
 impl Exchange {
     fn begin(app: &App, request: &HttpRequest, route: &'static str) -> Self {
-        let (id, open) = (request_id(app, request), Open::of(request));
-        Self { id, open, known: false, route, begun: Instant::now() }
+        let (id, open) = (request_id(app, request), opened(request));
+        Self { id, open, known: false, route, infers: false, begun: Instant::now() }
     }
 }
 
@@ -151,6 +156,7 @@ async fn serve(
     payload: Payload,
 ) -> HttpResponse {
     let mut exchange = Exchange::begin(&app, &request, spec.path);
+    exchange.infers = spec.id.infers();
     let outcome = run(&app, spec, handler, &request, &mut exchange, payload).await;
     respond(&app, &request, exchange, outcome)
 }
@@ -163,7 +169,7 @@ async fn run(
     exchange: &mut Exchange,
     payload: Payload,
 ) -> HandlerResult {
-    announced_length(spec, request)?;
+    announced_length(app, spec, request)?;
     let client = client(app, request);
     let facts = RequestFacts {
         request_id: exchange.id.clone(),
@@ -192,18 +198,62 @@ async fn run(
         },
     };
     exchange.known = caller.is_some();
-    let mut held = app.edge.body(caller.as_ref().and_then(Authenticated::tenant));
-    let body = read(spec, app.edge.limits().pace, &mut held, payload).await?;
-    exchange.open.has_read(held);
+    let pace = app.edge.limits().pace;
+    let (body, upload) = match is_upload(spec, headers.content_type.as_deref()) {
+        true => (Bytes::new(), Some(Upload::begin(headers.content_type.as_deref(), pace, payload)?)),
+        false => {
+            let mut held = app.edge.body(caller.as_ref().and_then(Authenticated::tenant));
+            let body = read(spec, pace, &mut held, payload).await?;
+            exchange.open.has_read(held);
+            (body, None)
+        }
+    };
     let incoming = Incoming {
         facts,
         path,
         raw_path: request.path().to_owned(),
         query: request.query_string().to_owned(),
         body,
+        identity: None,
+        upload,
         headers,
     };
-    carry_out(app, spec, &handler, incoming, caller).await
+    let (upload, tenant) = (incoming.upload.clone(), caller.as_ref().and_then(Authenticated::tenant));
+    let work = carry_out(app, spec, &handler, incoming, caller);
+    let outcome = match spec.id.infers() {
+        true => unless_left(exchange.open.left(), work).await,
+        false => work.await,
+    };
+    if let (Some(upload), Some(tenant)) = (upload, tenant)
+        && is_untaken(&outcome)
+    {
+        upload.discard(app, tenant).await;
+    }
+    outcome
+}
+
+/// Carries out what is given up as soon as its client hangs up.
+async fn unless_left(
+    left: impl Future<Output = ()>,
+    work: impl Future<Output = HandlerResult>,
+) -> HandlerResult {
+    tokio::select! {
+        biased;
+        outcome = work => outcome,
+        () = left => Err(Failure::because(
+            ErrorCode::InvalidRequestBody,
+            "hungUp",
+            "The client hung up before there was an answer.",
+        )),
+    }
+}
+
+/// Whether a call surely took nothing of what was stored for it: it was refused, or it repeats another one.
+fn is_untaken(outcome: &HandlerResult) -> bool {
+    match outcome {
+        Ok(answer) => answer.is_replay(),
+        Err(failure) => failure.error.status() < 500,
+    }
 }
 
 /// Most times that a call is decided anew because others changed what it rests on while it was decided.
@@ -258,19 +308,22 @@ fn anonymous(app: &App, spec: &OperationSpec, client: Option<IpAddr>) -> Result<
     })
 }
 
-fn too_large(spec: &OperationSpec) -> Failure {
-    let message = format!("The body may have {} bytes.", spec.body_limit);
-    let detail = Detail::new("tooLarge", message).with("limit", spec.body_limit);
-    ApiError::because(ErrorCode::PayloadTooLarge, detail).into()
+/// Whether a request brings files, which are stored as they come instead of being held.
+fn is_upload(spec: &OperationSpec, content_type: Option<&str>) -> bool {
+    spec.body.accepts(content_type) == Some(MediaType::Files)
 }
 
 /// The most bytes read for an operation that takes no body: enough to see that there is one.
 const NO_BODY: usize = 1024;
 
-fn announced_length(spec: &OperationSpec, request: &HttpRequest) -> Result<(), Failure> {
-    let announced = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
-    match announced.and_then(|text| text.parse::<usize>().ok()) {
-        Some(length) if length > spec.body_limit.max(NO_BODY) => Err(too_large(spec)),
+fn announced_length(app: &App, spec: &OperationSpec, request: &HttpRequest) -> Result<(), Failure> {
+    let text = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
+    let limit = match is_upload(spec, text(header::CONTENT_TYPE)) {
+        true => upload::most_bytes(app),
+        false => spec.body_limit as u64,
+    };
+    match text(header::CONTENT_LENGTH).and_then(|text| text.parse::<u64>().ok()) {
+        Some(length) if length > limit.max(NO_BODY as u64) => Err(too_large(limit)),
         _ => Ok(()),
     }
 }
@@ -293,20 +346,17 @@ async fn read(
             Err(_elapsed) => return Err(too_slow(pace)),
         };
         if body.len() + chunk.len() > spec.body_limit.max(NO_BODY) {
-            return Err(too_large(spec));
+            return Err(too_large(spec.body_limit as u64));
         }
         held.reach(body.len() + chunk.len())?;
         body.extend_from_slice(&chunk);
     }
 }
 
-fn too_slow(pace: Pace) -> Failure {
-    let (seconds, rate) = (pace.grace.as_secs(), pace.bytes_per_second);
-    let message = format!("A body has {seconds} s, and a second more for each {rate} bytes that have come.");
-    let detail = Detail::at("body", "tooSlow", message)
-        .with("slowClientSeconds", seconds)
-        .with("slowClientBytesPerSecond", rate);
-    ApiError::because(ErrorCode::InvalidRequestBody, detail).into()
+/// Begin of a request's answer: its connection learns of it.
+fn opened(request: &HttpRequest) -> Open {
+    let link = request.conn_data::<Rc<Link>>().cloned();
+    Open::begin(link, request.headers().contains_key(header::TRANSFER_ENCODING))
 }
 
 fn request_id(app: &App, request: &HttpRequest) -> RequestId {
@@ -335,9 +385,16 @@ fn headers(request: &HttpRequest) -> Result<Headers, Failure> {
             return Some(token.trim().to_owned());
         }
         // Clients of other products know a name and a password: the token is the password.
-        let takes_basic = Face::of_path(request.path()) != Face::Own;
+        let takes_basic = matches!(Face::of_path(request.path()), Face::Camunda7 | Face::Camunda8);
         (takes_basic && scheme.eq_ignore_ascii_case("basic")).then(|| password(token.trim())).flatten()
     });
+    let bearer = match (bearer, api_key(request)?) {
+        (bearer, Some(key)) if authorization.is_some() && bearer.as_deref() != Some(key.as_str()) => {
+            let message = "The header says another token than `Authorization`.";
+            return Err(Failure::at(API_KEY, "notAllowed", message));
+        }
+        (bearer, key) => bearer.or(key),
+    };
     let unreadable = all.iter().find(|(name, value)| {
         matches!(name.as_str(), "x-organization-id" | "idempotency-key" | "if-match")
             && value.to_str().is_err()
@@ -365,6 +422,22 @@ fn headers(request: &HttpRequest) -> Result<Headers, Failure> {
         all: headers_of_hook(request),
         local: LocalCall::of(request)?,
     })
+}
+
+/// Header in which clients of Anthropic's interface send their token.
+const API_KEY: &str = "x-api-key";
+
+/// The token that a client of Anthropic's interface sends, at the paths of that interface alone.
+fn api_key(request: &HttpRequest) -> Result<Option<String>, Failure> {
+    if Face::of_path(request.path()) != Face::Anthropic {
+        return Ok(None);
+    }
+    let mut lines = request.headers().get_all(API_KEY);
+    let (first, second) = (lines.next(), lines.next());
+    if second.is_some() {
+        return Err(Failure::at(API_KEY, "duplicate", "The header may stand in a request once."));
+    }
+    Ok(first.and_then(|value| value.to_str().ok()).map(|key| key.trim().to_owned()))
 }
 
 /// Most headers of a call at a hook that are looked at.
@@ -407,13 +480,16 @@ pub(crate) async fn answer(
 }
 
 fn respond(app: &App, request: &HttpRequest, exchange: Exchange, outcome: HandlerResult) -> HttpResponse {
-    let Exchange { id, open, known, route, begun } = exchange;
+    let Exchange { id, open, known, route, infers, begun } = exchange;
     let open = open.answered();
     let cause = outcome.as_ref().err().and_then(|failure| failure.cause.clone());
     let answer = outcome.unwrap_or_else(|failure| failed(request, &id, failure));
     let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = HttpResponse::build(status);
     common_headers(&mut response, &id, app.config.speaks_tls());
+    if Face::of_path(request.path()) == Face::Anthropic {
+        response.insert_header(("request-id", id.as_str()));
+    }
     let line = Line { method: request.method().clone(), route, status: answer.status, id, begun, cause };
     if let (true, Some(warning)) = (known, app.identity.licence_warning()) {
         response.insert_header(("x-licence-warning", warning));
@@ -439,7 +515,7 @@ fn respond(app: &App, request: &HttpRequest, exchange: Exchange, outcome: Handle
         }
         Content::Stream(stream, media) => response
             .insert_header((header::CONTENT_TYPE, media))
-            .body(Answer::stream(stream, open, AtTheEnd(line))),
+            .body(Answer::stream(stream, open, AtTheEnd(line)).ending_with_reader(infers)),
     }
 }
 
@@ -482,13 +558,15 @@ fn failed(request: &HttpRequest, id: &RequestId, failure: Failure) -> Response {
         Face::Own => (serde_json::to_vec(&failure.error.to_body(id)), JSON),
         Face::Camunda7 => (serde_json::to_vec(&failure.error.to_camunda7()), JSON),
         Face::Camunda8 => (serde_json::to_vec(&failure.error.to_camunda8(request.path())), PROBLEM),
+        Face::OpenAi => (serde_json::to_vec(&failure.error.to_openai(id)), JSON),
+        Face::Anthropic => (serde_json::to_vec(&failure.error.to_anthropic(id)), JSON),
     };
     let mut headers = Vec::new();
     headers.extend(failure.retry_after.map(|seconds| ("retry-after", seconds.to_string())));
     headers.extend(failure.allow.map(|methods| ("allow", methods)));
     if failure.error.code == ErrorCode::AuthenticationRequired {
         let schemes = match face {
-            Face::Own => "Bearer",
+            Face::Own | Face::OpenAi | Face::Anthropic => "Bearer",
             Face::Camunda7 | Face::Camunda8 => "Bearer, Basic realm=\"Heddle\"",
         };
         headers.push(("www-authenticate", schemes.to_owned()));

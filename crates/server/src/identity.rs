@@ -1,24 +1,21 @@
-//! Composition of identity, its first start, and its upkeep.
+//! The first start of an installation, and the upkeep of identity.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use heddle_identity::licensing::Provided;
-use heddle_identity::ports::FactorSealer;
 use heddle_identity::records::NODE_SECONDS;
-use heddle_identity::{FirstLicence, Identity, InstallationKey, Ports, SetUpRequest, Settings, Tools};
+use heddle_identity::{FirstLicence, Identity, SetUpRequest};
+use heddle_installation::error::StartError;
+use heddle_installation::node;
 use heddle_kernel::{TenantId, UserId};
-use heddle_runtime::{RandomIds, ServerClock};
-use heddle_store_identity::IdentityStore;
 use heddle_usecase::UseCaseError;
 use tokio::sync::watch;
 use uuid::Uuid;
 
+pub(crate) use heddle_installation::identity::open;
+
 use crate::app::App;
-use crate::config::Config;
-use crate::data_dir::KEY_LENGTH;
-use crate::denials::{CountedRefusals, Denials};
-use crate::error::StartError;
 
 /// Results of the first start of an installation, to be shown once.
 #[derive(Debug, Clone, Default)]
@@ -39,35 +36,6 @@ const DEMO_SLUG: &str = "demo";
 pub(crate) const DEMO_EMAIL: &str = "admin@demo.local";
 /// Time between two looks at the licence.
 const TICK: Duration = Duration::from_secs(60);
-
-/// Puts identity together.
-///
-/// # Errors
-/// `Internal` when the key or the system's randomness is unusable.
-pub(crate) fn open(
-    config: &Config,
-    store: &Arc<IdentityStore>,
-    denials: &Denials,
-    key: [u8; KEY_LENGTH],
-    clock: &Arc<ServerClock>,
-    sealer: Arc<dyn FactorSealer>,
-) -> Result<Identity, StartError> {
-    let ports = Ports {
-        access: store.clone(),
-        sessions: store.clone(),
-        factors: store.clone(),
-        sealer,
-        directory: store.clone(),
-        installation: Arc::new(CountedRefusals { store: store.clone(), denials: denials.clone() }),
-    };
-    let tools = Tools { clock: clock.clone(), ids: Arc::new(RandomIds), key: InstallationKey::new(key)? };
-    let settings = Settings {
-        idle_seconds: i64::from(config.session_idle_minutes) * 60,
-        absolute_seconds: i64::from(config.session_hours) * 3600,
-        ..Settings::default()
-    };
-    Ok(Identity::new(ports, tools, settings)?)
-}
 
 /// Looks at the installation: its key, its licence, and whether it was set up.
 ///
@@ -152,7 +120,7 @@ pub(crate) async fn add_system_roles(app: &App) -> Result<(), StartError> {
 /// # Errors
 /// `Nodes` when as many others run as the licence allows; what the use case met.
 pub(crate) async fn join(app: &App) -> Result<Uuid, StartError> {
-    let node = crate::node::id(&app.config.data_dir);
+    let node = node::id(&app.config.data_dir);
     match app.identity.join(node).await {
         Ok(()) => Ok(node),
         Err(UseCaseError::LimitReached { licensed, used, .. }) => {

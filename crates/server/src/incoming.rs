@@ -3,6 +3,7 @@
 use heddle_policy::RequestFacts;
 
 use crate::command_line::LocalCall;
+use crate::upload::Upload;
 
 /// A request without its connection.
 #[derive(Clone)]
@@ -15,8 +16,12 @@ pub(crate) struct Incoming {
     pub raw_path: String,
     /// The query as text.
     pub query: String,
-    /// The body.
+    /// The body; of an upload a list of its files, once they are stored.
     pub body: bytes::Bytes,
+    /// Text by which a repeat of an upload is told; of other calls it is the body.
+    pub identity: Option<bytes::Bytes>,
+    /// Files that are still to come, of an upload.
+    pub upload: Option<Upload>,
     /// The headers that matter.
     pub headers: Headers,
 }

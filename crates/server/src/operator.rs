@@ -1,46 +1,23 @@
-//! Operations of the command line that are no call of the API: a look at everything, migrations, and what a first start
-//! shows.
+//! Operations of the command line that are no call of the API: those of the installation, and looks at a composed service.
 
-mod audit;
-mod backup;
-mod beginning;
 mod decisions;
-mod doctor;
 mod summary;
 
-pub use audit::{Kept, VerifiedTrail, verify_copy, verify_export};
-pub use backup::{Copied, KeyFiles, back_up, restore};
-pub use beginning::Beginning;
 pub use decisions::decision_findings;
-pub use doctor::{Check, Finding, checks};
+pub use heddle_installation::operator::{
+    Beginning, Check, Copied, Finding, Kept, KeyFiles, VerifiedTrail, back_up, checks, migrate,
+    random_password, restore, vendor_keys, verify_copy, verify_export,
+};
 pub use summary::{Summary, summary};
 
-use heddle_identity::token::Token;
-use heddle_kernel::{Clock as _, PageRequest, WorkflowId};
+use heddle_installation::error::StartError;
+use heddle_kernel::{PageRequest, WorkflowId};
 use heddle_policy::DenialError;
 use heddle_policy::capability::{self, WorkflowList};
 use heddle_workflows::ports::WorkflowFilter;
 
 use crate::acting::Acting;
 use crate::app::App;
-use crate::config::Config;
-use crate::data_dir::DataDir;
-use crate::error::StartError;
-use crate::stores;
-
-/// A random password of 144 bits, to be shown once.
-///
-/// # Errors
-/// `Internal` when the system gives no random bytes.
-pub fn random_password() -> Result<String, StartError> {
-    Ok(Token::random("")?.expose().get(..24).unwrap_or_default().to_owned())
-}
-
-/// The names of the keys whose licences this program accepts.
-#[must_use]
-pub fn vendor_keys() -> Vec<String> {
-    heddle_identity::licence::vendor_key_names()
-}
 
 /// The permissions of which operations that do an action to things of a type need one; none where no operation does it.
 #[must_use]
@@ -79,20 +56,6 @@ pub async fn find_workflow(app: &App, acting: &Acting, name: &str) -> Result<Wor
     }
 }
 
-/// Brings the database up to date; the names of what was applied.
-///
-/// # Errors
-/// `DataDir`, `Database`, `Migration`.
-pub async fn migrate(config: &Config) -> Result<Vec<&'static str>, StartError> {
-    // Of several processes that share a database one migrates and the others wait; a file has one process.
-    let data = match config.database_url {
-        Some(_) => DataDir::beside(&config.data_dir)?,
-        None => DataDir::open(&config.data_dir)?,
-    };
-    let db = stores::open(config, &data.database()).await?;
-    Ok(db.migrate(&stores::migrations(), heddle_runtime::ServerClock::default().now()).await?)
-}
-
 fn denied(denial: DenialError) -> StartError {
     StartError::Internal(denial.reason.code().to_owned())
 }
@@ -106,11 +69,5 @@ mod tests {
         assert_eq!(needed_permissions("workflow", "delete"), ["workflows.manage"]);
         assert_eq!(needed_permissions("workflow", "read"), ["workflows.manage", "workflows.view"]);
         assert!(needed_permissions("workflow", "fly").is_empty());
-    }
-
-    #[test]
-    fn a_password_is_long_and_another_each_time() {
-        let (one, other) = (random_password().unwrap(), random_password().unwrap());
-        assert!(one.len() == 24 && one != other);
     }
 }

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use heddle_api::wire::health::{HealthCheck, HealthStatus};
 use heddle_identity::InstallationKey;
+use heddle_installation::data_dir::{self, KEY_FILE};
+use heddle_installation::stores;
 use tokio::time::{Instant, timeout};
 
 use crate::app::App;
-use crate::data_dir::{self, KEY_FILE};
 use crate::last_write::Tried;
 
 /// Time for which the result of a write counts: whoever asks often makes no load.
@@ -21,7 +22,7 @@ const LEAST_FREE: u64 = 1 << 20;
 /// The checks, each with what is wrong.
 pub(crate) async fn checks(app: &App) -> Vec<HealthCheck> {
     let database = app.db.ping().await.err().map(|_| "The database does not answer.".to_owned());
-    let migrations = match app.db.migrations_pending(&crate::stores::migrations()).await {
+    let migrations = match app.db.migrations_pending(&stores::migrations()).await {
         Ok(pending) if pending.is_empty() => None,
         Ok(pending) => Some(format!("{} migrations are pending.", pending.len())),
         Err(_) => Some("The database does not answer.".to_owned()),

@@ -10,6 +10,9 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 
+/// Header of a first answer that is given again.
+pub(crate) const REPLAYED: &str = "idempotent-replayed";
+
 /// A stream of bytes for the caller.
 pub(crate) type ByteStream = Pin<Box<dyn Stream<Item = Result<Bytes, std::convert::Infallible>> + Send>>;
 
@@ -71,6 +74,12 @@ impl Response {
     #[must_use]
     pub(crate) const fn none() -> Self {
         Self { status: 204, headers: Vec::new(), content: Content::Empty }
+    }
+
+    /// Whether it is the first answer under a key, given again.
+    #[must_use]
+    pub(crate) fn is_replay(&self) -> bool {
+        self.headers.iter().any(|(name, _)| *name == REPLAYED)
     }
 
     /// A document of its own media type.

@@ -3,6 +3,7 @@
 
 use async_trait::async_trait;
 use heddle_identity::FindBySlug;
+use heddle_installation::error::StartError;
 use heddle_kernel::TenantId;
 use heddle_policy::ResourceType;
 use heddle_usecase::UseCaseError;
@@ -10,7 +11,6 @@ use uuid::Uuid;
 
 use crate::acting::Acting;
 use crate::app::App;
-use crate::error::StartError;
 use crate::operator;
 
 /// Most rules that the log names one by one.

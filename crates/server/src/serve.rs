@@ -13,19 +13,19 @@ use actix_service::{
 use actix_web::App as ActixApp;
 use actix_web::dev::{AppConfig, Server as ActixServer, ServerHandle};
 use actix_web::rt::net::TcpStream;
+use heddle_edge::connection::{Connection, Wire};
+use heddle_edge::tls::Certificates;
+use heddle_installation::config::Config;
+use heddle_installation::error::StartError;
+use heddle_installation::socket::SOCKET_FILE;
 use tokio::task::JoinHandle;
 
 use crate::app::App;
 use crate::composition::Composition;
-use crate::config::Config;
-use crate::edge::connection::{Connection, Wire};
-use crate::error::StartError;
 use crate::failure::Failure;
 use crate::http;
 use crate::identity::FirstStart;
 use crate::local::LocalListener;
-use crate::socket::SOCKET_FILE;
-use crate::tls::Certificates;
 
 /// Seconds that open requests may take to end when the server stops.
 const SHUTDOWN_SECONDS: u64 = 3;

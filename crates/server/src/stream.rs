@@ -10,6 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use heddle_api::ErrorCode;
 use heddle_api::operations::ops;
+use heddle_edge::Places;
 use heddle_kernel::{Clock as _, Timestamp};
 use heddle_policy::capability::RunRead;
 use heddle_policy::resource::Run;
@@ -19,10 +20,9 @@ use heddle_workflows::runs::StoredEvent;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use crate::answer::PIECE;
 use crate::app::App;
 use crate::call::Call;
-use crate::edge::Places;
-use crate::edge::answer::PIECE;
 use crate::failure::Failure;
 use crate::reply::{Content, HandlerResult, Response};
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use serde::Serialize;
+use heddle_installation::sign_ins::Offered;
 use utoipa_swagger_ui::Config;
 
 use crate::reply::{Content, Response};
@@ -20,16 +20,6 @@ const STYLE: &str = include_str!("swagger/pages.css");
 
 /// Place in the script where the providers stand by which people may sign in.
 const PROVIDERS: &str = "[/* providers */]";
-
-/// A provider that the pages offer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Offered {
-    /// Name in paths.
-    pub name: String,
-    /// Name for people.
-    pub display_name: String,
-}
 
 /// A file of the pages.
 #[must_use]

@@ -11,6 +11,15 @@ const MAX_BACK_OFFS: usize = 20;
 /// Longest back-off, a year in milliseconds.
 const MAX_BACK_OFF: f64 = 366.0 * 86_400_000.0;
 
+/// Beginning of the types of the service's own jobs: no worker gets them, and no `jobType` may begin so.
+pub(super) const OWN: &str = "heddle:";
+
+/// Whether jobs of a type are the service's own.
+#[must_use]
+pub fn is_own_type(job_type: &str) -> bool {
+    job_type.starts_with(OWN)
+}
+
 /// Values that go into an activity and come out of it by its settings: `inputs` and `outputs`.
 #[derive(Debug, Clone, Default)]
 pub struct Mappings {
@@ -35,6 +44,9 @@ pub struct JobTask {
     pub headers: Map<String, Value>,
     /// Variable that takes all that the worker gives, as one.
     pub result_variable: Option<Arc<str>>,
+    /// Settings that the engine evaluates and adds to the headers, of work that the service does itself (see
+    /// [`crate::service`]); none where a worker does it.
+    pub arguments: Option<Vec<(Arc<str>, Setting)>>,
 }
 
 /// A value, or FEEL after `=`; none where it is absent or null.
@@ -90,6 +102,7 @@ impl JobTask {
             priority: number(settings, "priority")?,
             headers,
             result_variable: calculation::text(settings, "resultVariable")?.map(Arc::from),
+            arguments: None,
         })
     }
 
@@ -100,6 +113,9 @@ impl JobTask {
     pub fn read(settings: &Map<String, Value>) -> Result<Option<Self>, Wrong> {
         match calculation::text(settings, "jobType")? {
             None => Ok(None),
+            Some(own) if is_own_type(own) => Err(wrong(format!(
+                "jobType: `{own}` is a type of the service's own jobs, which no worker gets"
+            ))),
             Some(_) => match setting(settings, "jobType")? {
                 Some(job_type) => Self::of(job_type, settings).map(Some),
                 None => Ok(None),

@@ -6,17 +6,22 @@
 pub mod calculation;
 mod calls;
 mod cron;
+mod ending;
 pub mod expression;
 mod human;
+pub mod inside;
 mod job;
 pub mod juel;
+mod kinds;
 mod script;
+pub mod service;
 mod setting;
 pub mod timer;
 pub mod xpath;
 
 pub use calculation::{DataMapping, DecisionTask, ResultMapping, ScriptError, ScriptTask, Target, Wrong};
 pub use calls::{CallTask, CallVersion, ReadCall, version_number};
+pub use ending::{JobEnd, ProtectionViolated};
 pub use human::UserTask;
 pub use job::{JobTask, Mappings, number, setting};
 pub use script::{Script, script};

@@ -9,8 +9,9 @@ use diesel::serialize::{self, IsNull, Output, ToSql};
 use diesel::sql_types::{BigInt, Binary, Jsonb, SqlType, Text, Uuid as PgUuid};
 use diesel::sqlite::Sqlite;
 use heddle_kernel::{
-    CaseId, CaseTypeId, ConnectionId, EventId, GrantId, GroupId, HookId, JobId, LicenceId, RoleId, RunId,
-    SessionId, TaskId, TenantId, Timestamp, TokenId, UserId, WebhookId, WorkflowId,
+    BuildId, CaseId, CaseTypeId, ConnectionId, EventId, FileId, GrantId, GroupId, HookId, IngestionJobId,
+    JobId, LicenceId, ModelConnectionId, ModelDeploymentId, RoleId, RunId, SessionId, TaskId, TenantId,
+    Timestamp, TokenId, UserId, VectorDatabaseId, WebhookId, WorkflowId,
 };
 use serde_json::Value;
 use uuid::Uuid;
@@ -81,7 +82,13 @@ ids!(
     WebhookId,
     CaseId,
     CaseTypeId,
-    HookId
+    HookId,
+    VectorDatabaseId,
+    FileId,
+    IngestionJobId,
+    BuildId,
+    ModelConnectionId,
+    ModelDeploymentId
 );
 
 impl From<Uuid> for Id {

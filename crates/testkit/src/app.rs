@@ -3,7 +3,7 @@
 #![expect(clippy::indexing_slicing, reason = "members of JSON: an absent one reads as null")]
 #![expect(clippy::expect_used, clippy::panic, reason = "a test whose server does not start must fail")]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
@@ -66,6 +66,11 @@ impl TestApp {
             edge: EdgeLimits { anonymous_per_second: 0, ..EdgeLimits::default() },
             ..Config::default()
         };
+        // The program of a test reads no files.
+        config.vectors.reader = Some(reader());
+        // Each test makes its own.
+        config.vectors.demo = false;
+        config.models.demo = false;
         change(&mut config);
         let server = Server::start(config.clone()).await.unwrap_or_else(|error| panic!("{error}"));
         let base: Base = Arc::new(RwLock::new(format!("http://{}", server.address())));
@@ -188,6 +193,23 @@ impl TestApp {
         let id = self.admin.post("/api/organizations", body).await.expect(201).id();
         (id.clone(), self.admin.within(&id))
     }
+}
+
+/// The program that reads files, beside the tests' own; built where it is not there.
+fn reader() -> PathBuf {
+    let own = std::env::current_exe().expect("the program of the test");
+    let folder = own.ancestors().nth(2).expect("the folder of programs").to_owned();
+    let program = folder.join("parse-worker");
+    if !program.exists() {
+        let mut cargo = heddle_harness_kit::workspace::cargo();
+        cargo.args(["build", "--package", "heddle-extract", "--bin", "parse-worker"]);
+        cargo.arg("--target-dir").arg(folder.parent().expect("the target folder"));
+        if folder.ends_with("release") {
+            cargo.arg("--release");
+        }
+        assert!(cargo.status().expect("cargo").success(), "the program that reads files can't be built");
+    }
+    program
 }
 
 /// Actions of a caller on workflows and runs.

@@ -26,6 +26,8 @@ pub fn migrations() -> Migrations {
         heddle_store_identity::MIGRATIONS,
         heddle_store_workflows::MIGRATIONS,
         heddle_store_connections::MIGRATIONS,
+        heddle_store_vectors::MIGRATIONS,
+        heddle_store_models::MIGRATIONS,
     ])
 }
 
@@ -77,20 +79,28 @@ impl TestDb {
         Some(empty)
     }
 
+    /// A migrated schema of a PostgreSQL that has pgvector, in the schema `public`; none, with a note, where that cannot be
+    /// fetched.
+    pub async fn postgres_with_vectors() -> Option<Self> {
+        let server = vectors_address().await?;
+        run(&server, WITH_VECTORS).await.expect("the extension vector");
+        let empty = Self::schema_of(server).await;
+        empty.db.migrate(&migrations(), Timestamp::from_micros(0)).await.expect("migrates");
+        Some(empty)
+    }
+
     /// A PostgreSQL schema without tables; none when PostgreSQL is not installed.
     pub async fn postgres_empty() -> Option<Self> {
-        let server = server_address().await?;
+        Some(Self::schema_of(server_address().await?).await)
+    }
+
+    async fn schema_of(server: String) -> Self {
         let name = format!("t_{}", uuid::Uuid::new_v4().simple());
         run(&server, &format!("CREATE SCHEMA {name}")).await.expect("a schema");
         let sign = if server.contains('?') { '&' } else { '?' };
         let address = format!("{server}{sign}options=-csearch_path%3D{name}");
         let db = Db::open(&address, &options()).await.expect("a database");
-        Some(Self {
-            db,
-            address,
-            kind: "postgres",
-            _place: Place::Schema { _schema: Schema { server, name } },
-        })
+        Self { db, address, kind: "postgres", _place: Place::Schema { _schema: Schema { server, name } } }
     }
 
     /// A migrated database of each kind that is to be had here.
@@ -148,6 +158,26 @@ async fn run(server: &str, statements: &str) -> Result<(), String> {
     postgres.execute_batch(statements).await.map_err(|error| error.to_string())?;
     postgres.close();
     Ok(())
+}
+
+/// The extension, once for all schemas: of two processes that make it, the second waits and finds it.
+const WITH_VECTORS: &str =
+    "SELECT pg_advisory_xact_lock(1212502094); CREATE EXTENSION IF NOT EXISTS vector SCHEMA public";
+
+/// The server with pgvector: the one named by `HEDDLE_TEST_PGVECTOR_URL`, else one started here.
+async fn vectors_address() -> Option<String> {
+    if let Ok(address) = std::env::var("HEDDLE_TEST_PGVECTOR_URL") {
+        return Some(address);
+    }
+    let shared = tokio::task::spawn_blocking(Cluster::shared_with_vectors).await;
+    match shared.expect("the starting thread lives") {
+        Ok(Some(address)) => Some(address),
+        Ok(None) => {
+            eprintln!("skipped on pgvector: PostgreSQL with pgvector is not to be had");
+            None
+        }
+        Err(error) => panic!("PostgreSQL with pgvector does not start: {error}"),
+    }
 }
 
 /// The server of this test run: the one named by `HEDDLE_TEST_PG_URL`, else one started here.

@@ -16,6 +16,10 @@ literals! {
     pub enum ErrandKind {
         /// Delivery of an event to a webhook's subscription.
         Webhook = "webhook",
+        /// Work on the files of a vector database.
+        Ingestion = "ingestion",
+        /// Work of a node that the service does itself.
+        Service = "service",
     }
 }
 
@@ -322,6 +326,10 @@ pub trait Executor: Send + Sync {
     fn kind(&self) -> ErrandKind;
     /// Bounds of the kind.
     fn bounds(&self) -> Bounds;
+    /// Whether this node does the errands of a lane. Those of another lane are left to the nodes that do them.
+    fn does(&self, _lane: &Lane) -> bool {
+        true
+    }
     /// Does an errand. Dropped when it takes longer than the bounds allow.
     async fn run(&self, errand: &Errand) -> Outcome;
     /// Hears how a try ended, when the end is written.

@@ -164,7 +164,7 @@ impl From<StoreError> for UseCaseError {
             StoreError::LockOut => Self::conflict(
                 "lockOut",
                 "Nobody could undo it: an organisation keeps an owner who may change its members, roles, grants \
-                 and licence.",
+                 and licence, and whom no deny holds back that is not to everyone.",
             ),
             StoreError::Duplicate(what) => {
                 let message = "The same exists already.";

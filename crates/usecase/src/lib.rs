@@ -4,6 +4,8 @@
 //! Rules that a caller sees are here once, so that no two areas answer differently to the same mistake.
 
 pub mod errand;
+pub mod outside;
+pub mod secret;
 
 mod change;
 mod compute;

@@ -14,7 +14,9 @@ use heddle_usecase::{Admission, Compute, InPlace, StoreError, computed};
 use serde_json::Value;
 
 use crate::decisions;
-use crate::ports::{DefinitionNames, NamedDefinitions, Standing, Versions, WorkflowStore, decision_name};
+use crate::ports::{
+    DefinitionNames, NamedDefinitions, Standing, Versions, WorkflowStore, decision_name, used_names,
+};
 use crate::records::{Version, WorkflowState};
 use crate::schema::Checker;
 use crate::{Problem, UseCaseError};
@@ -33,7 +35,8 @@ pub fn compiled(definition: &WorkflowDefinition, meaning: Meaning) -> CompiledVe
     let runnable = decisions::runnable(definition, decisions.as_ref());
     let primary = runnable.bpmn.as_ref().and_then(|bpmn| bpmn.primary_process_id.clone());
     let graph::Compiled { processes, global_tasks, .. } = graph::compile_with(&runnable, meaning);
-    CompiledVersion::of_processes(processes, global_tasks, primary, decisions, input_schemas(definition))
+    let schemas = input_schemas(definition);
+    CompiledVersion::of_processes(processes, global_tasks, primary, decisions, schemas)
 }
 
 fn input_schemas(definition: &WorkflowDefinition) -> HashMap<String, Vec<(String, Checker)>> {
@@ -218,8 +221,9 @@ impl Versions for CompiledVersions {
 /// Most processes of one definition by which it can be called from another; and most decisions.
 const MOST_CALLABLE: usize = 1_000;
 
-/// Names by which a stored definition is found from others: the ids of its processes, and the ids and names of its
-/// decisions, each as [`decision_name`] says.
+/// Names by which a stored definition is found from others: the ids of its processes, the ids and names of its decisions,
+/// each as [`decision_name`] says, and the vector databases and deployments of models that its nodes name, as
+/// [`crate::ports::database_name`] and [`crate::ports::deployment_name`] say.
 #[must_use]
 pub fn callable_names(definition: &Value) -> Vec<String> {
     let mut found = process_ids(definition);
@@ -232,6 +236,7 @@ pub fn callable_names(definition: &Value) -> Vec<String> {
     names.dedup();
     names.truncate(MOST_CALLABLE);
     found.append(&mut names);
+    found.extend(used_names(definition));
     found
 }
 

@@ -46,7 +46,7 @@ const GUARDED: &[Guarded] = &[
         of: "RequestContext",
         by: "of_the_installation",
         callers: &[(
-            "crates/server/src/acting.rs",
+            "crates/installation/src/own.rs",
             "the demo and commands of the operator, where nobody calls",
         )],
     },
@@ -58,6 +58,10 @@ const GUARDED: &[Guarded] = &[
             ("crates/execution/src/records/jobs.rs", "a job that was loaded"),
             ("crates/execution/src/records/work.rs", "a dead letter that was loaded"),
             ("crates/execution/src/runs/processes.rs", "a workflow that was found by its process"),
+            (
+                "crates/server/src/bind.rs",
+                "an ingestion job that was loaded, and a deployment that a body names",
+            ),
         ],
     },
     Guarded {
@@ -84,20 +88,36 @@ const GUARDED: &[Guarded] = &[
         by: "of_stored",
         callers: &[
             ("crates/definitions/src/records.rs", "a definition that was loaded"),
-            ("crates/server/src/outside.rs", "a workflow or a case type that a webhook names"),
+            ("crates/installation/src/outside.rs", "a workflow or a case type that a webhook names"),
             ("crates/workflows/src/ports/workflows.rs", "a workflow that a run, a call or a rule names"),
             ("crates/cases/src/versions.rs", "a case type that a case, a call or a rule names"),
             ("crates/cases/src/definitions/decisions.rs", "a workflow whose decision a case type names"),
+            (
+                "crates/service-nodes/src/rights.rs",
+                "the definition that a job's instance follows, for its publisher",
+            ),
+            ("crates/service-nodes/src/uses.rs", "definitions that name a database, to tell who uses it"),
         ],
     },
-    Guarded { of: "AccessFilter", by: "everything", callers: &[] },
+    Guarded {
+        of: "AccessFilter",
+        by: "everything",
+        callers: &[(
+            "crates/server/src/models/dependents.rs",
+            "what hinders the deletion of a deployment hinders it whoever may read it",
+        )],
+    },
     Guarded { of: "AccessFilter", by: "only", callers: &[] },
     Guarded {
         of: "TcpStream",
         by: "connect",
         callers: &[
             ("crates/egress/src/connect.rs", "the way out, to addresses that were looked at"),
-            ("crates/harness/src/bench/", "a load of many connections, measured without a client of our own"),
+            ("crates/harness-kit/src/http1.rs", "a load of many connections, without a client of our own"),
+            (
+                "crates/harness-models/src/attacks/answers.rs",
+                "a caller who goes away in the middle of an answer",
+            ),
         ],
     },
 ];

@@ -9,9 +9,11 @@ use toml::Table;
 /// Packages that stand there twice since others pin an older version, with the reason.
 const ALLOWED: &[(&str, &str)] = &[
     ("base64", "postgres-protocol (under diesel-async) has 0.22; reqwest and utoipa-swagger-ui have ours"),
+    ("foldhash", "hashbrown 0.15 (under whatlang) has 0.1; what we write and newer tables have ours"),
     ("getrandom", "ahash (under actix-web) has 0.3; uuid, rand, tempfile and password-hash have ours"),
     ("hmac", "p256 and p384 (under openidconnect) have 0.12; postgres-protocol and what we write have ours"),
     ("http", "actix-http has 0.2; hyper and what we write over it have ours"),
+    ("quick-xml", "object_store has 0.41; what we write has ours"),
     ("sha2", "openidconnect and its curves have 0.10; what we write has ours"),
     ("syn", "derive macros of actix-web, diesel and icu have 2; those of serde, tokio and clap have ours"),
     ("thiserror", "openidconnect and oauth2 have 1; all others have ours"),

@@ -14,7 +14,8 @@ use super::source::{Source, is_cfg_test, skip_item};
 /// The area of what every area writes.
 const SHARED: &str = "shared";
 /// The store crates (by folder) that are under the check.
-const CRATES: &[&str] = &["store", "store-connections", "store-identity", "store-workflows"];
+const CRATES: &[&str] =
+    &["store", "store-connections", "store-identity", "store-models", "store-vectors", "store-workflows"];
 
 /// Table to area.
 pub(crate) type Tables = BTreeMap<String, String>;

@@ -1,5 +1,7 @@
 //! Query strings: each parameter once, each known, each of its type.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use percent_encoding::percent_decode_str;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value};
@@ -20,6 +22,7 @@ pub(crate) fn read<T: ToSchema + DeserializeOwned + 'static>(
         .map_err(|fault| Problems::one(Detail::new("unreadable", fault.to_string())))?;
     let mut map = Map::new();
     let mut details = Vec::new();
+    let mut unknown = BTreeSet::new();
     for pair in raw.split('&').filter(|pair| !pair.is_empty()).take(super::MAX_DETAILS) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         let (Some(name), Some(value)) = (text(name), text(value)) else {
@@ -30,7 +33,25 @@ pub(crate) fn read<T: ToSchema + DeserializeOwned + 'static>(
         if is_open && !compiled.members.contains_key(&name) {
             continue;
         }
-        if map.contains_key(&name) {
+        if let Some((group, member)) = member_of_group(&name, &compiled.members) {
+            let members = map.entry(group).or_insert_with(|| Value::Object(Map::new()));
+            match members.as_object_mut() {
+                Some(members) if !members.contains_key(member) => {
+                    members.insert(member.to_owned(), Value::String(value));
+                }
+                Some(_) | None => {
+                    details.push(Detail::at(shown(&name), "duplicateKey", "The parameter stands twice."));
+                }
+            }
+            continue;
+        }
+        let is_known = compiled.members.contains_key(&name);
+        if !is_known && unknown.insert(name.clone()) {
+            let message = format!("There is no parameter `{}` here.", shown(&name));
+            details.push(Detail::at(shown(&name), "unknownField", message));
+            continue;
+        }
+        if !is_known || map.contains_key(&name) {
             details.push(Detail::at(shown(&name), "duplicateKey", "The parameter stands twice."));
             continue;
         }
@@ -39,9 +60,20 @@ pub(crate) fn read<T: ToSchema + DeserializeOwned + 'static>(
     }
     let map = Value::Object(map);
     if let Err(Problems(more)) = check::check(&compiled, &map) {
-        details.extend(more);
+        // What could not be read is there, and not told as missing.
+        let told: Vec<Option<String>> = details.iter().map(|detail| detail.field.clone()).collect();
+        details.extend(more.into_iter().filter(|d| d.reason != "required" || !told.contains(&d.field)));
     }
     if details.is_empty() { fill(map) } else { Err(Problems(details)) }
+}
+
+/// The group of a parameter such as `metadata.year`, where the type has such a group, and its name within it.
+fn member_of_group<'a>(name: &'a str, members: &BTreeMap<String, Value>) -> Option<(&'a str, &'a str)> {
+    let (group, member) = name.split_once('.').filter(|(_, member)| !member.is_empty())?;
+    let types = &members.get(group)?["type"];
+    let is_object = |one: &Value| one == "object";
+    let is_group = is_object(types) || types.as_array().is_some_and(|types| types.iter().any(is_object));
+    is_group.then_some((group, member))
 }
 
 /// Percent-decodes; `+` is a space, as forms write it.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::decode::schema::{Components, SCHEMAS, reference};
 use crate::error::{ApiError, ErrorBody, ErrorCode, Problem};
-use crate::face::{Camunda7Error, Camunda8Problem, Face};
+use crate::face::{AnthropicFailure, Camunda7Error, Camunda8Problem, Face, OpenAiFailure};
 use crate::operations::Document;
 use crate::wire::envelope::PageInfo;
 
@@ -58,7 +58,7 @@ fn headers() -> Value {
 fn responses(document: Document) -> Value {
     let faces: &[Face] = match document {
         Document::Contract | Document::Platform => &[Face::Own],
-        Document::Compatibility => &[Face::Camunda7, Face::Camunda8],
+        Document::Compatibility => &[Face::Camunda7, Face::Camunda8, Face::OpenAi, Face::Anthropic],
     };
     let of = |face: Face| ErrorCode::ALL.map(|code| (error_name(face, code), response(face, code)));
     Value::Object(faces.iter().copied().flat_map(of).collect())
@@ -85,6 +85,14 @@ fn response(face: Face, code: ErrorCode) -> Value {
             let example = json!(ApiError::new(code).to_camunda8("/v2/jobs/activation"));
             json!({"application/problem+json": described("Camunda8Problem", example)})
         }
+        Face::OpenAi => {
+            let example = json!(super::failures::request().map(|id| ApiError::new(code).to_openai(&id)));
+            json!({"application/json": described("OpenAiFailure", example)})
+        }
+        Face::Anthropic => {
+            let example = json!(super::failures::request().map(|id| ApiError::new(code).to_anthropic(&id)));
+            json!({"application/json": described("AnthropicFailure", example)})
+        }
     };
     json!({"description": code.title(), "headers": headers, "content": content})
 }
@@ -102,18 +110,22 @@ fn security_schemes(document: Document) -> Value {
             "bearer": bearer,
             "basic": {"type": "http", "scheme": "basic",
                 "description": "An API token as password, with any user name."},
+            "apiKey": {"type": "apiKey", "in": "header", "name": "x-api-key",
+                "description": "An API token, as clients of Anthropic's interface send it."},
         }),
     }
 }
 
 /// The `components` member, but for the schemas of the operations.
 pub(crate) fn build(document: Document, mut schemas: Components) -> Value {
-    let shared: [fn(&mut Components) -> Value; 5] = [
+    let shared: [fn(&mut Components) -> Value; 7] = [
         reference::<ErrorBody>,
         reference::<Problem>,
         reference::<PageInfo>,
         reference::<Camunda7Error>,
         reference::<Camunda8Problem>,
+        reference::<OpenAiFailure>,
+        reference::<AnthropicFailure>,
     ];
     for shared in shared {
         shared(&mut schemas);

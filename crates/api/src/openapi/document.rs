@@ -27,6 +27,8 @@ const SOURCES: &[Source] = &[
     ("getapiJobs", "200", &[("jobId", "/data/0/id")]),
     ("getapiDeadLetters", "200", &[("deadLetterId", "/data/0/id")]),
     ("getapiHumanTasks", "200", &[("taskId", "/data/0/id")]),
+    ("postapiModelProvidersConnections", "201", &[("connectionId", "/data/id")]),
+    ("postapiModelProvidersConnectionsConnectionIdDeployments", "201", &[("deploymentId", "/data/id")]),
 ];
 
 /// Builds a document from the table.
@@ -55,8 +57,9 @@ pub(crate) fn build(document: Document) -> Value {
         ),
         Document::Compatibility => (
             "Heddle for clients of other products",
-            "What workers of Camunda 7 and Camunda 8 call, in their shapes. Give their clients the address of this service \
-             and an API token, as bearer token or as password with any user name.",
+            "What workers of Camunda 7 and Camunda 8 and clients of OpenAI call, in their shapes. Give the clients the address \
+             of this service (those of OpenAI with `/v1` behind it) and an API token: as bearer token, to workers also as \
+             password with any user name.",
         ),
     };
     let tags: Vec<_> =

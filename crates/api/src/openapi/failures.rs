@@ -20,10 +20,15 @@ pub(super) fn example(code: ErrorCode) -> Forms {
         Some(detail) => ApiError::because(code, detail),
         None => ApiError::new(code),
     };
-    let Some(id) = RequestId::from_caller("01a1fcc8-4785-789c-b8a2-e0cf96e8a8c8") else {
+    let Some(id) = request() else {
         return Forms { body: Value::Null, problem: Value::Null };
     };
     Forms { body: json!(error.to_body(&id)), problem: json!(error.to_problem(&id)) }
+}
+
+/// Id of the request of the examples.
+pub(super) fn request() -> Option<RequestId> {
+    RequestId::from_caller("01a1fcc8-4785-789c-b8a2-e0cf96e8a8c8")
 }
 
 fn detail(code: ErrorCode) -> Option<Detail> {

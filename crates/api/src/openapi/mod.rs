@@ -7,7 +7,7 @@ mod document;
 mod failures;
 mod operation;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use serde_json::Value;
@@ -23,6 +23,8 @@ pub(crate) struct Shapes {
     pub path: &'static [&'static str],
     /// The query's parameters by name.
     pub query: BTreeMap<String, Value>,
+    /// The names of the query's parameters that must be there.
+    pub query_required: BTreeSet<String>,
     /// The body's JSON form.
     pub body: Option<Value>,
     /// Schema of `data`, of each of its rows, or of each event.
@@ -43,6 +45,8 @@ impl Visitor for Shape {
         let mut query_components = Components::new();
         let query = resolve(&reference::<O::Query>(&mut query_components), &query_components);
         let members = query["properties"].as_object().cloned().unwrap_or_default();
+        let required = query["required"].as_array().into_iter().flatten();
+        let query_required = required.filter_map(Value::as_str).map(str::to_owned).collect();
         query_components.remove(<O::Query as utoipa::ToSchema>::name().as_ref());
         components.extend(query_components);
         let body = (spec.body != BodyMedia::None)
@@ -52,6 +56,7 @@ impl Visitor for Shape {
         Shapes {
             path: <O::Path as PathParams>::NAMES,
             query: members.into_iter().collect(),
+            query_required,
             body,
             output,
             components,

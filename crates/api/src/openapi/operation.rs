@@ -8,6 +8,7 @@ use super::Shapes;
 use super::components::error_name;
 use crate::decode::schema::resolve;
 use crate::error::ErrorCode;
+use crate::face::Face;
 use crate::operations::{
     BodyMedia, Document, OperationId, OperationSpec, OutputKind, Security, Selector, TRANSPORT_STATUSES,
 };
@@ -56,6 +57,12 @@ pub(crate) fn build(spec: &OperationSpec, shapes: &Shapes) -> Value {
 fn security(spec: &OperationSpec) -> Value {
     match spec.security {
         Security::Public => json!([]),
+        Security::Session | Security::Permissions(_) if spec.area.face() == Face::OpenAi => {
+            json!([{"bearer": []}])
+        }
+        Security::Session | Security::Permissions(_) if spec.area.face() == Face::Anthropic => {
+            json!([{"bearer": []}, {"apiKey": []}])
+        }
         Security::Session | Security::Permissions(_) if spec.document == Document::Compatibility => {
             json!([{"bearer": []}, {"basic": []}])
         }
@@ -67,7 +74,10 @@ fn parameters(spec: &OperationSpec, shapes: &Shapes) -> Vec<Value> {
     let path = shapes.path.iter().map(|name| {
         json!({"name": name, "in": "path", "required": true, "schema": {"type": "string", "minLength": 1}})
     });
-    let query = shapes.query.iter().map(|(name, schema)| query_parameter(name, schema));
+    let query = shapes
+        .query
+        .iter()
+        .map(|(name, schema)| query_parameter(name, schema, shapes.query_required.contains(name)));
     let component = |name: &str| json!({"$ref": format!("#/components/parameters/{name}")});
     // The operations of an organisation work in that of their path, and those of the own account in none.
     let guarded = matches!(spec.security, Security::Permissions(_));
@@ -84,10 +94,10 @@ fn parameters(spec: &OperationSpec, shapes: &Shapes) -> Vec<Value> {
     path.chain(query).chain(headers).collect()
 }
 
-fn query_parameter(name: &str, schema: &Value) -> Value {
+fn query_parameter(name: &str, schema: &Value, required: bool) -> Value {
     let mut schema = without_null(schema);
     let description = schema.as_object_mut().and_then(|map| map.remove("description"));
-    let mut parameter = json!({"name": name, "in": "query", "required": false, "schema": schema});
+    let mut parameter = json!({"name": name, "in": "query", "required": required, "schema": schema});
     if schema["type"] == "array" {
         parameter["style"] = "form".into();
         parameter["explode"] = false.into();
@@ -133,6 +143,7 @@ fn request_body(spec: &OperationSpec, shapes: &Shapes) -> Option<Value> {
             "application/json" if example.is_null() => json!({"schema": body}),
             "application/json" => json!({"schema": body, "examples": {"small": {"value": example}}}),
             "text/plain" => json!({"schema": {"type": "string", "minLength": 1}}),
+            "multipart/form-data" => files_as_parts(),
             _ => json!({
                 "schema": {"type": "string", "contentMediaType": media},
                 "examples": {"small": {"serializedValue": BPMN}},
@@ -141,6 +152,24 @@ fn request_body(spec: &OperationSpec, shapes: &Shapes) -> Option<Value> {
         content.insert((*media).to_owned(), described);
     }
     Some(json!({"required": spec.body != BodyMedia::OptionalJson, "content": content}))
+}
+
+/// An upload of files as parts of a form.
+fn files_as_parts() -> Value {
+    let file = json!({"type": "string", "contentMediaType": "application/octet-stream"});
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "file": {"type": "array", "items": file, "minItems": 1,
+                "description": "A file, with its name; as many parts of this name as there are files. Name and media type of the part are the file's."},
+            "metadata": {"type": "object",
+                "description": "Metadata as JSON: one object for every file, or, where each member is a file's name and an object, one for each."},
+            "title": {"type": "string", "minLength": 1, "maxLength": 500, "description": "Title, of an upload of one file."},
+        },
+        "required": ["file"],
+    });
+    // Metadata, an object, is JSON by the default of its type (OpenAPI 3.2, 4.15.1).
+    json!({"schema": schema})
 }
 
 fn responses(spec: &OperationSpec, shapes: &Shapes) -> Value {
@@ -166,7 +195,7 @@ fn success(spec: &OperationSpec, shapes: &Shapes, status: u16) -> Value {
     if spec.output == OutputKind::Data && has_revision {
         headers["ETag"] = header("ETag");
     }
-    if matches!(status, 201 | 302) {
+    if matches!(status, 201 | 302) || spec.id == OperationId::UploadVectorFiles {
         headers["Location"] = header("Location");
     }
     if spec.accepts_idempotency_key() {
@@ -208,6 +237,9 @@ fn content(spec: &OperationSpec, shapes: &Shapes) -> Map<String, Value> {
         OutputKind::BareList => {
             add("application/json", json!({"schema": {"type": "array", "items": output}}));
         }
+        OutputKind::List if spec.id == OperationId::ListModels => {
+            add("application/json", json!({"schema": {"anyOf": [list["schema"], openai_models()]}}));
+        }
         OutputKind::List => {
             add("application/json", list);
         }
@@ -230,6 +262,15 @@ fn content(spec: &OperationSpec, shapes: &Shapes) -> Map<String, Value> {
         OutputKind::EventStream => {
             add("text/event-stream", json!({"itemSchema": server_event(&output)}));
         }
+        OutputKind::DataOrStream => {
+            add("application/json", json!({"schema": {"anyOf": [data["schema"], output]}}));
+            add("text/event-stream", json!({"itemSchema": piece()}));
+        }
+        OutputKind::BareOrStream => {
+            let item = if spec.area.face() == Face::Anthropic { message_event() } else { piece() };
+            add("application/json", json!({"schema": output}));
+            add("text/event-stream", json!({"itemSchema": item}));
+        }
     }
     content
 }
@@ -237,6 +278,52 @@ fn content(spec: &OperationSpec, shapes: &Shapes) -> Map<String, Value> {
 fn envelope(properties: Value) -> Value {
     let names: Vec<_> = properties.as_object().map(|map| map.keys().cloned().collect()).unwrap_or_default();
     json!({"type": "object", "properties": properties, "required": names})
+}
+
+/// An event of a message's stream; `ping` is a sign of life.
+fn message_event() -> Value {
+    let names = [
+        "message_start",
+        "content_block_start",
+        "content_block_delta",
+        "content_block_stop",
+        "message_delta",
+        "message_stop",
+        "ping",
+        "error",
+    ];
+    json!({
+        "type": "object",
+        "properties": {
+            "event": {"type": "string", "enum": names},
+            "data": {"type": "string", "description": "JSON with the event's name as `type`; behind `error` and `message_stop` there is nothing."},
+        },
+        "required": ["event", "data"],
+    })
+}
+
+/// A piece of an answer of a model (OpenAPI 3.2.0, 4.14.4): a comment line is a sign of life and no event.
+fn piece() -> Value {
+    json!({
+        "type": "object",
+        "properties": {"data": {"type": "string", "description": "A `chat.completion.chunk`, the last one with `usage`; `[DONE]` at the end; or `{\"error\": ...}`, after which there is nothing."}},
+        "required": ["data"],
+    })
+}
+
+/// The list of models that OpenAI's clients read, as `format=openai` asks for it.
+fn openai_models() -> Value {
+    let text = || json!({"type": "string"});
+    let model = json!({
+        "type": "object",
+        "properties": {"id": text(), "object": text(), "created": {"type": "integer"}, "owned_by": text()},
+        "required": ["id", "object", "created", "owned_by"],
+    });
+    json!({
+        "type": "object",
+        "properties": {"object": text(), "data": {"type": "array", "items": model}},
+        "required": ["object", "data"],
+    })
 }
 
 /// A server-sent event (OpenAPI 3.2.0, 4.14.4): a comment line is a heartbeat and no event.

@@ -24,7 +24,11 @@ mod health;
 #[macro_use]
 mod jobs;
 #[macro_use]
+mod models;
+#[macro_use]
 mod platform;
+#[macro_use]
+mod vectors;
 #[macro_use]
 mod workflows;
 mod operation;
@@ -47,6 +51,9 @@ pub const CREDENTIALS_LIMIT: usize = 8 * 1024;
 pub const COMPLETION_LIMIT: usize = 8 * 1024 * 1024;
 /// The most bytes of a body with a definition: 16 MiB.
 pub const DEFINITION_LIMIT: usize = 16 * 1024 * 1024;
+
+/// The most bytes of what a model is asked: 32 MiB, which holds several images.
+pub const INFERENCE_LIMIT: usize = 32 * 1024 * 1024;
 
 /// Operations whose work grows with a definition or a decision: they run on the threads that compute, so that the
 /// threads that answer stay free. A workflow's own members are none of them: who archives it because its runs compute
@@ -89,7 +96,22 @@ const SETTLING: &[OperationId] = &[
     OperationId::UpdateCamundaJob,
 ];
 
+/// Operations that ask a model: who hangs up wants no answer, and what makes it costs.
+const INFERRING: &[OperationId] = &[
+    OperationId::Chat,
+    OperationId::CreateEmbeddings,
+    OperationId::CreateChatCompletion,
+    OperationId::CreateOpenAiEmbeddings,
+    OperationId::CreateMessage,
+];
+
 impl OperationId {
+    /// Whether the operation asks a model, and is given up as soon as its caller hangs up.
+    #[must_use]
+    pub fn infers(self) -> bool {
+        INFERRING.contains(&self)
+    }
+
     /// Whether the operation is carried out to its end whoever hangs up, although its row names no audit event.
     #[must_use]
     pub fn settles(self) -> bool {

@@ -76,6 +76,12 @@ pub enum Area {
     Operations,
     /// Connections and webhooks.
     Connections,
+    /// Vector databases.
+    VectorDatabases,
+    /// Providers of models, their deployments, chat and embeddings.
+    ModelsAndInference,
+    /// Usage of models by their calls.
+    Models,
     /// Cases.
     Cases,
     /// The documents and the test clock.
@@ -84,6 +90,10 @@ pub enum Area {
     Camunda7,
     /// The job operations of Camunda 8, and those that go with them.
     Camunda8,
+    /// Chat, embeddings and models as OpenAI's clients call them.
+    OpenAi,
+    /// Messages as Anthropic's clients call them.
+    Anthropic,
 }
 
 impl Area {
@@ -104,10 +114,15 @@ impl Area {
             Self::Jobs => "jobs",
             Self::Operations => "operations",
             Self::Connections => "connections",
+            Self::VectorDatabases => "vector-databases",
+            Self::ModelsAndInference => "models-and-inference",
+            Self::Models => "models",
             Self::Cases => "cases",
             Self::Platform => "platform",
             Self::Camunda7 => "camunda7",
             Self::Camunda8 => "camunda8",
+            Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
         }
     }
 
@@ -117,6 +132,8 @@ impl Area {
         match self {
             Self::Camunda7 => Face::Camunda7,
             Self::Camunda8 => Face::Camunda8,
+            Self::OpenAi => Face::OpenAi,
+            Self::Anthropic => Face::Anthropic,
             Self::Health
             | Self::Workflows
             | Self::CaseEvents
@@ -130,6 +147,9 @@ impl Area {
             | Self::Jobs
             | Self::Operations
             | Self::Connections
+            | Self::VectorDatabases
+            | Self::ModelsAndInference
+            | Self::Models
             | Self::Cases
             | Self::Platform => Face::Own,
         }
@@ -156,10 +176,21 @@ impl Area {
             Self::Connections => {
                 "Connections to services outside, webhooks to receivers there, and hooks for their calls."
             }
+            Self::VectorDatabases => {
+                "Vector databases: files in, cited passages out; ingestion jobs, upload policy, embedding models."
+            }
+            Self::ModelsAndInference => {
+                "Providers of models, their connections and deployments; chat and embeddings."
+            }
+            Self::Models => "What calls of models have used: calls, tokens and costs.",
             Self::Cases => "Cases, their plan items and file, the status of case events, and calls at hooks.",
             Self::Platform => "The documents and the test clock.",
             Self::Camunda7 => "Workers written for the external tasks of Camunda 7.",
             Self::Camunda8 => "Workers and callers written for the REST interface of Camunda 8.",
+            Self::OpenAi => {
+                "Clients written for the interface of OpenAI: chat completions, embeddings, models."
+            }
+            Self::Anthropic => "Clients written for the interface of Anthropic: messages.",
         }
     }
 }
@@ -191,6 +222,11 @@ pub enum Selector {
     None,
     /// All of the type: `*`.
     All,
+    /// All of the type within a thing: `*`.
+    AllWithin {
+        /// The path parameters with the ids of what the things stand within, the nearest first.
+        within: &'static [&'static str],
+    },
     /// Whatever of the type the caller may read.
     List {
         /// The path parameters with the ids of what the things stand within, the nearest first.
@@ -214,7 +250,7 @@ impl Selector {
     #[must_use]
     pub const fn within(self) -> &'static [&'static str] {
         match self {
-            Self::List { within } | Self::Path { within, .. } => within,
+            Self::List { within } | Self::AllWithin { within } | Self::Path { within, .. } => within,
             Self::None | Self::All | Self::Tenant(_) | Self::Loaded(_) => &[],
         }
     }
@@ -224,7 +260,7 @@ impl Selector {
     pub const fn parameter(self) -> Option<&'static str> {
         match self {
             Self::Path { name, .. } | Self::Tenant(name) => Some(name),
-            Self::None | Self::All | Self::List { .. } | Self::Loaded(_) => None,
+            Self::None | Self::All | Self::AllWithin { .. } | Self::List { .. } | Self::Loaded(_) => None,
         }
     }
 }
@@ -245,7 +281,7 @@ impl std::fmt::Display for ResourceAction {
         write!(f, "{} / {}", self.resource, self.action)?;
         match self.selector {
             Selector::None => Ok(()),
-            Selector::All | Selector::List { .. } => write!(f, " / *"),
+            Selector::All | Selector::AllWithin { .. } | Selector::List { .. } => write!(f, " / *"),
             Selector::Path { name, .. } | Selector::Tenant(name) | Selector::Loaded(name) => {
                 write!(f, " / <{name}>")
             }
@@ -277,6 +313,8 @@ pub enum BodyMedia {
     JsonOrXml,
     /// `application/json` or `text/plain`.
     JsonOrText,
+    /// `multipart/form-data`, whose files are stored as they come, or `application/json`.
+    JsonOrFiles,
 }
 
 impl BodyMedia {
@@ -288,6 +326,7 @@ impl BodyMedia {
             Self::Json | Self::OptionalJson => &["application/json"],
             Self::JsonOrXml => &["application/json", "application/xml", "text/xml"],
             Self::JsonOrText => &["application/json", "text/plain"],
+            Self::JsonOrFiles => &["application/json", "multipart/form-data"],
         }
     }
 
@@ -311,6 +350,7 @@ impl BodyMedia {
             "application/json" | "text/json" => MediaType::Json,
             "application/xml" | "text/xml" => MediaType::Xml,
             "text/plain" => MediaType::Text,
+            "multipart/form-data" => MediaType::Files,
             other if other.starts_with("application/") && other.ends_with("+json") => MediaType::Json,
             other if other.starts_with("application/") && other.ends_with("+xml") => MediaType::Xml,
             _ => return None,
@@ -318,8 +358,9 @@ impl BodyMedia {
         let taken = match self {
             Self::None => true,
             Self::Json | Self::OptionalJson => media == MediaType::Json,
-            Self::JsonOrXml => media != MediaType::Text,
-            Self::JsonOrText => media != MediaType::Xml,
+            Self::JsonOrXml => matches!(media, MediaType::Json | MediaType::Xml),
+            Self::JsonOrText => matches!(media, MediaType::Json | MediaType::Text),
+            Self::JsonOrFiles => matches!(media, MediaType::Json | MediaType::Files),
         };
         taken.then_some(media)
     }
@@ -346,6 +387,11 @@ pub enum OutputKind {
     Raw(&'static str),
     /// `text/event-stream`; each event's data is an Output.
     EventStream,
+    /// `{"data": Output}`, the Output itself where the query asks for OpenAI's format, or `text/event-stream` of its pieces
+    /// where the body asks for a stream.
+    DataOrStream,
+    /// The Output itself, or `text/event-stream` of its pieces where the body asks for a stream.
+    BareOrStream,
 }
 
 /// One row of the table.
@@ -473,6 +519,10 @@ mod tests {
             (BodyMedia::JsonOrXml, Some("application/zip"), None),
             (BodyMedia::JsonOrText, Some("text/plain"), Some(MediaType::Text)),
             (BodyMedia::JsonOrText, Some("text/html"), None),
+            (BodyMedia::JsonOrText, Some("multipart/form-data; boundary=x"), None),
+            (BodyMedia::JsonOrFiles, Some("Multipart/Form-Data; boundary=x"), Some(MediaType::Files)),
+            (BodyMedia::JsonOrFiles, Some("multipart/mixed; boundary=x"), None),
+            (BodyMedia::JsonOrFiles, None, Some(MediaType::Json)),
             (BodyMedia::OptionalJson, Some(""), None),
             (BodyMedia::None, Some("image/png"), Some(MediaType::Json)),
         ];

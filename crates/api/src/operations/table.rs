@@ -10,7 +10,9 @@ use super::spec::{
     Area, BodyMedia, Document, Method, OperationSpec, OutputKind, ResourceAction, Security, Selector,
     Stability,
 };
-use super::{COMPLETION_LIMIT, CREDENTIALS_LIMIT, DEFINITION_LIMIT, JSON_LIMIT, Operation, Visitor};
+use super::{
+    COMPLETION_LIMIT, CREDENTIALS_LIMIT, DEFINITION_LIMIT, INFERENCE_LIMIT, JSON_LIMIT, Operation, Visitor,
+};
 use crate::contract::{NoBody, NoPath, NoQuery, Nothing};
 
 /// Stops the compiler at a row that does not say where its thing stands.
@@ -49,6 +51,7 @@ macro_rules! security {
     };
     (@selector kind) => { Selector::None };
     (@selector all) => { Selector::All };
+    (@selector all within $($parent:literal)+) => { Selector::AllWithin { within: &[$($parent),+] } };
     (@selector some) => { Selector::List { within: &[] } };
     (@selector list) => { Selector::List { within: &[] } };
     (@selector list within $($parent:literal)+) => { Selector::List { within: &[$($parent),+] } };
@@ -66,6 +69,9 @@ macro_rules! access {
     (session $($rest:tt)*) => { heddle_policy::SignedIn };
     ($capability:ident kind) => { heddle_policy::OnKind<capability::$capability> };
     ($capability:ident all) => { heddle_policy::OnKind<capability::$capability> };
+    ($capability:ident all within $($parent:literal)+) => {
+        heddle_policy::OnKindWithin<capability::$capability>
+    };
     ($capability:ident some) => { heddle_policy::OnSome<capability::$capability> };
     ($capability:ident list) => { heddle_policy::OnList<capability::$capability> };
     ($capability:ident list within $($parent:literal)+) => {
@@ -87,6 +93,9 @@ macro_rules! is_whole {
     };
     ($capability:ident path $param:literal) => { depth::<capability::$capability>() == 0 };
     ($capability:ident tenant $param:literal) => { depth::<capability::$capability>() == 0 };
+    ($capability:ident all within $($parent:literal)+) => {
+        depth::<capability::$capability>() == [$($parent),+].len()
+    };
     ($capability:ident list within $($parent:literal)+) => {
         depth::<capability::$capability>() == [$($parent),+].len()
     };
@@ -241,7 +250,7 @@ macro_rules! operations {
         /// Every operation as a type.
         pub mod ops {
             use super::{NoBody, NoPath, NoQuery, Nothing, Operation, OperationId, capability};
-            use crate::wire::{access, audit, authorization, camunda7, camunda8, case_events, case_types, cases, conformance, connections, dead_letters, decisions, definition, directory, envelope, health, hooks, jobs, licence, runs, sessions, tasks, transform, webhooks, workflows};
+            use crate::wire::{access, audit, authorization, camunda7, camunda8, case_events, case_types, cases, conformance, connections, dead_letters, decisions, definition, directory, envelope, health, hooks, inference, jobs, licence, messages, model_connections, model_deployments, protection, runs, sessions, tasks, transform, usage, vector_databases, vector_files, vector_jobs, vector_query, webhooks, workflows};
             $(
                 #[doc = concat!("`", stringify!($method), " ", $path, "`: ", $summary)]
                 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -261,4 +270,4 @@ macro_rules! operations {
 }
 
 // Each file of rows adds its own to those it is given and hands them to the next.
-health_rows! { workflow_rows case_type_rows authentication_rows administration_rows job_rows dead_letter_rows connection_rows platform_rows case_rows authorization_rows compatibility_rows operations ; }
+health_rows! { workflow_rows case_type_rows authentication_rows administration_rows job_rows dead_letter_rows connection_rows vector_rows model_rows platform_rows case_rows authorization_rows compatibility_rows operations ; }

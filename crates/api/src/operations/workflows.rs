@@ -67,6 +67,14 @@ macro_rules! workflow_rows {
                 path(NoPath) query(conformance::ReportQuery) body(-)
                 output(Document ["text/html"] conformance::ConformanceReport)
                 success[200] errors[400 401 402 403 423 500 503];
+            GetProtectionCatalog Get "/api/workflows/protection/catalog"
+                Contract Workflows Preview "Read the presets and checks of protection"
+                security(WorkflowList list) entitlement(Workflow) role(Workflow)
+                audit(-)
+                idempotent(yes) remediation(no) ifmatch(no)
+                path(NoPath) query(NoQuery) body(-)
+                output(Data protection::ProtectionCatalog)
+                success[200] errors[400 401 402 403 423 500 503];
             PreviewTransform Post "/api/workflows/transform/preview"
                 Contract Workflows Preview "Preview what a file becomes as a definition"
                 security(WorkflowTransform all) entitlement(Workflow) role(Workflow)

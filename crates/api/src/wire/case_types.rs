@@ -228,7 +228,9 @@ impl RequestBody for ImportCmmnBody {
     fn read(media: MediaType, bytes: &[u8]) -> Result<Self, Problems> {
         match media {
             MediaType::Xml => Ok(Self::Xml(bytes.to_vec())),
-            MediaType::Json | MediaType::Text => crate::decode::from_json(bytes).map(Self::Json),
+            MediaType::Json | MediaType::Text | MediaType::Files => {
+                crate::decode::from_json(bytes).map(Self::Json)
+            }
         }
     }
 }
@@ -248,7 +250,9 @@ impl RequestBody for PreviewCmmnBody {
     fn read(media: MediaType, bytes: &[u8]) -> Result<Self, Problems> {
         match media {
             MediaType::Xml => Ok(Self::Xml(bytes.to_vec())),
-            MediaType::Json | MediaType::Text => crate::decode::from_json(bytes).map(Self::Json),
+            MediaType::Json | MediaType::Text | MediaType::Files => {
+                crate::decode::from_json(bytes).map(Self::Json)
+            }
         }
     }
 }

@@ -24,6 +24,10 @@ words! {
         Call = "call",
         /// A webhook's delivery.
         Webhook = "webhook",
+        /// Work on a file of a vector database.
+        Ingestion = "ingestion",
+        /// Work of a node that the service does itself.
+        Service = "service",
     }
 
     /// Reason for which work was set aside.

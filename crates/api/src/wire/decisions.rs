@@ -310,7 +310,7 @@ impl RequestBody for DecisionLogicBody {
     fn read(media: MediaType, bytes: &[u8]) -> Result<Self, Problems> {
         match media {
             MediaType::Xml => Ok(Self::Xml(bytes.to_vec())),
-            MediaType::Json | MediaType::Text => {
+            MediaType::Json | MediaType::Text | MediaType::Files => {
                 crate::decode::from_json(bytes).map(|request| Self::Json(Box::new(request)))
             }
         }

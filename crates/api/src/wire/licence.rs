@@ -133,7 +133,7 @@ impl RequestBody for InstallLicence {
 
     fn read(media: MediaType, bytes: &[u8]) -> Result<Self, Problems> {
         match media {
-            MediaType::Json | MediaType::Xml => crate::decode::from_json(bytes),
+            MediaType::Json | MediaType::Xml | MediaType::Files => crate::decode::from_json(bytes),
             MediaType::Text => {
                 // The text takes the way of the JSON form, so that one set of rules holds.
                 let text = String::from_utf8_lossy(bytes).into_owned();

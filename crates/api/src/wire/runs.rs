@@ -99,8 +99,12 @@ words! {
         JobFailed = "job.failed",
         /// Job: ended with a BPMN error.
         JobErrorThrown = "job.errorThrown",
+        /// Job: ended while its run was suspended.
+        JobKept = "job.kept",
         /// Job: given another number of attempts.
         JobRetriesSet = "job.retriesSet",
+        /// Protection: found something.
+        ProtectionViolated = "protection.violated",
         /// Job: cancelled.
         JobCancelled = "job.cancelled",
         /// Decision: evaluated.

@@ -95,7 +95,9 @@ impl RequestBody for TransformBody {
     fn read(media: MediaType, bytes: &[u8]) -> Result<Self, Problems> {
         match media {
             MediaType::Xml => Ok(Self::Xml(bytes.to_vec())),
-            MediaType::Json | MediaType::Text => crate::decode::from_json(bytes).map(Self::Json),
+            MediaType::Json | MediaType::Text | MediaType::Files => {
+                crate::decode::from_json(bytes).map(Self::Json)
+            }
         }
     }
 }

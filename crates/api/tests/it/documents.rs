@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use heddle_api::Face;
 use heddle_api::openapi::{compatibility_json, contract_json, platform_json};
 use heddle_api::operations::{BodyMedia, Document, OperationId, OutputKind, Security, Selector};
 use serde_json::{Value, json};
@@ -25,7 +26,13 @@ fn an_operation_says_who_may_call_it() {
         let (spec, told) = (id.spec(), described(id.spec()));
         let open = spec.security == Security::Public;
         let other = if spec.document == Document::Compatibility { "basic" } else { "cookie" };
-        let expected = if open { json!([]) } else { json!([{ "bearer": [] }, { other: [] }]) };
+        let expected = match spec.area.face() {
+            _ if open => json!([]),
+            // Its clients know a token alone.
+            Face::OpenAi => json!([{ "bearer": [] }]),
+            Face::Anthropic => json!([{ "bearer": [] }, { "apiKey": [] }]),
+            Face::Own | Face::Camunda7 | Face::Camunda8 => json!([{ "bearer": [] }, { other: [] }]),
+        };
         assert_eq!(told["security"], expected, "{id:?}");
         let permissions: Vec<_> = spec.permissions().iter().map(|one| one.as_str()).collect();
         assert_eq!(told["x-permissions"], json!(permissions), "{id:?}");
@@ -84,8 +91,9 @@ fn an_operation_says_which_bodies_it_takes() {
         let content: BTreeSet<_> = told["content"].as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(content, spec.body.media_types().iter().copied().collect(), "{id:?}");
         let schema = resolved(document_of(spec), &told["content"]["application/json"]["schema"]);
-        // What a service outside sends is its own.
-        let closed = if *id == OperationId::ReceiveHook { Value::Null } else { false.into() };
+        // What a service outside sends is its own, and what a model is asked may have members for its provider alone.
+        let is_open = *id == OperationId::ReceiveHook || id.infers();
+        let closed = if is_open { Value::Null } else { false.into() };
         assert_eq!(schema["additionalProperties"], closed, "{id:?}: unknown members are refused");
     }
 }
@@ -98,10 +106,14 @@ fn a_success_says_what_is_in_it() {
         let content = &response["content"];
         let has = |header: &str| !response["headers"][header].is_null();
         assert!(has("x-request-id"), "{id:?}");
-        assert_eq!(has("Location"), [201, 302].contains(&spec.success_status()), "{id:?}");
+        // What an upload is taken for is told by the job that it names.
+        let is_located = [201, 302].contains(&spec.success_status()) || *id == OperationId::UploadVectorFiles;
+        assert_eq!(has("Location"), is_located, "{id:?}");
         assert_eq!(has("Idempotent-Replayed"), spec.accepts_idempotency_key(), "{id:?}");
         assert_eq!(has("Content-Disposition"), matches!(spec.output, OutputKind::Document(_)), "{id:?}");
         let json = &content["application/json"]["schema"];
+        // The first of the forms in which models are listed is the service's own.
+        let json = if *id == OperationId::ListModels { &json["anyOf"][0] } else { json };
         match spec.output {
             OutputKind::None => assert!(content.is_null(), "{id:?}"),
             OutputKind::Data | OutputKind::Document(_) => {
@@ -120,6 +132,14 @@ fn a_success_says_what_is_in_it() {
             OutputKind::Raw(media) => assert!(!content[media].is_null(), "{id:?}"),
             OutputKind::EventStream => {
                 assert!(!content["text/event-stream"]["itemSchema"].is_null(), "{id:?}")
+            }
+            OutputKind::DataOrStream => {
+                assert_eq!(json["anyOf"][0]["required"], json!(["data"]), "{id:?}");
+                assert!(!content["text/event-stream"]["itemSchema"].is_null(), "{id:?}");
+            }
+            OutputKind::BareOrStream => {
+                assert!(json["$ref"].is_string(), "{id:?}");
+                assert!(!content["text/event-stream"]["itemSchema"].is_null(), "{id:?}");
             }
         }
         if let OutputKind::Document(media_types) = spec.output {
@@ -252,19 +272,29 @@ fn operations_as_they_are_told() {
 fn a_failure_of_a_face_is_told_in_its_shape() {
     let document = compatibility_json();
     let responses = document["components"]["responses"].as_object().unwrap();
-    assert_eq!(responses.len(), 28);
+    assert_eq!(responses.len(), 56);
     for (name, response) in responses {
-        let (media, schema) = match name.starts_with("Camunda7") {
-            true => ("application/json", "#/components/schemas/Camunda7Error"),
-            false => ("application/problem+json", "#/components/schemas/Camunda8Problem"),
+        let (media, schema) = if name.starts_with("Camunda7") {
+            ("application/json", "#/components/schemas/Camunda7Error")
+        } else if name.starts_with("OpenAi") {
+            ("application/json", "#/components/schemas/OpenAiFailure")
+        } else if name.starts_with("Anthropic") {
+            ("application/json", "#/components/schemas/AnthropicFailure")
+        } else {
+            ("application/problem+json", "#/components/schemas/Camunda8Problem")
         };
         assert_eq!(response["content"][media]["schema"]["$ref"], schema, "{name}");
         let example = &response["content"][media]["examples"]["small"]["value"];
+        if name.starts_with("OpenAi") || name.starts_with("Anthropic") {
+            assert!(example["error"]["message"].is_string(), "{name}: {example}");
+            continue;
+        }
         assert!(example["type"].is_string() && example.get("code").is_none(), "{name}: {example}");
     }
     let schemes = document["components"]["securitySchemes"].as_object().unwrap();
     assert_eq!(schemes["basic"]["scheme"], "basic");
-    assert_eq!(schemes.len(), 2);
+    assert_eq!(schemes["apiKey"]["name"], "x-api-key");
+    assert_eq!(schemes.len(), 3);
 }
 
 #[test]

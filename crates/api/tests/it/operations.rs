@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use heddle_api::contract::MediaType;
 use heddle_api::operations::{
-    Area, BodyMedia, COMPLETION_LIMIT, CREDENTIALS_LIMIT, DEFINITION_LIMIT, Document, JSON_LIMIT, Method,
-    OperationId, OutputKind, Security, TRANSPORT_STATUSES, source_digest,
+    Area, BodyMedia, COMPLETION_LIMIT, CREDENTIALS_LIMIT, DEFINITION_LIMIT, Document, INFERENCE_LIMIT,
+    JSON_LIMIT, Method, OperationId, OutputKind, Security, TRANSPORT_STATUSES, source_digest,
 };
 
 use crate::support::{BODIES, body_schema};
@@ -74,6 +74,7 @@ fn a_changing_row_is_audited_unless_it_only_looks() {
         OperationId::GetEffectiveAccess,
         OperationId::EvaluateAccess,
         OperationId::EvaluateAccesses,
+        OperationId::QueryVectorDatabase,
     ];
     // What workers do is in the histories of the runs.
     let of_workers = ids(|id| {
@@ -124,6 +125,20 @@ fn a_key_of_idempotency_is_read_where_a_repeat_would_do_it_again() {
         OperationId::CreateHook,
         OperationId::CreateConnection,
         OperationId::TestConnection,
+        OperationId::CreateVectorDatabase,
+        OperationId::UploadVectorFiles,
+        OperationId::CreateModelConnection,
+        OperationId::TestModelConnection,
+        OperationId::DiscoverModels,
+        OperationId::ImportModels,
+        OperationId::CreateDeployment,
+        OperationId::SyncLocalDeployments,
+        OperationId::RefreshDeploymentRevision,
+        OperationId::Chat,
+        OperationId::CreateEmbeddings,
+        OperationId::CreateChatCompletion,
+        OperationId::CreateOpenAiEmbeddings,
+        OperationId::CreateMessage,
         OperationId::CreateWebhook,
         OperationId::TestWebhook,
         OperationId::CreateApiToken,
@@ -163,6 +178,7 @@ fn a_revision_can_be_told_in_the_header_wherever_the_body_takes_one() {
         OperationId::RemoveTotp,
         OperationId::DeleteGrant,
         OperationId::DropDeadLetter,
+        OperationId::CancelIngestionJob,
     ];
     let deletes = ids(|id| id.spec().method == Method::Delete && !id.spec().if_match);
     assert_eq!(deletes, without.into_iter().collect());
@@ -182,6 +198,8 @@ fn bodies_with_a_definition_may_be_large_and_those_of_strangers_are_small() {
         OperationId::PreviewCaseTypeImport,
         OperationId::SaveCaseTypeDraft,
         OperationId::ValidateCaseType,
+        // Files as JSON; as parts they are bounded by the policy of uploads.
+        OperationId::UploadVectorFiles,
     ];
     assert_eq!(ids(|id| id.spec().body_limit == DEFINITION_LIMIT), large.into_iter().collect());
     let small = ids(|id| id.spec().body_limit == CREDENTIALS_LIMIT);
@@ -190,7 +208,10 @@ fn bodies_with_a_definition_may_be_large_and_those_of_strangers_are_small() {
     let of_strangers = ids(|id| id.spec().security == Security::Public && takes_one(id));
     assert!(of_strangers.is_subset(&small), "{of_strangers:?}");
     assert!(small.contains(&OperationId::ChangePassword));
-    let limits = [CREDENTIALS_LIMIT, JSON_LIMIT, COMPLETION_LIMIT, DEFINITION_LIMIT];
+    // Questions with images, and texts to embed.
+    let of_models = ids(|id| id.spec().body_limit == INFERENCE_LIMIT);
+    assert!(of_models.iter().all(|id| id.infers()) && of_models.len() == 5, "{of_models:?}");
+    let limits = [CREDENTIALS_LIMIT, JSON_LIMIT, COMPLETION_LIMIT, DEFINITION_LIMIT, INFERENCE_LIMIT];
     assert!(OperationId::ALL.iter().all(|id| limits.contains(&id.spec().body_limit)));
 }
 
@@ -261,11 +282,20 @@ fn each_kind_of_body_takes_its_media_types() {
         (BodyMedia::JsonOrXml, "text/plain", None),
         (BodyMedia::JsonOrText, "text/plain; charset=utf-8", Some(MediaType::Text)),
         (BodyMedia::JsonOrText, "application/xml", None),
+        (BodyMedia::JsonOrFiles, "multipart/form-data; boundary=b", Some(MediaType::Files)),
+        (BodyMedia::JsonOrFiles, "text/plain", None),
     ];
     for (media, sent, expected) in cases {
         assert_eq!(media.accepts(Some(sent)), expected, "{media:?} {sent}");
     }
-    for media in [BodyMedia::Json, BodyMedia::OptionalJson, BodyMedia::JsonOrXml, BodyMedia::JsonOrText] {
+    let all = [
+        BodyMedia::Json,
+        BodyMedia::OptionalJson,
+        BodyMedia::JsonOrXml,
+        BodyMedia::JsonOrText,
+        BodyMedia::JsonOrFiles,
+    ];
+    for media in all {
         for told in media.media_types() {
             assert!(media.accepts(Some(told)).is_some(), "{media:?} says that it takes {told}");
         }

@@ -38,9 +38,18 @@ fn sample(name: &str, schema: &Value) -> String {
         (_, Some("boolean"), _) => "true".to_owned(),
         (.., Some("date-time")) => "2030-01-01T00:00:00Z".to_owned(),
         _ if name == "version" => "draft".to_owned(),
+        _ if schema["pattern"].as_str().is_some_and(|pattern| pattern.contains("{4}-")) => {
+            "2030-01-01".to_owned()
+        }
         _ if name == "waitingLongerThan" => "PT1H".to_owned(),
         _ => "x".to_owned(),
     }
+}
+
+fn is_required(id: OperationId, name: &str) -> bool {
+    query_parameters(id.spec())
+        .iter()
+        .any(|parameter| parameter["name"] == name && parameter["required"] == true)
 }
 
 #[test]
@@ -51,6 +60,9 @@ fn a_parameter_is_taken_once_and_by_its_name() {
         let mut schema = crate::support::resolved(document, schema).clone();
         schema["items"] = crate::support::resolved(document, &schema["items"]).clone();
         let schema = &schema;
+        // The members of a group are parameters of their own.
+        let member = format!("{name}.sample");
+        let name = if schema["type"] == "object" { member.as_str() } else { name };
         let value = sample(name, schema);
         assert_eq!(told(read(&format!("{name}={value}"))), [], "{id:?} {name}={value}");
         assert_eq!(
@@ -61,7 +73,10 @@ fn a_parameter_is_taken_once_and_by_its_name() {
         let other = format!("{}={value}", name.to_uppercase());
         // A client of OAuth must ignore parameters of an answer that it does not know (RFC 6749, 4.1.2).
         let unknown = one(&name.to_uppercase(), "unknownField");
-        let wanted = if id == OperationId::FinishOidcSignIn { Vec::new() } else { unknown };
+        let mut wanted = if id == OperationId::FinishOidcSignIn { Vec::new() } else { unknown };
+        if is_required(id, name) {
+            wanted.extend(one(name, "required"));
+        }
         assert_eq!(told(read(&other)), wanted, "{id:?}");
         let broken = format!("{name}=%FF");
         assert_eq!(told(read(&broken)), one(name, "malformed"), "{id:?}");
@@ -161,6 +176,21 @@ fn texts_of_a_query_are_decoded_as_forms_write_them() {
         heddle_api::operations::decode_query::<ops::ListWorkflows>("&&limit=1&").is_ok(),
         "empty pairs say nothing"
     );
+}
+
+#[test]
+fn members_of_a_group_are_read_by_their_names() {
+    let read = |raw: &str| {
+        heddle_api::operations::decode_query::<ops::ListVectorFiles>(raw).map(|query| query.metadata)
+    };
+    let found = read("metadata.year=2024&metadata.a%2Eb=x+y").unwrap().unwrap();
+    let members: Vec<_> = found.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    assert_eq!(members, [("a.b", "x y"), ("year", "2024")]);
+    assert_eq!(read("limit=1").unwrap(), None);
+    let twice = "metadata.year=1&metadata.year=2";
+    assert_eq!(told(read(twice).map(drop)), one("metadata.year", "duplicateKey"));
+    assert_eq!(told(read("metadata=1").map(drop)), one("metadata", "wrongType"));
+    assert_eq!(told(read("other.year=1").map(drop)), one("other.year", "unknownField"));
 }
 
 #[test]

@@ -70,7 +70,7 @@ shape! {
 
     /// Protection checks of a workflow.
     struct Protection {
-        /// Names of checks beyond the preset.
+        /// Checks beyond the preset: names of the catalogue, FEEL behind `=`, or the texts of JSON objects.
         custom_checks: Vec<String>,
         /// `off`, `basic`, `standard` or `strict`.
         preset: String,

@@ -12,7 +12,7 @@ use heddle_definitions::kind::{Entries, Examination, Imported, Kind, Written};
 use heddle_definitions::ports::DefinitionStore;
 use heddle_definitions::records::{Start, StartKind, Version};
 use heddle_execution::people;
-use heddle_execution::ports::Directory;
+use heddle_execution::ports::{Directory, used_names};
 use heddle_execution::schema;
 use heddle_kernel::{DefinitionKind, Diagnostic, Severity, TenantId, Timestamp};
 use heddle_usecase::{Problem, UseCaseError};
@@ -187,6 +187,7 @@ impl Kind for CaseTypeKind {
             }));
             entries.callable.push(plan.id.to_string());
         }
+        entries.callable.extend(used_names(document));
         entries.callable.sort_unstable();
         entries.callable.dedup();
         Ok(entries)

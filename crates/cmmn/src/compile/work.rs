@@ -7,6 +7,7 @@ use super::{At, Builder, Node, local};
 use crate::finding::Severity;
 use crate::model::{Callable, PlanItemDefinition};
 use crate::plan::{Extra, Work};
+use heddle_settings::service::{Place, service_kind};
 use heddle_settings::{
     DecisionTask, JobTask, Mappings, ReadCall, Script, ScriptTask, Setting, Target, TimerDefinition,
     TimerKind, UserTask, Wrong, expression, juel,
@@ -15,6 +16,9 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 
 const CLAUSE: &str = "5.4.10";
+
+/// Mark of a fault that was told.
+struct Reported;
 
 /// Settings that every item and definition may have.
 const EVERYWHERE: &[&str] = &["listeners", "kind"];
@@ -168,7 +172,11 @@ impl<'m> Builder<'m> {
             "task" => &[OF_JOBS, OF_SCRIPTS, OF_TASKS],
             _ => &[],
         };
-        let known: Vec<&[&str]> = known.iter().copied().chain([EVERYWHERE, OF_CONTROLS]).collect();
+        let service = service_kind(&own.settings).filter(|own| kind == "task" && own.place == Place::Task);
+        let members: Vec<&str> =
+            service.iter().flat_map(|kind| kind.members.iter().map(|member| member.name)).collect();
+        let known: Vec<&[&str]> =
+            known.iter().copied().chain([EVERYWHERE, OF_CONTROLS, members.as_slice()]).collect();
         self.only_settings(item, &own.settings, &format!("a {kind}"), &known);
         let work = match kind {
             "stage" => Some(self.stage_work(item, definition, &own.settings)),
@@ -456,6 +464,14 @@ impl<'m> Builder<'m> {
         let format = own.settings.get("scriptFormat").and_then(Value::as_str);
         let computed = computed_code(&own.settings);
         let own = &Own { settings: computed, ..*own };
+        match self.service(own) {
+            Ok(None) => {}
+            Ok(Some(job)) => {
+                self.mapped(own, passed, extra);
+                return Some(Work::Job { job: Arc::new(job) });
+            }
+            Err(Reported) => return None,
+        }
         match JobTask::read(&own.settings) {
             Ok(Some(job)) => {
                 self.mapped(own, passed, extra);
@@ -499,6 +515,24 @@ impl<'m> Builder<'m> {
             Err(wrong) => {
                 self.wrong(own.item, wrong);
                 None
+            }
+        }
+    }
+
+    /// The job of a task whose kind is one of the service's; none where it has no kind.
+    fn service(&mut self, own: &Own<'_, 'm>) -> Result<Option<JobTask>, Reported> {
+        match (service_kind(&own.settings), own.settings.get("kind").and_then(Value::as_str)) {
+            (Some(kind), _) if kind.place == Place::Task => {
+                kind.read(own.item.id, &own.settings).map(Some).map_err(|wrong| {
+                    self.wrong(own.item, wrong);
+                    Reported
+                })
+            }
+            (None, Some("feel")) | (_, None) => Ok(None),
+            (_, Some(kind)) => {
+                let message = format!("configuration.kind: there is no executor for the kind `{kind}` yet");
+                self.error(own.item, ("unsupportedImplementation", CLAUSE), message);
+                Err(Reported)
             }
         }
     }

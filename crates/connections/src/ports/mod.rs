@@ -7,7 +7,8 @@
 mod outside;
 mod stores;
 
-pub use outside::{Ping, SealError, Sealer, Tested, Tester, Workflows};
+pub use heddle_usecase::secret::SealError;
+pub use outside::{Ping, Sealer, Tested, Tester, Workflows};
 pub use stores::{
     ConnectionFilter, ConnectionStore, ConnectionWrite, Deleted, HookFilter, HookStore, HookWrite, KeyCheck,
     KeyStore, Rewrap, SealedRow, StoredHook, Use, WebhookFilter, WebhookStore,

@@ -5,27 +5,11 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use heddle_kernel::{DefinitionKind, TenantId, Timestamp, WebhookId, WorkflowId};
 use heddle_usecase::StoreError;
+use heddle_usecase::secret::SealError;
 
 use super::KeyCheck;
 use crate::records::{OpenConnection, Phase};
 use crate::secret::{SealedSecret, Secret, SecretPlace};
-
-/// Reason for which a secret was not sealed or opened. It says nothing of the secret.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SealError {
-    /// The keyring has no key of this id.
-    #[error("the keyring has no key `{0}`")]
-    UnknownKey(String),
-    /// The keyring's key of this id is another one.
-    #[error("the keyring's key `{0}` is another one of that name")]
-    WrongKey(String),
-    /// The sealed form does not open here: it was changed, or it was sealed in another place.
-    #[error("the sealed form does not open in this place")]
-    DoesNotOpen,
-    /// No randomness, or no memory: nothing was sealed.
-    #[error("the secret could not be sealed: {0}")]
-    Failed(String),
-}
 
 /// Seals and opens secrets under the installation's keyring. A secret opens only in the place where it was sealed.
 #[cfg_attr(any(test, feature = "mock"), mockall::automock)]

@@ -31,6 +31,8 @@ impl CaseMachine<'_> {
             Command::ThrowJobError { job_id, code, message, variables } => {
                 self.throw_job_error(job_id, code, message, variables)
             }
+            // Of an item that is suspended, alone or with the case, it is kept anyway.
+            Command::EndJob { job_id, end } => self.execute(Command::ending(job_id, end)),
             Command::SetJobRetries { job_id, retries } => self.set_job_retries(job_id, retries),
             Command::CompleteCall { run_id, output } => self.complete_call(run_id, output),
             Command::FailCall { run_id, code, message, output: _ } => self.fail_call(run_id, code, &message),
@@ -70,6 +72,7 @@ impl CaseMachine<'_> {
             }
             Command::RaiseEvent { target, payload } => self.raise_event(&target, payload),
             Command::Continue { node_instance_id, .. } => Err(Rejection::NotWaiting(node_instance_id)),
+            Command::Guarded { job_id, hits, then } => self.guarded(job_id, hits, *then),
             Command::Move { .. } => Err(Rejection::OtherKind("a case")),
         }
     }

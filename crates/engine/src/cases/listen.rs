@@ -176,6 +176,13 @@ impl CaseMachine<'_> {
         }
     }
 
+    /// Checks that nothing suspends a listener that waits.
+    fn must_wait(&self, id: LocalId) -> Result<(), Rejection> {
+        let own = self.item(id)?;
+        let waits = own.state == ItemState::Available;
+        if waits { Ok(()) } else { Err(Rejection::ItemSuspended(own.item.to_string())) }
+    }
+
     pub(super) fn fire_timer(&mut self, timer_id: LocalId) -> Result<(), Rejection> {
         let found = self.state.timers.iter().find(|timer| timer.id == timer_id);
         let timer = found.ok_or(Rejection::UnknownTimer(timer_id))?.clone();
@@ -183,9 +190,7 @@ impl CaseMachine<'_> {
             return Err(Rejection::NotDue(timer.due_at));
         }
         let id = timer.host;
-        if self.item(id)?.state != ItemState::Available {
-            return Err(Rejection::Suspended);
-        }
+        self.must_wait(id)?;
         let (ix, _) = self.item_of(id)?;
         let spot = self.spot(id);
         self.emit(spot, EventKind::TimerFired { timer_id, due_at: timer.due_at, skipped: false });
@@ -210,9 +215,7 @@ impl CaseMachine<'_> {
         let mut open = self.state.subscriptions.iter();
         let found = open.find(|own| own.id == subscription && own.kind == kind);
         let own = found.ok_or(Rejection::UnknownSubscription(subscription))?.clone();
-        if self.item(own.host)?.state != ItemState::Available {
-            return Err(Rejection::Suspended);
-        }
+        self.must_wait(own.host)?;
         let spot = self.spot(own.host);
         let told = payload.clone();
         let received = match kind {

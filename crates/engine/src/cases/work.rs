@@ -6,9 +6,9 @@ use crate::core::StepFault;
 use crate::core::compute::{Computed, Scopes, json_of};
 use crate::core::jobs::Failure;
 use crate::core::tasks::Named;
-use crate::event::{EventKind, IncidentCode, ItemState, JobKind, Phase, Resolution};
+use crate::event::{EventKind, IncidentCode, ItemState, JobKind, Phase, ProtectionViolated, Resolution};
 use crate::state::{IncidentState, JobState};
-use crate::{LocalId, Rejection};
+use crate::{Command, LocalId, Rejection};
 use heddle_cmmn::plan::{Item, ItemEvent, Work};
 use heddle_feel::{Context, size_of_json};
 use heddle_kernel::{DefinitionKind, JobId, RunId, TaskId, shortened};
@@ -257,7 +257,9 @@ impl CaseMachine<'_> {
 
     /// Checks that nothing suspends an instance.
     fn is_at_work(&self, id: LocalId) -> Result<(), Rejection> {
-        if self.item(id)?.state == ItemState::Suspended { Err(Rejection::Suspended) } else { Ok(()) }
+        let own = self.item(id)?;
+        let is_suspended = own.state == ItemState::Suspended;
+        if is_suspended { Err(Rejection::ItemSuspended(own.item.to_string())) } else { Ok(()) }
     }
 
     pub(super) fn complete_task(
@@ -365,6 +367,21 @@ impl CaseMachine<'_> {
         let spot = self.spot(own.owner);
         self.emit(spot, EventKind::JobCompleted { job_id: job, variables });
         self.ended(own.owner)
+    }
+
+    /// Notes what protection found at a job, and does what becomes of the job.
+    pub(super) fn guarded(
+        &mut self,
+        job: JobId,
+        hits: Vec<ProtectionViolated>,
+        then: Command,
+    ) -> Result<(), Rejection> {
+        let owner = self.state.job(job).map(|own| own.owner).ok_or(Rejection::UnknownJob(job))?;
+        for hit in hits {
+            let spot = self.spot(owner);
+            self.emit(spot, EventKind::ProtectionViolated(Box::new(hit)));
+        }
+        self.execute(then)
     }
 
     pub(super) fn fail_job(&mut self, job: JobId, failure: Failure) -> Result<(), Rejection> {
@@ -518,8 +535,8 @@ impl CaseMachine<'_> {
             return self.work_again(id);
         }
         // Nothing of what is suspended is tried until it goes on.
-        if own.phase != Phase::Tokens && state == ItemState::Suspended {
-            return Err(Rejection::Suspended);
+        if own.phase != Phase::Tokens {
+            self.is_at_work(id)?;
         }
         self.resolve(&own, Resolution::Retry)?;
         match (own.phase, state) {

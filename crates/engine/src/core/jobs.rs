@@ -6,6 +6,7 @@ use crate::event::{EventKind, JobCreated, JobKind};
 use crate::state::JobState;
 use heddle_feel::size_of_json;
 use heddle_kernel::shortened;
+use heddle_settings::service::is_own_type;
 use heddle_settings::{JobTask, Setting};
 use serde_json::Value;
 
@@ -41,6 +42,10 @@ impl Core<'_> {
                  without spaces around it"
             )));
         }
+        // What settings name is refused when it is published.
+        if matches!(task.job_type, Setting::Expression(_)) && is_own_type(&job_type) {
+            return Err(expression(format!("the job type `{job_type}` is one of the service's own jobs")));
+        }
         let retries = match &task.retries {
             None => ATTEMPTS,
             Some(setting) => {
@@ -53,7 +58,10 @@ impl Core<'_> {
             None => None,
             Some(setting) => Some(self.whole("priority", setting, scope)?),
         };
-        let headers = task.headers.clone();
+        let mut headers = task.headers.clone();
+        for (name, setting) in task.arguments.iter().flatten() {
+            headers.insert(name.to_string(), self.setting(setting, scope)?);
+        }
         let bytes: u64 = headers.values().map(size_of_json).sum();
         self.admit_told(bytes + job_type.len() as u64)?;
         let number = self.next_id();

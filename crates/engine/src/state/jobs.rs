@@ -3,6 +3,7 @@
 use crate::LocalId;
 use crate::event::JobKind;
 use heddle_kernel::{JobId, Timestamp};
+use heddle_settings::JobEnd;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -34,4 +35,7 @@ pub(crate) struct JobState {
     pub attempt: u32,
     #[serde(rename = "a")]
     pub created_at: Timestamp,
+    /// End that came while the run was suspended.
+    #[serde(rename = "e", default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<Box<JobEnd>>,
 }

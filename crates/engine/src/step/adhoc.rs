@@ -1,12 +1,15 @@
 //! Ad-hoc sub-processes (clause 13.3.5).
 
 use super::loops::told;
-use super::{Machine, StepFault, expression};
-use crate::event::{BodyKind, CancelReason, EventKind};
+use super::{At, Machine, StepFault, expression};
+use crate::event::{BodyKind, CancelReason, EventKind, JobKind, Phase};
 use crate::{LocalId, Rejection};
-use heddle_bpmn_graph::{AdHoc, NodeIx, ScopeIx, Setting, Work};
+use heddle_bpmn_graph::{AdHoc, JobTask, NodeIx, ScopeIx, Setting, Work};
 use heddle_feel::Context;
-use serde_json::Value;
+use heddle_settings::inside::{
+    AGENT_STATE, TOOL_CALL, TOOL_RESULT, TURN_AGAIN, TURN_LOCAL, TURN_NEXT, TURN_VALUES,
+};
+use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// Fate of an ad-hoc sub-process in which nothing runs.
@@ -30,6 +33,7 @@ impl Machine<'_> {
         rules: &AdHoc,
     ) -> Result<(), StepFault> {
         let begin = match &rules.active {
+            None if rules.agent.is_some() => Vec::new(),
             None => self.graph.scope(content).starts.clone(),
             Some(active) => self.active_elements(active, id, content)?,
         };
@@ -39,6 +43,13 @@ impl Machine<'_> {
         let (_, at) = self.at(id)?;
         let total = Some(begin.len() as u64);
         self.emit(at, EventKind::BodyOpened { kind: BodyKind::AdHoc, total, items });
+        if let Some(agent) = &rules.agent {
+            // Variables of these names around it are none of what the agent said or called.
+            let own = [AGENT_STATE, TOOL_CALL, TOOL_RESULT];
+            let values = own.into_iter().map(|name| (name.to_owned(), Value::Null)).collect();
+            self.emit(At { node: Some(ix), ..At::scope(id) }, EventKind::VariablesSet { values });
+            return self.open_job(id, JobKind::Task, agent);
+        }
         if rules.sequential {
             return Ok(());
         }
@@ -106,6 +117,9 @@ impl Machine<'_> {
         if body.completed > 0 {
             return Ok(Quiet::Ends);
         }
+        if let Some(agent) = &rules.agent {
+            return self.next_turn(scope, agent);
+        }
         let iteration = body.started;
         let next = usize::try_from(iteration).ok().and_then(|at| body.items.get(at)).and_then(Value::as_str);
         if let Some(next) = next {
@@ -116,6 +130,55 @@ impl Machine<'_> {
             return Ok(Quiet::WentOn);
         }
         Ok(if rules.completion.is_some() { Quiet::Waits } else { Quiet::Ends })
+    }
+
+    /// Opens the next turn of an agent, unless one is open or an incident stands in its way.
+    fn next_turn(&mut self, id: LocalId, agent: &JobTask) -> Result<Quiet, Rejection> {
+        let is_open = self.state.jobs.iter().any(|own| own.owner == id);
+        if is_open || self.state.incidents.iter().any(|own| own.instance == Some(id)) {
+            return Ok(Quiet::Waits);
+        }
+        if let Err(fault) = self.open_job(id, JobKind::Task, agent) {
+            self.fault(id, fault, Phase::Enter)?;
+        }
+        Ok(Quiet::Waits)
+    }
+
+    /// Takes out of values for a scope what an agent alone says of itself: no tool makes its calls, approvals or caps.
+    pub(super) fn keep_from_agent(&self, scope: LocalId, values: &mut Map<String, Value>) {
+        let is_agent = |ix: NodeIx| self.graph.node(ix).work.agent().is_some();
+        if values.contains_key(AGENT_STATE) && self.at(scope).is_ok_and(|(ix, _)| is_agent(ix)) {
+            values.remove(AGENT_STATE);
+        }
+    }
+
+    /// Does what a turn of an agent gives: its own variables, and the activity that begins, or the end with what it leaves
+    /// behind.
+    pub(super) fn agent_turn(
+        &mut self,
+        ix: NodeIx,
+        id: LocalId,
+        mut given: Map<String, Value>,
+    ) -> Result<(), Rejection> {
+        if let Some(Value::Object(values)) = given.remove(TURN_LOCAL) {
+            self.emit(At { node: Some(ix), ..At::scope(id) }, EventKind::VariablesSet { values });
+        }
+        if let Some(Value::String(name)) = given.remove(TURN_NEXT) {
+            let content = self.graph.node(ix).work.content();
+            let next = self.graph.find(&name);
+            let next = next.filter(|&own| content.is_some_and(|content| self.can_begin(own, content)));
+            return self.activate(next.ok_or(Rejection::InvalidTarget(name))?, id, &[]);
+        }
+        let graph = self.graph;
+        if let Some(agent) = graph.node(ix).work.agent().filter(|_| given.contains_key(TURN_AGAIN)) {
+            return self.next_turn(id, agent).map(drop);
+        }
+        if let Some(Value::Object(values)) = given.remove(TURN_VALUES) {
+            self.give(id, values)?;
+        }
+        self.cancel_contents(id, CancelReason::Completed, None)?;
+        self.close_waits(id, true);
+        self.leave(id)
     }
 
     /// Whether the end of this activity ends the ad-hoc sub-process around it: its completion condition holds now.

@@ -205,8 +205,8 @@ impl Machine<'_> {
             own.insert("reviewerFeedback".to_owned(), self.feedback.clone().unwrap_or_default());
         }
         if carry.validation_feedback {
-            // What a form refuses never comes to the run; nothing else validates yet.
-            own.insert("validationFeedback".to_owned(), json!([]));
+            // What a form refuses never comes to the run: these are findings of protection and of a node's own schema.
+            own.insert("validationFeedback".to_owned(), Value::Array(self.violations.clone()));
         }
         if !carry.variables.is_empty() {
             let variables = self.variables(scope);

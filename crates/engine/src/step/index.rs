@@ -166,6 +166,8 @@ impl Index {
             | EventKind::JobCompleted { .. }
             | EventKind::JobFailed { .. }
             | EventKind::JobErrorThrown { .. }
+            | EventKind::JobKept { .. }
+            | EventKind::ProtectionViolated(_)
             | EventKind::JobRetriesSet { .. }
             | EventKind::JobCancelled { .. }
             | EventKind::RunCalled(_)

@@ -5,11 +5,12 @@ use super::error::Thrown;
 use super::leave::Completion;
 use super::{At, Machine, StepFault};
 pub(super) use crate::core::jobs::Failure;
-use crate::event::{EventKind, IncidentCode, JobCreated, JobKind, Phase, Resolution};
-use crate::state::{JobState, Stage};
-use crate::{LocalId, Rejection};
+use crate::event::{EventKind, IncidentCode, JobCreated, JobKind, Phase, ProtectionViolated, Resolution};
+use crate::state::{JobState, Life, Stage};
+use crate::{Command, LocalId, Rejection};
 use heddle_bpmn_graph::{JobTask, ListenerPlace, ListenerWork, NodeIx, Throw, Work};
 use heddle_kernel::JobId;
+use heddle_settings::JobEnd;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -55,14 +56,12 @@ impl Machine<'_> {
             }
         };
         match own.kind {
-            JobKind::Task => {
-                let (Work::Job(task) | Work::Throw(Throw::Job(task)) | Work::End(Throw::Job(task))) =
-                    &node.work
-                else {
-                    return None;
-                };
-                Some(Arc::clone(task))
-            }
+            JobKind::Task => match &node.work {
+                Work::Job(task) | Work::Throw(Throw::Job(task)) | Work::End(Throw::Job(task)) => {
+                    Some(Arc::clone(task))
+                }
+                other => other.agent().cloned(),
+            },
             JobKind::StartListener | JobKind::EndListener | JobKind::TaskListener => {
                 match self.state.instance(own.owner)?.stage {
                     Stage::StartListener(at) => listener(ListenerPlace::Start, at),
@@ -91,6 +90,9 @@ impl Machine<'_> {
             None => variables,
         };
         match own.kind {
+            JobKind::Task if self.graph.node(ix).work.agent().is_some() => {
+                self.agent_turn(ix, own.owner, values)
+            }
             JobKind::Task => {
                 self.give(own.owner, values)?;
                 self.leave_with(own.owner, Completion::default())
@@ -107,6 +109,22 @@ impl Machine<'_> {
                 self.listener_done(own.owner)
             }
         }
+    }
+
+    /// Notes what protection found at a job, and does what becomes of the job.
+    pub(super) fn guarded(
+        &mut self,
+        job: JobId,
+        hits: Vec<ProtectionViolated>,
+        then: Command,
+    ) -> Result<(), Rejection> {
+        let owner = self.state.job(job).map(|own| own.owner).ok_or(Rejection::UnknownJob(job))?;
+        let (_, at) = self.at(owner)?;
+        for hit in hits {
+            self.violations.push(format!("{}: {}", hit.check_id, hit.message).into());
+            self.emit(at, EventKind::ProtectionViolated(Box::new(hit)));
+        }
+        self.execute(then)
     }
 
     /// Ends an attempt: the next one comes behind a wait, or an incident says that there is none.
@@ -145,6 +163,29 @@ impl Machine<'_> {
         };
         self.emit(at, failed);
         self.raise(at, IncidentCode::UnhandledError, &reason, Phase::Enter);
+        Ok(())
+    }
+
+    /// Ends a job of the service. While the run is suspended that is kept: nobody is asked for it again.
+    pub(super) fn end_job(&mut self, job: JobId, end: JobEnd) -> Result<(), Rejection> {
+        if self.state.life != Life::Suspended {
+            return self.execute(Command::ending(job, end));
+        }
+        let (_, _, at) = self.ready_job(job)?;
+        self.emit(at, EventKind::JobKept { job_id: job, end });
+        Ok(())
+    }
+
+    /// Ends the jobs whose ends were kept while the run was suspended.
+    pub(super) fn take_up_ends(&mut self) -> Result<(), Rejection> {
+        let kept = self.state.jobs.iter().filter(|own| own.kept.is_some());
+        for job in kept.map(|own| own.id).collect::<Vec<_>>() {
+            // It may have gone with what came of another one.
+            let end = self.state.job(job).and_then(|own| own.kept.as_deref().cloned());
+            if let Some(end) = end {
+                self.execute(Command::ending(job, end))?;
+            }
+        }
         Ok(())
     }
 

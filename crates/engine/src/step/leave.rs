@@ -288,8 +288,11 @@ impl Machine<'_> {
 
     /// Sets variables as seen from a scope: each where it is, new ones at the process.
     pub(super) fn set_values(&mut self, scope: LocalId, values: Map<String, Value>) {
-        for (owner, values) in self.spread(scope, values) {
-            self.emit(At::scope(owner), EventKind::VariablesSet { values });
+        for (owner, mut values) in self.spread(scope, values) {
+            self.keep_from_agent(owner, &mut values);
+            if !values.is_empty() {
+                self.emit(At::scope(owner), EventKind::VariablesSet { values });
+            }
         }
     }
 }

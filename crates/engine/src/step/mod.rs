@@ -81,6 +81,8 @@ pub(crate) struct Machine<'g> {
     failure: Option<Value>,
     /// Comment and values of the human task that the step completed.
     feedback: Option<Value>,
+    /// Findings of protection at the job that the step settled, in words.
+    violations: Vec<Value>,
     /// Node instance whose flows that lead back are counted anew.
     anew: Option<LocalId>,
     /// Index of a large state.
@@ -118,6 +120,7 @@ impl<'g> Machine<'g> {
             failures: VecDeque::new(),
             failure: None,
             feedback: None,
+            violations: Vec::new(),
             anew: None,
             index: None,
             unsettled: false,
@@ -140,13 +143,17 @@ impl<'g> Machine<'g> {
         self.unsettled = matches!(command, Command::Retry { .. } | Command::Resume);
         // The data stores for which there was no room are read once that is tried again.
         let tries = matches!(command, Command::Retry { .. }) && self.has_unread_stores();
-        let resumes = tries || matches!(command, Command::Resume);
+        let goes_on = matches!(command, Command::Resume);
+        let resumes = tries || goes_on;
         if self.state.life == Life::Active && !resumes {
             self.read_stores();
         }
         self.execute(command)?;
         if resumes && self.state.life == Life::Active {
             self.read_stores();
+        }
+        if goes_on {
+            self.take_up_ends()?;
         }
         self.run_to_quiescence()
     }
@@ -169,6 +176,8 @@ impl<'g> Machine<'g> {
             | Command::FailJob { .. }
             | Command::ThrowJobError { .. }
             | Command::SetJobRetries { .. }
+            | Command::EndJob { .. }
+            | Command::Guarded { .. }
             | Command::CompleteCall { .. }
             | Command::FailCall { .. }
             | Command::EscalateCall { .. }
@@ -293,7 +302,9 @@ impl<'g> Machine<'g> {
             Command::ThrowJobError { job_id, code, message, variables } => {
                 self.throw_job_error(job_id, error::Thrown { code: code.into(), message, values: variables })
             }
+            Command::EndJob { job_id, end } => self.end_job(job_id, end),
             Command::SetJobRetries { job_id, retries } => self.set_job_retries(job_id, retries),
+            Command::Guarded { job_id, hits, then } => self.guarded(job_id, hits, *then),
             Command::CompleteCall { run_id, output } => self.complete_call(run_id, output),
             Command::FailCall { run_id, code, message, output } => {
                 self.fail_call(run_id, calls::Failure { code, message, output })

@@ -2,6 +2,7 @@
 
 use crate::support::*;
 use heddle_engine::{Command, IncidentCode, OpenJob, Rejection, Status, WaitKind};
+use heddle_settings::JobEnd;
 use serde_json::{Value, json};
 
 /// Start, a service task `work` with a job, end.
@@ -74,6 +75,44 @@ fn a_failure_waits_for_its_next_attempt_and_the_last_one_is_an_incident_that_a_r
     assert!(run.incidents().is_empty());
     complete(&mut run, json!({})).unwrap();
     assert_eq!(run.variables(), json!({ "address": "new" }));
+}
+
+#[test]
+fn an_end_that_comes_while_the_run_is_suspended_follows_when_it_goes_on() {
+    let keep = |end: JobEnd| {
+        let mut run = with_job(json!({})).run(json!({}));
+        run.give(Command::Suspend).unwrap();
+        let job_id = job(&run).job_id;
+        run.give(Command::EndJob { job_id, end }).unwrap();
+        assert_eq!((run.status(), run.state.jobs().len()), (Status::Suspended, 1));
+        run.give(Command::Resume).unwrap();
+        run.check();
+        run
+    };
+    let run = keep(JobEnd::Completed { variables: map(json!({ "shipped": true })) });
+    assert_eq!((run.status(), run.variables()), (Status::Completed, json!({ "shipped": true })));
+    let told = run.types().into_iter().filter(|kind| kind.starts_with("job.")).collect::<Vec<_>>();
+    assert_eq!(told, ["job.created", "job.kept", "job.completed"]);
+    let failed = |retries| JobEnd::Failed { message: "away".to_owned(), retries, retry_after_ms: None };
+    let run = keep(failed(None));
+    assert_eq!((job(&run).retries, job(&run).attempt, run.incidents().len()), (2, 2, 0));
+    let run = keep(failed(Some(0)));
+    assert_eq!(run.incidents(), [(IncidentCode::JobFailed, "work".to_owned())]);
+    let (code, message, variables) = ("OUT".to_owned(), "gone".to_owned(), map(json!({})));
+    let run = keep(JobEnd::Error { code, message, variables });
+    assert_eq!(run.incidents(), [(IncidentCode::UnhandledError, "work".to_owned())]);
+}
+
+#[test]
+fn an_end_that_was_kept_goes_with_its_run() {
+    let mut run = with_job(json!({})).run(json!({}));
+    run.give(Command::Suspend).unwrap();
+    let job_id = job(&run).job_id;
+    let refused = run.give(Command::CompleteJob { job_id, variables: map(json!({})) });
+    assert_eq!(refused, Err(Rejection::Suspended));
+    run.give(Command::EndJob { job_id, end: JobEnd::Completed { variables: map(json!({})) } }).unwrap();
+    run.give(Command::Cancel { reason: None }).unwrap();
+    assert_eq!((run.status(), run.state.jobs().len()), (Status::Cancelled, 0));
 }
 
 #[test]

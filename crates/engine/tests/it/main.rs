@@ -18,6 +18,7 @@ mod decisions;
 mod edges;
 mod errors;
 mod events;
+mod inside;
 mod jobs;
 mod loops;
 mod patterns;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use heddle_kernel::{DefinitionKind, JobId, Page, PageRequest, RunId, TenantId, Timestamp, WorkflowId};
 use heddle_policy::{AccessFilter, RuleId, resource};
+use heddle_settings::service::is_own_type;
 use heddle_usecase::StoreError;
 use parking_lot::Mutex;
 use uuid::Uuid;
@@ -18,7 +19,7 @@ use crate::records::{Job, JobEnding, JobStand, JobState, KnownJob, type_id};
 pub enum JobChange {
     /// A new one.
     Open(Box<Job>),
-    /// Another stand: whoever held it holds it no more.
+    /// Another stand: whoever held it holds it no more, but for what `stays` says.
     Stand {
         /// The job.
         job: JobId,
@@ -30,6 +31,8 @@ pub enum JobChange {
         message: Option<String>,
         /// Epoch that it must have now, where a worker asks; otherwise the unit is `Stale`.
         epoch: Option<i64>,
+        /// Whether it stays with whoever holds it: a job of the service, which is done to its end while its run is suspended.
+        stays: bool,
     },
     /// The end by a worker, who must hold it under the ending's epoch; otherwise the unit is `Stale`.
     End(Box<JobEnding>),
@@ -280,7 +283,8 @@ impl JobReach {
     #[must_use]
     pub fn wanted(&self, name: &str) -> Option<WantedType> {
         let id = type_id(name);
-        if self.denied_types.contains(&id) {
+        // The service's own are for no worker.
+        if is_own_type(name) || self.denied_types.contains(&id) {
             return None;
         }
         let within = match self.all || self.types.contains(&id) {

@@ -6,6 +6,7 @@ mod feed_mark;
 mod jobs;
 mod permit;
 mod runs;
+mod service;
 mod subscribers;
 mod versions;
 
@@ -15,5 +16,6 @@ pub use feed_mark::FeedMark;
 pub use jobs::*;
 pub use permit::*;
 pub use runs::*;
+pub use service::*;
 pub use subscribers::*;
 pub use versions::*;

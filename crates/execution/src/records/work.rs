@@ -54,6 +54,10 @@ literals! {
         Call = "call",
         /// A webhook's delivery.
         Webhook = "webhook",
+        /// Work on a file of a vector database.
+        Ingestion = "ingestion",
+        /// Work of a node that the service does itself.
+        Service = "service",
     }
 }
 
@@ -137,6 +141,8 @@ impl Work {
             Self::Start(_) => WorkKind::Start,
             Self::Errand(errand) => match errand.lane.kind {
                 ErrandKind::Webhook => WorkKind::Webhook,
+                ErrandKind::Ingestion => WorkKind::Ingestion,
+                ErrandKind::Service => WorkKind::Service,
             },
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use heddle_engine::{Actor, Budget, Command, Rejection, Remark, RunContext};
-use heddle_kernel::{RunId, TenantId, Timestamp};
+use heddle_kernel::{DefinitionKind, RunId, TenantId, Timestamp};
 use heddle_policy::InstanceKey;
 use heddle_usecase::Journal;
 use heddle_usecase::StoreError;
@@ -292,14 +292,33 @@ pub(super) fn run_context(run: &Run, model: &CompiledVersion, by: Initiator, bud
     }
 }
 
-/// Refusal of a command by the engine, in the words of the API.
-pub(super) fn refused(refusal: Rejection) -> UseCaseError {
-    let message = refusal.to_string();
+/// Words of a refusal that name what it is about: the engine speaks of runs, whatever kind its instance is of.
+fn words(kind: DefinitionKind, refusal: &Rejection) -> String {
+    match (kind, refusal) {
+        (DefinitionKind::Case, Rejection::AlreadyEnded) => "the case has ended".to_owned(),
+        (DefinitionKind::Case, Rejection::Suspended) => "the case is suspended".to_owned(),
+        (DefinitionKind::Case, Rejection::NotSuspended) => "the case is not suspended".to_owned(),
+        (DefinitionKind::Case, Rejection::UnknownCall(run)) => {
+            format!("the case does not wait for the run {run}")
+        }
+        (DefinitionKind::Case, Rejection::TooLarge { budget, most, value }) => {
+            format!("the budget `{budget}` of the case allows {most} and not {value}")
+        }
+        (DefinitionKind::Case, Rejection::Full { budget, most }) => {
+            format!("the case has used up its budget `{budget}` of {most}")
+        }
+        (DefinitionKind::Workflow | DefinitionKind::Case, other) => other.to_string(),
+    }
+}
+
+/// Refusal of a command to an instance of a kind by the engine, in the words of the API.
+pub(super) fn refused(kind: DefinitionKind, refusal: Rejection) -> UseCaseError {
+    let message = words(kind, &refusal);
     let invalid =
         |field: &str, reason, message| UseCaseError::Invalid(vec![Problem::at(field, reason, message)]);
     match refusal {
         Rejection::AlreadyEnded => UseCaseError::conflict("ended", message),
-        Rejection::Suspended => UseCaseError::conflict("suspended", message),
+        Rejection::Suspended | Rejection::ItemSuspended(_) => UseCaseError::conflict("suspended", message),
         Rejection::NotSuspended => UseCaseError::conflict("notSuspended", message),
         Rejection::StartNotDetermined(_) => invalid("startNodeId", "required", message),
         Rejection::NoConditionHolds(_) => invalid("input", "noConditionHolds", message),
@@ -314,7 +333,8 @@ pub(super) fn refused(refusal: Rejection) -> UseCaseError {
         Rejection::UnknownOutcome { .. } => invalid("outcome", "notAllowed", message),
         Rejection::InvalidTarget(_) => invalid("target", "unknownNode", message),
         Rejection::UnknownJob(_) => {
-            UseCaseError::conflict("jobGone", "The job was ended or withdrawn, or its run has ended.")
+            let message = "The job was ended or withdrawn, or its run or case has ended.";
+            UseCaseError::conflict("jobGone", message)
         }
         Rejection::UnknownTask(_)
         | Rejection::UnknownCall(_)

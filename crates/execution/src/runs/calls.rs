@@ -116,7 +116,7 @@ impl Runs {
     /// Starts the run of a call.
     pub(super) async fn start_called(&self, thrown: &Outgoing) -> Result<(), UseCaseError> {
         let request: CallRequest = read(thrown)?;
-        let called = request.call.run_id;
+        let (called, kind) = (request.call.run_id, request.call.kind);
         let caller = match self.ports.runs.load_any(thrown.tenant, thrown.run).await {
             Ok(run) if request.is_detached || run.snapshot.waits_for(called) => run,
             // Whoever called it does not wait for it any more.
@@ -133,7 +133,11 @@ impl Runs {
         let write = match begun {
             Ok(write) => write,
             Err(error) if is_of_the_call(&error) => {
-                let message = format!("The run cannot be started: {}", error.in_words());
+                let what = match kind {
+                    DefinitionKind::Workflow => "run",
+                    DefinitionKind::Case => "case",
+                };
+                let message = format!("The {what} cannot be started: {}", error.in_words());
                 return self.call_failed(thrown, called, message).await;
             }
             Err(error) => return Err(error),

@@ -7,7 +7,9 @@ use heddle_engine::{Command, Trigger};
 use heddle_kernel::{EventId, RunId, TenantId, Timestamp};
 use heddle_policy::capability::{CaseEventCreate, CaseEventRead, RunRead, SignalCreate};
 use heddle_policy::resource::InstanceKey;
-use heddle_policy::{AccessFilter, AuthorizedKind, AuthorizedSome, InstanceFilter, RequestContext, resource};
+use heddle_policy::{
+    AccessFilter, AuthorizedKind, AuthorizedSome, InstanceFilter, Ownership, RequestContext, resource,
+};
 use heddle_usecase::StoreError;
 use serde_json::{Map, Value, json};
 
@@ -172,11 +174,11 @@ impl Runs {
         self.take(inbound, record).await
     }
 
-    /// A received case event as it stands now, with what the caller may read of what it reached. One that reached no case is
-    /// read by its sender, and by whoever may read all cases.
+    /// A received case event as it stands now, with what the caller may read of what it reached. Its sender reads it whatever
+    /// that was; else one that reached no case is read by whoever may read all cases.
     ///
     /// # Errors
-    /// `NotFound`, also for a signal, and for one that reached other cases alone.
+    /// `NotFound`, also for a signal, and for somebody else's that reached other cases alone.
     pub async fn event(
         &self,
         authorized: &AuthorizedSome<CaseEventRead>,
@@ -189,14 +191,12 @@ impl Runs {
         }
         let reached_cases = !event.case_ids.is_empty();
         self.narrow_to_read(&mut event, authorized.filter(), context).await?;
+        let is_sender = event.received_by == Some(context.user_id());
         let is_read = match reached_cases {
             true => !event.case_ids.is_empty(),
-            false => {
-                event.received_by == Some(context.user_id())
-                    || context.snapshot().authorize_kind::<CaseEventRead>().is_ok()
-            }
+            false => context.snapshot().authorize_kind::<CaseEventRead>().is_ok(),
         };
-        if !is_read {
+        if !is_sender && !is_read {
             return Err(UseCaseError::NotFound);
         }
         Ok(InboxEvent { state: event.state_at(context.now()), ..event })
@@ -219,8 +219,17 @@ impl Runs {
         let runs = context.snapshot().authorize_some::<RunRead>().ok();
         let runs = runs.as_ref().map(InstanceFilter::from);
         let keys = self.ports.runs.instance_keys(event.tenant, &named).await?;
+        // Of runs it may decide whose they are; of cases it never does.
+        let own = match runs.as_ref().and_then(|filter| filter.person()) {
+            Some(person) => {
+                let refused: Vec<RunId> = event.refused.iter().map(|one| one.run).collect();
+                self.ports.runs.own_among(event.tenant, person, &refused).await?
+            }
+            None => HashSet::new(),
+        };
         let may = |key: &&InstanceKey| {
-            cases.permits(key) || runs.as_ref().is_some_and(|filter| filter.permits(key))
+            let ownership = Ownership::of(own.contains(&key.id()));
+            cases.permits(key) || runs.as_ref().is_some_and(|filter| filter.permits_owned(key, ownership))
         };
         let read: HashSet<RunId> = keys.iter().filter(may).map(|key| key.id()).collect();
         event.case_ids.retain(|id| all_cases || read.contains(&RunId::from(*id)));

@@ -28,15 +28,16 @@ pub use correlation::{CaseEvent, MessageCall, Received, SignalCall};
 pub use decide::{Cancellation, Decision, DecisionKind};
 pub use evaluate::{DecisionCall, DecisionResult};
 pub use feed::{FeedEvent, FeedFilter, FeedLook};
+pub use heddle_engine::ProtectionViolated;
 pub use jobs::{
     ActivateJobs, ActivatedJob, DEFAULT_JOBS, DEFAULT_LAPSES, DEFAULT_LOCK_MS, JobCondition, JobError,
-    JobFailure, MAX_JOBS, MAX_LOCK_MS, MAX_TYPES, MAX_WAIT_MS,
+    JobFailure, MAX_JOBS, MAX_LOCK_MS, MAX_TYPES, MAX_WAIT_MS, TakenOwn,
 };
 pub use locks::Locks;
 pub use opening::CASE_FILE;
 pub use processes::{ProcessName, PublishedProcess, instance_number, process_number};
 pub use read::{EventFilter, ListedRun, RunView, StoredEvent};
-pub use tasks::{Assignment, Completion, MyTasks, TaskView};
+pub use tasks::{Assignment, Completion, MyTasks, TaskView, item_completion};
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -105,7 +105,7 @@ impl Runs {
                 Err(Rejection::DecisionNeeded(name)) => {
                     self.look_up(run.tenant, &mut context, name).await?;
                 }
-                Err(other) => return Err(refused(other)),
+                Err(other) => return Err(refused(run.kind, other)),
             }
         }
         self.stepped_apart(Apart { run, is_new, plan, command, context, by, completed }).await
@@ -113,6 +113,7 @@ impl Runs {
 
     /// The rows of a large step.
     async fn stepped_apart(&self, mut step: Apart) -> Result<RunWrite, UseCaseError> {
+        let kind = step.run.kind;
         loop {
             // A step that asks for a decision begins anew: what it uses up is kept as long as it may.
             let kept = step.plan.case().filter(|plan| decides(plan)).map(|_| step.clone());
@@ -121,7 +122,7 @@ impl Runs {
                     self.look_up(again.run.tenant, &mut again.context, name).await?;
                     step = again;
                 }
-                (done, _) => return done.map_err(refused),
+                (done, _) => return done.map_err(|refusal| refused(kind, refusal)),
             }
         }
     }

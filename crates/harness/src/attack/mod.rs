@@ -9,6 +9,7 @@ mod clock;
 mod edge;
 mod engine;
 mod files;
+mod gateway;
 mod held;
 mod honest;
 mod judge;
@@ -27,6 +28,7 @@ mod scene;
 mod sign_in;
 mod sse;
 mod streams;
+mod vectors;
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -105,6 +107,8 @@ fn all() -> impl Iterator<Item = &'static Attack> {
         outside::ATTACKS,
         receivers::ATTACKS,
         clock::ATTACKS,
+        vectors::ATTACKS,
+        gateway::ATTACKS,
     ]
     .into_iter()
     .flatten()

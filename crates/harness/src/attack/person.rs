@@ -80,6 +80,11 @@ impl Person {
         self.caller.header("authorization").trim_start_matches("Bearer ")
     }
 
+    /// The same caller for those who know no persons.
+    pub(crate) const fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
     /// `host:port` of the server.
     pub(crate) fn host(&self) -> String {
         self.caller.address().trim_start_matches("http://").to_owned()

@@ -11,8 +11,8 @@ use heddle_harness_kit::random::Random;
 use heddle_harness_kit::server::{self, Backend, Build, Mode, Server};
 use serde_json::json;
 
-use super::figures::{Figure, Latencies};
-use super::http1::{self, Connection};
+use heddle_harness_kit::figures::{Figure, Latencies};
+use heddle_harness_kit::http1::{self, Connection};
 
 /// Connections are opened and caches filled before anything counts.
 const WARM_UP: Duration = Duration::from_millis(500);

@@ -17,8 +17,9 @@ use heddle_harness_kit::prepare;
 use heddle_harness_kit::server::{self, Backend, Build, Mode, Server};
 use serde_json::{Value, json};
 
-use super::figures::{Figure, Latencies};
-use super::http1::{self, Connection};
+use super::{searching, stored};
+use heddle_harness_kit::figures::{Figure, Latencies};
+use heddle_harness_kit::http1::{self, Connection};
 
 /// Runs and cases, and as many tasks, of the small database.
 const FEW: u64 = 20_000;
@@ -26,13 +27,13 @@ const FEW: u64 = 20_000;
 const WORKFLOWS: usize = 20;
 const CASE_TYPES: usize = 4;
 /// Calls before a figure, and calls that are measured.
-const WARM: usize = 10;
-const CALLS: usize = 60;
+pub(super) const WARM: usize = 10;
+pub(super) const CALLS: usize = 60;
 /// Page that is measured beside the first one, or the last one before it.
 const DEEP: usize = 100;
 
 /// Read that is measured.
-struct Read {
+pub(super) struct Read {
     name: &'static str,
     /// The path; `{workflow}`, `{run}`, `{caseType}`, `{case}`, `{task}`, `{key}` and `{business}` are put in.
     path: &'static str,
@@ -40,11 +41,11 @@ struct Read {
     page: Option<u32>,
 }
 
-const fn one(name: &'static str, path: &'static str) -> Read {
+pub(super) const fn one(name: &'static str, path: &'static str) -> Read {
     Read { name, path, page: None }
 }
 
-const fn list(name: &'static str, path: &'static str, page: u32) -> Read {
+pub(super) const fn list(name: &'static str, path: &'static str, page: u32) -> Read {
     Read { name, path, page: Some(page) }
 }
 
@@ -159,6 +160,9 @@ pub(crate) struct Options {
     /// Runs and cases, and as many tasks, of the large database.
     #[arg(long, default_value_t = 1_000_000)]
     rows: u64,
+    /// Measures vector databases in place of runs: a file for each ten rows, and a passage for each row.
+    #[arg(long)]
+    vectors: bool,
     /// Measures a debug build; its figures say little.
     #[arg(long)]
     debug: bool,
@@ -177,7 +181,11 @@ pub(crate) async fn run(options: Options) -> Result<bool> {
         let mut sizes = Vec::new();
         for rows in [FEW.min(options.rows), options.rows] {
             let postgres = server::postgres_for(backend)?;
-            let figures = measure(&binary, postgres.as_ref(), rows).await?;
+            let figures = if options.vectors {
+                stored::measure(&binary, postgres.as_ref(), rows).await?
+            } else {
+                measure(&binary, postgres.as_ref(), rows).await?
+            };
             for (name, value) in &figures {
                 print(backend, format!("{name} rows={rows}"), *value, "ms");
             }
@@ -204,7 +212,7 @@ async fn measure(
     rows: u64,
 ) -> Result<BTreeMap<String, f64>> {
     let mut server = Server::start(binary, Mode { demo: true, test_clock: false }, postgres).await?;
-    let client = sign_in(&server).await?;
+    let client = searching::sign_in(&server).await?;
     let requester = requester(&client, &server).await?;
     let mut workflows = Vec::new();
     for number in 0..WORKFLOWS {
@@ -228,15 +236,16 @@ async fn measure(
     super::example("heddle-store-workflows", "fill", &[], &arguments)?;
     out::note(format_args!("{rows} rows in {} s", began.elapsed().as_secs()));
     server.launch().await?;
-    let client = sign_in(&server).await?;
+    let client = searching::sign_in(&server).await?;
     let workflow = workflows.first().context("no workflow")?;
     let facts = facts(&client, workflow, case_types.first().context("no case type")?).await?;
     let host = server.facts().address.trim_start_matches("http://").to_owned();
     let mut connection = Connection::open(&host).await?;
     let mut figures = BTreeMap::new();
-    measure_reads(READS, &mut connection, &client, &facts, &mut figures).await?;
+    let put_in = |path: &str| facts.put_in(path);
+    measure_reads(READS, &mut connection, &client, &put_in, &mut figures).await?;
     let requester = Client::sign_in(&server.facts().address, REQUESTER.0, REQUESTER.1).await?;
-    measure_reads(OWN_READS, &mut connection, &requester, &facts, &mut figures).await?;
+    measure_reads(OWN_READS, &mut connection, &requester, &put_in, &mut figures).await?;
     let (start, complete) = round_trips(&mut connection, &client, workflow).await?;
     figures.insert("start".to_owned(), start);
     figures.insert("complete".to_owned(), complete);
@@ -244,16 +253,16 @@ async fn measure(
     Ok(figures)
 }
 
-/// Adds the medians of reads.
-async fn measure_reads(
+/// Adds the medians of reads, whose paths get their ids first.
+pub(super) async fn measure_reads(
     reads: &[Read],
     connection: &mut Connection,
     client: &Client,
-    facts: &Facts,
+    put_in: &impl Fn(&str) -> String,
     figures: &mut BTreeMap<String, f64>,
 ) -> Result<()> {
     for read in reads {
-        let path = facts.put_in(read.path);
+        let path = put_in(read.path);
         let Some(page) = read.page else {
             figures.insert(read.name.to_owned(), median(connection, client, &path).await?);
             continue;
@@ -276,13 +285,6 @@ async fn requester(admin: &Client, server: &Server) -> Result<Client> {
     let user = json!({ "email": email, "displayName": "Requester", "password": password, "roles": [role] });
     admin.post("/api/users", &user).await?.data()?;
     Client::sign_in(&server.facts().address, email, password).await
-}
-
-async fn sign_in(server: &Server) -> Result<Client> {
-    let facts = server.facts();
-    let email = facts.email.as_deref().context("the ready file names no administrator")?;
-    let password = facts.password.as_deref().context("the ready file names no password")?;
-    Client::sign_in(&facts.address, email, password).await
 }
 
 /// Values that are put into paths.

@@ -12,13 +12,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use serde_json::json;
 
-use super::figures::{Figure, Latencies, medians};
-use super::http1::{self, Connection};
-use super::{jobs, process};
+use super::jobs;
 use heddle_harness_kit::client::Client;
+use heddle_harness_kit::figures::{Figure, Latencies, medians};
+use heddle_harness_kit::http1::{self, Connection};
 use heddle_harness_kit::out;
 use heddle_harness_kit::postgres::Postgres;
 use heddle_harness_kit::prepare;
+use heddle_harness_kit::process;
 use heddle_harness_kit::server::{self, Backend, Build, Mode, Server};
 
 /// Connections are opened and caches filled before anything counts.

@@ -13,8 +13,8 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
-use super::http1::{self, Connection};
 use heddle_harness_kit::client::Client;
+use heddle_harness_kit::http1::{self, Connection};
 
 /// Number of workers.
 pub(crate) const WORKERS: usize = 16;

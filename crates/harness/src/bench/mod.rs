@@ -4,13 +4,15 @@ mod cases;
 mod decisions;
 mod definitions;
 mod egress;
-mod figures;
 mod growth;
 mod http;
-mod http1;
 mod jobs;
 mod policy;
-mod process;
+mod questions;
+mod retrieval;
+mod searching;
+mod stored;
+mod vectors;
 
 use std::ffi::OsStr;
 use std::process::Command;
@@ -27,6 +29,8 @@ pub(crate) enum Subject {
     Http(http::Options),
     /// Reads, starts and completions with few runs and tasks stored, and with many.
     Growth(growth::Options),
+    /// Calls of a model through the gateway beside direct ones: what it adds in time, processor time and memory.
+    Gateway(heddle_harness_models::gateway::Options),
     /// Events that are correlated to one of many open cases, over HTTP and in memory.
     Cases(cases::Options),
     /// Reading, writing, validating and compiling BPMN on one core, beside bpmn-moddle.
@@ -37,6 +41,10 @@ pub(crate) enum Subject {
     Egress,
     /// CPU time of decisions and listings with few grants and with many, of sign-ins, and of a caller who is known.
     Policy(policy::Options),
+    /// Quality of retrieval on judged questions, through the library and over HTTP.
+    Retrieval(retrieval::Options),
+    /// Vector search beside hnswlib and faiss, queries over HTTP beside the search within them, and ingestion.
+    Vectors(vectors::Options),
 }
 
 /// Measures a subject.
@@ -44,11 +52,14 @@ pub(crate) async fn run(subject: Subject) -> Result<bool> {
     match subject {
         Subject::Http(options) => http::run(options).await,
         Subject::Growth(options) => growth::run(options).await,
+        Subject::Gateway(options) => heddle_harness_models::gateway::run(options).await,
         Subject::Cases(options) => cases::run(options).await,
         Subject::Bpmn(options) => definitions::run(options),
         Subject::Dmn(options) => decisions::run(options),
         Subject::Egress => egress::run(),
         Subject::Policy(options) => policy::run(options).await,
+        Subject::Retrieval(options) => retrieval::run(options).await,
+        Subject::Vectors(options) => vectors::run(options).await,
     }
 }
 

@@ -6,10 +6,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::example;
-use super::http1::{self, Connection};
-use super::process::cpu_seconds;
 use heddle_harness_kit::client::Client;
+use heddle_harness_kit::http1::{self, Connection};
 use heddle_harness_kit::out;
+use heddle_harness_kit::process::cpu_seconds;
 use heddle_harness_kit::server::{self, Backend, Build, Mode, Server, Surroundings};
 
 /// Most CPU nanoseconds of a decision.

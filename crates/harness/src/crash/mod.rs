@@ -2,7 +2,9 @@
 
 mod check;
 mod events;
+mod files;
 mod load;
+mod models;
 mod whole;
 
 use std::sync::Arc;
@@ -28,12 +30,18 @@ pub(crate) struct Options {
     /// Database of the started server.
     #[arg(long, value_enum, default_value_t = Backend::Sqlite)]
     backend: Backend,
-    /// Callers at the same time; 16, and with --cases 64 when absent.
+    /// Callers at the same time; 16, with --cases 64 and with --vectors 6 when absent.
     #[arg(long)]
     callers: Option<usize>,
     /// Sends case events, a fifth of the keys again, in place of runs: each key must count once.
     #[arg(long)]
     cases: bool,
+    /// Uploads, deletes and asks for files of a vector database in place of runs: each must end whole, or with a reason.
+    #[arg(long, conflicts_with = "cases")]
+    vectors: bool,
+    /// Calls models in place of runs: each acknowledged call must count once, and budgets that were set aside come back.
+    #[arg(long, conflicts_with_all = ["cases", "vectors"])]
+    models: bool,
     /// Callers at the same time that start runs with jobs, instances, calls and compensation.
     #[arg(long, default_value_t = 4)]
     starters: usize,
@@ -68,6 +76,12 @@ pub(crate) async fn run(options: Options) -> Result<bool> {
     let token = client.token();
     if options.cases {
         return events::run(&options, seed, server, client).await;
+    }
+    if options.vectors {
+        return files::run(&options, seed, server, client).await;
+    }
+    if options.models {
+        return models::run(&options, seed, server, client).await;
     }
     let workflow = prepare::publish(&client, "crash", prepare::TASK_AND_TIMER).await?;
     let whole = whole::Workflows::publish(&client).await?;

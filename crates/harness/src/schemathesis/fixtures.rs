@@ -12,9 +12,12 @@ use reqwest::Method;
 use serde_json::{Map, Value, json};
 
 use super::document::{Document, Operation, unique};
+use super::{models, vector};
 use heddle_harness_kit::client::Client;
 use heddle_harness_kit::out;
 use heddle_harness_kit::prepare;
+
+use crate::vectors;
 
 /// Known-good calls and real path parameters, by operation.
 #[derive(Debug, Default)]
@@ -89,6 +92,12 @@ impl<'a> Maker<'a> {
         }
         if names.contains(&"caseTypeId") || names.contains(&"caseId") {
             return self.case_path(operation).await;
+        }
+        if operation.path.starts_with(vectors::PATH) {
+            return vector::path(self.client, operation).await;
+        }
+        if operation.path.starts_with(models::PATH) {
+            return models::path(self.client, operation).await;
         }
         let [name] = names.as_slice() else { anyhow::bail!("no rule for {names:?}") };
         let id = match *name {
@@ -189,7 +198,8 @@ impl<'a> Maker<'a> {
 
     async fn body(&self, operation: &Operation, path: &Parameters) -> Result<Option<Value>> {
         let label = operation.label();
-        if let Some(body) = self.case_body(&label, path).await? {
+        let of_kind = || vector::body(&label).or_else(|| models::body(&label));
+        if let Some(body) = self.case_body(&label, path).await?.or_else(of_kind) {
             return Ok(Some(body));
         }
         let key = format!("key-{}", unique());
@@ -351,6 +361,9 @@ fn connection(kind: &str) -> Value {
 fn query(operation: &Operation) -> Option<Value> {
     match operation.label().as_str() {
         "DELETE /api/workflows/{workflowId}/runs/{runId}" => Some(json!({"reason": "no longer needed"})),
+        "GET /api/vector-databases/address-availability" => {
+            Some(json!({"name": format!("made-{}", unique())}))
+        }
         _ => None,
     }
 }

@@ -4,8 +4,10 @@
 pub(crate) mod apart;
 pub(crate) mod document;
 pub(crate) mod fixtures;
+mod models;
 mod report;
 mod tool;
+mod vector;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -228,7 +228,7 @@ pub(crate) enum DeadLetterCommand {
 /// `heddle dead-letter list`.
 #[derive(Debug, Args)]
 pub(crate) struct ListLetters {
-    /// Only those of this kind: message, signal, timer, timerStart, event, start, call or webhook.
+    /// Only those of this kind: message, signal, timer, timerStart, event, start, call, webhook, ingestion or service.
     #[arg(long, value_name = "KIND")]
     pub kind: Option<String>,
     /// The most to list.

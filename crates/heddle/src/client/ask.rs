@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use anyhow::{Context as _, Result};
 use reqwest::Method;
-use reqwest::header::{ACCEPT, HeaderValue};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::Value;
 
-use super::Client;
 use super::wire::{Answer, Call};
+use super::{Client, Form};
 use crate::failure::Refusal;
 
 /// Parameters of a query.
@@ -176,12 +176,33 @@ impl Client {
         Ok(body.get_mut("data").map(Value::take).unwrap_or_default())
     }
 
+    /// `data` of the answer to POST with files.
+    ///
+    /// # Errors
+    /// [`Refusal`], [`Unreachable`].
+    pub(crate) async fn upload(&self, path: &str, form: Form) -> Result<Value> {
+        let (media, bytes) = form.into_parts();
+        let mut headers = self.headers.clone();
+        headers.insert(CONTENT_TYPE, HeaderValue::try_from(media)?);
+        let mut body = self.sent(Method::POST, path, headers, Some(bytes)).await?;
+        Ok(body.get_mut("data").map(Value::take).unwrap_or_default())
+    }
+
     /// The whole body of an answer; null where there is none.
     async fn whole(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value> {
-        // What could be a document comes as JSON, with its diagnostics.
-        let mut headers = self.headers.clone();
-        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         let body = body.filter(|body| !body.is_null()).map(serde_json::to_vec).transpose()?;
+        self.sent(method, path, self.headers.clone(), body).await
+    }
+
+    async fn sent(
+        &self,
+        method: Method,
+        path: &str,
+        mut headers: HeaderMap,
+        body: Option<Vec<u8>>,
+    ) -> Result<Value> {
+        // What could be a document comes as JSON, with its diagnostics.
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         let answer = self.wire.send(Call { method, base: &self.base, path, headers, body }).await?;
         let status = answer.status();
         let bytes = answer.bytes().await?;

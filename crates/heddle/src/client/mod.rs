@@ -4,6 +4,7 @@
 
 mod ask;
 mod find;
+mod form;
 mod wire;
 
 use std::path::Path;
@@ -17,6 +18,7 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 
 pub(crate) use ask::{Query, escaped};
 pub(crate) use find::{is_id, text};
+pub(crate) use form::Form;
 
 use wire::Wire;
 

@@ -38,7 +38,7 @@ pub(super) struct Call<'a> {
     pub(super) path: &'a str,
     /// Headers.
     pub(super) headers: HeaderMap,
-    /// Body as JSON.
+    /// Body, as JSON unless the headers say otherwise.
     pub(super) body: Option<Vec<u8>>,
 }
 
@@ -86,7 +86,7 @@ impl Wire {
     pub(super) async fn send(&self, call: Call<'_>) -> Result<Answer> {
         let Call { method, base, path, mut headers, body } = call;
         let url = format!("{base}{path}");
-        if body.is_some() {
+        if body.is_some() && !headers.contains_key(CONTENT_TYPE) {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
         match self {

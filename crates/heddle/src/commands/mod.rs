@@ -9,6 +9,7 @@ mod connection;
 pub(crate) mod decision;
 mod doctor;
 mod drafted;
+mod file;
 mod given;
 mod group;
 mod import;
@@ -17,10 +18,13 @@ mod key;
 mod licence;
 pub(crate) mod man;
 mod migrate;
+mod model;
+mod models;
 mod run;
 mod serve;
 mod token;
 mod user;
+mod vector;
 mod work;
 mod workflow;
 
@@ -34,9 +38,10 @@ use serde_json::{Map, Value, json};
 use tracing_subscriber::EnvFilter;
 
 use crate::cli::{
-    AccessCommand, AuditCommand, CaseCommand, CaseTypeCommand, Cli, Command, ConnectionCommand, CreateUser,
-    DeadLetterCommand, EventCommand, GroupCommand, JobCommand, KeyCommand, LicenceCommand, Place, RunCommand,
-    TaskCommand, TokenCommand, UserCommand, VerifyAudit, WorkflowCommand,
+    AccessCommand, AskModel, AuditCommand, CaseCommand, CaseTypeCommand, Cli, Command, ConnectionCommand,
+    CreateUser, DeadLetterCommand, EmbedTexts, EventCommand, FileCommand, GroupCommand, IngestionJobCommand,
+    JobCommand, KeyCommand, LicenceCommand, ModelCommand, Place, QueryPassages, RunCommand, ShowUsage,
+    TaskCommand, TokenCommand, UserCommand, VectorDatabaseCommand, VerifyAudit, WorkflowCommand,
 };
 use crate::client::{Client, Need};
 use crate::config::{Effective, Row};
@@ -56,18 +61,8 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
         let message = format!("--{option} has no meaning here: the command looks at no installation");
         return Err(Failure::Configuration(message).into());
     }
-    if let Command::Completions { shell } = cli.command {
-        let mut text = Vec::new();
-        clap_complete::generate(shell, &mut Cli::command(), "heddle", &mut text);
-        output::line(String::from_utf8_lossy(&text).trim_end());
-        return Ok(());
-    }
-    if let Command::Man(options) = &cli.command {
-        return man::write(options, cli.json);
-    }
-    if let Command::Decision { command } = &cli.command {
-        log("warn")?;
-        return decision::run(command, cli.json);
+    if let Some(done) = without_installation(&cli) {
+        return done;
     }
     let effective = configuration(&cli).map_err(|error| Failure::Configuration(format!("{error:#}")))?;
     let serves = matches!(cli.command, Command::Serve(_));
@@ -105,12 +100,49 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
         Command::DeadLetter { command } => block_on(letters(config, command, json)),
         Command::Access { command } => block_on(rights(config, command, json)),
         Command::Connection { command } => block_on(connections(config, command, json)),
+        Command::VectorDatabase { command } => block_on(vector_databases(config, command, json)),
+        Command::File { command } => block_on(files(config, command, json)),
+        Command::Query(options) => block_on(query(config, options, json)),
+        Command::IngestionJob { command } => block_on(ingestion_jobs(config, command, json)),
+        Command::Model { command } => block_on(provided_models(config, command, json)),
+        Command::Chat(options) => block_on(chat(config, options, json)),
+        Command::Embed(options) => block_on(embed(config, options, json)),
+        Command::Usage(options) => block_on(usage(config, options, json)),
         Command::Key { command } => block_on(keys(config, command, json)),
         Command::Audit { command: AuditCommand::Verify(options) } => {
             block_on(audit_verify(config, options, json))
         }
-        Command::Decision { .. } | Command::Man(_) | Command::Completions { .. } => Ok(()),
+        Command::Models { command } => block_on(models::run(config, command, json)),
+        Command::Decision { .. } | Command::Man(_) | Command::Completions { .. } | Command::ParseWorker => {
+            Ok(())
+        }
     }
+}
+
+/// Does what looks at no installation; none for what does.
+fn without_installation(cli: &Cli) -> Option<Result<()>> {
+    if let Command::Completions { shell } = cli.command {
+        let mut text = Vec::new();
+        clap_complete::generate(shell, &mut Cli::command(), "heddle", &mut text);
+        output::line(String::from_utf8_lossy(&text).trim_end());
+        return Some(Ok(()));
+    }
+    if matches!(cli.command, Command::ParseWorker) {
+        return Some(parse_worker());
+    }
+    if let Command::Man(options) = &cli.command {
+        return Some(man::write(options, cli.json));
+    }
+    if let Command::Decision { command } = &cli.command {
+        let logs = log("warn").map_err(anyhow::Error::from);
+        return Some(logs.and_then(|()| decision::run(command, cli.json)));
+    }
+    None
+}
+
+/// Reads one file for a server, which started this process for it alone.
+fn parse_worker() -> Result<()> {
+    heddle_server::read_one_file().context("the file can't be read apart from the server")
 }
 
 /// Does something with a client, which ends in order whatever becomes of it.
@@ -276,6 +308,116 @@ async fn connections(config: Config, command: ConnectionCommand, json: bool) -> 
         ConnectionCommand::Test(options) => {
             let work = async |client: &Client| connection::test(client, options, json).await;
             with(config, &options.place, own, work).await
+        }
+    }
+}
+
+async fn vector_databases(config: Config, command: VectorDatabaseCommand, json: bool) -> Result<()> {
+    let own = Need::Account;
+    match &command {
+        VectorDatabaseCommand::List(options) => {
+            with(config, &options.place, own, async |client| vector::list(client, options, json).await).await
+        }
+        VectorDatabaseCommand::Create(options) => {
+            with(config, &options.place, own, async |client| vector::create(client, options, json).await)
+                .await
+        }
+        VectorDatabaseCommand::Get(options) => {
+            with(config, &options.place, own, async |client| vector::get(client, options, json).await).await
+        }
+        VectorDatabaseCommand::Update(options) => {
+            with(config, &options.place, own, async |client| vector::update(client, options, json).await)
+                .await
+        }
+        VectorDatabaseCommand::Delete(options) => {
+            with(config, &options.place, own, async |client| vector::delete(client, options, json).await)
+                .await
+        }
+    }
+}
+
+async fn files(config: Config, command: FileCommand, json: bool) -> Result<()> {
+    let own = Need::Account;
+    match &command {
+        FileCommand::Upload(options) => {
+            with(config, &options.place, own, async |client| file::upload(client, options, json).await).await
+        }
+        FileCommand::List(options) => {
+            with(config, &options.place, own, async |client| file::list(client, options, json).await).await
+        }
+        FileCommand::Show(options) => {
+            with(config, &options.place, own, async |client| file::show(client, options, json).await).await
+        }
+        FileCommand::Delete(options) => {
+            with(config, &options.place, own, async |client| file::delete(client, options, json).await).await
+        }
+    }
+}
+
+async fn provided_models(config: Config, command: ModelCommand, json: bool) -> Result<()> {
+    let own = Need::Account;
+    match &command {
+        ModelCommand::Types(options) => {
+            with(config, &options.place, own, async |client| model::types(client, json).await).await
+        }
+        ModelCommand::Connections(options) => {
+            let work = async |client: &Client| model::connections(client, options, json).await;
+            with(config, &options.place, own, work).await
+        }
+        ModelCommand::Connect(options) => {
+            with(config, &options.place, own, async |client| model::connect(client, options, json).await)
+                .await
+        }
+        ModelCommand::Discover(options) => {
+            with(config, &options.place, own, async |client| model::discover(client, options, json).await)
+                .await
+        }
+        ModelCommand::Import(options) => {
+            with(config, &options.place, own, async |client| model::import(client, options, json).await).await
+        }
+        ModelCommand::Deployments(options) => {
+            let work = async |client: &Client| model::deployments(client, options, json).await;
+            with(config, &options.place, own, work).await
+        }
+        ModelCommand::List(options) => {
+            with(config, &options.place, own, async |client| model::list(client, options, json).await).await
+        }
+    }
+}
+
+async fn chat(config: Config, options: AskModel, json: bool) -> Result<()> {
+    let work = async |client: &Client| model::chat(client, &options, json).await;
+    with(config, &options.place, Need::Account, work).await
+}
+
+async fn embed(config: Config, options: EmbedTexts, json: bool) -> Result<()> {
+    let work = async |client: &Client| model::embed(client, &options, json).await;
+    with(config, &options.place, Need::Account, work).await
+}
+
+async fn usage(config: Config, options: ShowUsage, json: bool) -> Result<()> {
+    let work = async |client: &Client| model::usage(client, &options, json).await;
+    with(config, &options.place, Need::Account, work).await
+}
+
+async fn query(config: Config, options: QueryPassages, json: bool) -> Result<()> {
+    let work = async |client: &Client| vector::query(client, &options, json).await;
+    with(config, &options.place, Need::Account, work).await
+}
+
+async fn ingestion_jobs(config: Config, command: IngestionJobCommand, json: bool) -> Result<()> {
+    let own = Need::Account;
+    match &command {
+        IngestionJobCommand::List(options) => {
+            with(config, &options.place, own, async |client| file::list_jobs(client, options, json).await)
+                .await
+        }
+        IngestionJobCommand::Get(options) => {
+            with(config, &options.place, own, async |client| file::get_job(client, options, json).await).await
+        }
+        IngestionJobCommand::Cancel(options) => {
+            with(config, &options.place, own, async |client| file::cancel_job(client, options, json).await)
+                .await
         }
     }
 }

@@ -71,10 +71,46 @@ impl Way<'_> {
         assert_eq!(self.json(&["connection", "list"])["connections"], json!([]));
         assert_eq!(self.json(&["connection", "list", "--type", "smtp", "-q", "x"])["connections"], json!([]));
         assert_eq!(code(&self.run(&["connection", "test", "absent"])), 3);
+        self.keep_documents();
         assert_eq!(self.json(&["licence", "show"])["state"], "trial");
         assert_eq!(self.json(&["workflow", "archive", slug])["state"], "archived");
         assert_eq!(self.json(&["workflow", "delete", slug])["deleted"], true);
         assert_eq!(code(&self.run(&["workflow", "get", slug])), 3);
+    }
+
+    fn keep_documents(&self) {
+        let name = format!("docs-{}", self.name);
+        let name = name.as_str();
+        let file = self.folder.join(format!("{}.md", self.name));
+        std::fs::write(&file, format!("# Note\n\nA loom of {} wood.", self.name)).unwrap();
+        let create = ["vector-database", "create", name, "--model", "none", "--field", "year=number"];
+        assert_eq!(self.json(&create)["name"], name);
+        let listed = self.json(&["vector-database", "list", "-q", name]);
+        assert_eq!(listed["vectorDatabases"][0]["name"], name);
+        let update = ["vector-database", "update", name, "--display-name", "Documents"];
+        assert_eq!(self.json(&update)["displayName"], "Documents");
+        let upload = ["file", "upload", name, file.to_str().unwrap(), "--metadata", r#"{"year": 2024}"#];
+        // Without a server nobody reads files.
+        if self.name == "own" {
+            let job = self.json(&upload)["job"]["id"].as_str().unwrap().to_owned();
+            assert_eq!(self.json(&["ingestion-job", "get", &job])["state"], "queued");
+            let _ = self.json(&["ingestion-job", "cancel", &job]);
+            let jobs = self.json(&["ingestion-job", "list", "--database", name]);
+            assert_eq!(jobs["ingestionJobs"][0]["state"], "cancelled");
+        } else {
+            let job = self.json(&[upload.as_slice(), &["--wait"]].concat());
+            assert_eq!(job["state"], "completed", "{job}");
+            let answer = self.json(&["query", name, "Of which wood is the loom?", "--limit", "1"]);
+            assert_eq!(answer["passages"][0]["metadata"]["year"], 2024, "{answer}");
+        }
+        let shown = format!("{}.md", self.name);
+        assert_eq!(self.json(&["file", "list", name])["files"][0]["name"], shown.as_str());
+        assert_eq!(self.json(&["file", "show", name, &shown])["metadata"]["year"], 2024);
+        let _ = self.json(&["file", "delete", name, &shown]);
+        assert_eq!(code(&self.run(&["file", "show", name, &shown])), 3);
+        let _ = self.json(&["vector-database", "delete", name]);
+        assert_eq!(code(&self.run(&["vector-database", "get", name])), 3);
+        std::fs::remove_file(file).unwrap();
     }
 
     fn explain_access(&self, slug: &str) {

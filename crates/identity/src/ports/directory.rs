@@ -149,8 +149,8 @@ pub enum NameTaken {
 }
 
 /// Keeps organisations, users, members, roles and grants. Every deletion leaves a tombstone in the organisation
-/// (that of an organisation in itself), and an addition with the same key removes it. A change that leaves nobody who
-/// [`crate::holds_keys`], although somebody did before, is not written: `LockOut`.
+/// (that of an organisation in itself), and an addition with the same key removes it. A change behind which no owner
+/// has the power ([`crate::hold_of`]) that one had before is not written: `LockOut`.
 #[cfg_attr(any(test, feature = "mock"), mockall::automock)]
 #[async_trait]
 pub trait DirectoryStore: Send + Sync {

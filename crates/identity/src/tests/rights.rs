@@ -3,6 +3,7 @@ use heddle_policy::capability::{GrantCreate, GrantDelete, RoleCreate, RoleUpdate
 use heddle_policy::{Effect, GrantFacts, PermissionSet, ResourceRule, Source};
 
 use super::*;
+use crate::Hold;
 use crate::grants::NewGrant;
 use crate::records::{GrantPrincipal, GrantRow};
 use crate::roles::{NewRole, PatchRole};
@@ -162,6 +163,9 @@ async fn nobody_takes_from_the_stronger_and_nobody_locks_everybody_out() {
         assert_eq!(deny(&owner, GrantPrincipal::Everyone, about).await, Some("lockOut"), "{about:?}");
         assert_eq!(deny(&owner, GrantPrincipal::Role(system_role("owner").id), about).await, Some("lockOut"));
     }
+    // Of whatever it is: no owner is left who is free of it.
+    let all_owners = GrantPrincipal::Role(system_role("owner").id);
+    assert_eq!(deny(&owner, all_owners, workflows).await, Some("lockOut"));
     assert_eq!(deny(&owner, GrantPrincipal::Everyone, workflows).await, None);
 }
 
@@ -300,21 +304,30 @@ fn the_keys_are_held_by_owners_from_whom_nothing_of_them_is_taken() {
         let mut access = standing(1, &["owner"]);
         access.roles.push(role(60, "taking", taken));
         access.grants = grants;
-        crate::holds_keys(&user(1), tenant(), &access, START)
+        crate::hold_of(&user(1), tenant(), &access, START)
     };
     let taking = |names: &[&str]| RoleRules {
         denied_permissions: names.iter().map(|name| (*name).to_owned()).collect(),
         ..RoleRules::default()
     };
-    assert!(holds(RoleRules::default(), Vec::new()));
-    assert!(holds(taking(&["workflows.manage"]), Vec::new()));
+    assert_eq!(holds(RoleRules::default(), Vec::new()), Hold::All);
+    assert_eq!(holds(taking(&["workflows.manage"]), Vec::new()), Hold::Keys);
     for name in ["roles.manage", "grants.manage", "members.manage", "licence.manage"] {
-        assert!(!holds(taking(&[name]), Vec::new()), "{name}");
+        assert_eq!(holds(taking(&[name]), Vec::new()), Hold::Nothing, "{name}");
     }
     let to_role = GrantPrincipal::Role(role(60, "taking", RoleRules::default()).id);
     let deny = granted(to_role, ("role", "update", W1), Effect::Deny);
-    assert!(!holds(RoleRules::default(), vec![deny.clone()]));
-    assert!(holds(RoleRules::default(), vec![GrantRow { expires_at: Some(START), ..deny }]));
+    assert_eq!(holds(RoleRules::default(), vec![deny.clone()]), Hold::Nothing);
+    assert_eq!(holds(RoleRules::default(), vec![GrantRow { expires_at: Some(START), ..deny }]), Hold::All);
+    // What else is denied to an owner they can't lift themselves; what is denied to everyone they can.
+    for (principal, expected) in [
+        (to_role, Hold::Keys),
+        (GrantPrincipal::User(user_id(1)), Hold::Keys),
+        (GrantPrincipal::Everyone, Hold::All),
+    ] {
+        let deny = granted(principal, ("workflow", "read", W1), Effect::Deny);
+        assert_eq!(holds(RoleRules::default(), vec![deny]), expected, "{principal:?}");
+    }
 }
 
 #[tokio::test]

@@ -326,7 +326,8 @@ impl Runner {
             }
             of.reached
         };
-        let look = self.look(kind, after).await?;
+        let mut look = self.look(kind, after).await?;
+        look.ready.retain(|ready| executor.does(&ready.lane));
         let is_partial = look.reached.is_some();
         let (claims, next_due) = {
             let mut kinds = self.kinds.lock();

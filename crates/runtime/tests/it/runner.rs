@@ -48,6 +48,7 @@ enum Does {
     Hangs,
     Panics,
     IsGone,
+    IsOfOthers,
 }
 
 /// An executor that notes what it was asked for: lane, payload and the second.
@@ -69,6 +70,10 @@ impl Executor for Notes {
         BOUNDS
     }
 
+    fn does(&self, lane: &Lane) -> bool {
+        !matches!(self.does.lock().get(lane), Some(Does::IsOfOthers))
+    }
+
     async fn run(&self, errand: &Errand) -> Outcome {
         let of = &errand.errand;
         self.log.lock().push((of.lane.clone(), of.payload.clone(), self.began.elapsed().as_secs()));
@@ -79,7 +84,7 @@ impl Executor for Notes {
             *most = (*now).max(*most);
         }
         let outcome = match does {
-            Does::Succeeds => Outcome::Done,
+            Does::Succeeds | Does::IsOfOthers => Outcome::Done,
             Does::Takes(time) => {
                 sleep(time).await;
                 Outcome::Done
@@ -166,6 +171,16 @@ async fn each_lane_is_done_in_its_order_and_everything_once() {
     sleep(A_WHILE).await;
     assert_eq!((world.sent(&one), world.sent(&two)), (numbers(0..20), numbers(20..40)));
     assert_eq!(kept.len(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_another_node_does_is_left_to_it_and_holds_up_nothing() {
+    let (own, of_others) = (lane(1, 1), lane(1, 2));
+    let kept = Kept::with(&[(own.clone(), 2), (of_others.clone(), 2)]);
+    let world = World::new(&kept, &[(of_others.clone(), Does::IsOfOthers)]);
+    let _loops = world.start();
+    sleep(A_WHILE).await;
+    assert_eq!((world.sent(&own).len(), world.sent(&of_others).len(), kept.len()), (2, 0, 2));
 }
 
 #[tokio::test(start_paused = true)]

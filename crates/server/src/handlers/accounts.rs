@@ -2,6 +2,7 @@
 
 use heddle_api::operations::ops;
 use heddle_api::wire;
+use heddle_faces::literals::{user_kind, user_kind_of, user_state, user_state_of};
 use heddle_identity::ports::{MemberFilter, UserFilter};
 use heddle_identity::records::{Member, User, UserState};
 use heddle_identity::{NewAccount, PatchUser, SetMember};
@@ -10,7 +11,6 @@ use serde_json::json;
 
 use super::changes;
 use super::groups::{expiries, held_role, hold_state};
-use super::literals::{user_kind, user_kind_of, user_state, user_state_of};
 use crate::audit::About;
 use crate::call::{Call, page};
 use crate::failure::Failure;

@@ -2,6 +2,7 @@
 
 use heddle_api::operations::ops;
 use heddle_api::wire;
+use heddle_faces::audit_view::{checkpoint, event};
 use heddle_identity::audit_chain::Part;
 use heddle_identity::chain::FaultReason;
 use heddle_identity::ports::{AuditEvent, AuditFilter};
@@ -9,7 +10,6 @@ use heddle_kernel::Page;
 use heddle_policy::ResourceType;
 
 use crate::audit_export::{self, Asked, Trail};
-use crate::audit_view::{checkpoint, event};
 use crate::call::{Call, Meta, page};
 use crate::failure::Failure;
 use crate::reply::{Content, HandlerResult, Response};

@@ -188,9 +188,9 @@ impl Named for ops::CreateProcessInstance {
         app: &App,
         tenant: TenantId,
         access: &AccessFilter<Workflow>,
-        body: Self::Body,
+        body: &Self::Body,
     ) -> Result<Key<Workflow>, UseCaseError> {
-        app.runs.process_key(tenant, access, process_name(&body)?).await
+        app.runs.process_key(tenant, access, process_name(body)?).await
     }
 }
 

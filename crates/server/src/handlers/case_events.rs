@@ -2,12 +2,12 @@
 
 use heddle_api::operations::{Operation, ops};
 use heddle_api::wire;
+use heddle_faces::literals::case_event_state;
 use heddle_kernel::DefinitionKind;
 use heddle_workflows::records::{InboxEvent, Refusal};
 use heddle_workflows::runs::{CaseEvent, SignalCall};
 use serde_json::json;
 
-use super::literals::case_event_state;
 use crate::audit::About;
 use crate::call::Call;
 use crate::reply::{HandlerResult, Response};

@@ -5,13 +5,13 @@ use heddle_api::wire;
 use heddle_cases::{
     CaseFilter, CaseTransition, CaseView, FileChange, FileTransition, ItemChange, ItemTransition, StartCase,
 };
+use heddle_faces::case_view;
+use heddle_faces::literals::case_state_of;
 use heddle_kernel::{CaseTypeId, Timestamp};
 use heddle_workflows::runs::EventFilter;
 use serde_json::json;
 
-use super::case_view;
 use super::id_of;
-use super::literals::case_state_of;
 use crate::audit::About;
 use crate::call::{Call, page};
 use crate::failure::Failure;

@@ -3,12 +3,12 @@
 
 use heddle_api::wire::access::PatchRole;
 use heddle_api::wire::directory::{CreateUser, PatchGroup, PatchOrganization, PatchUser};
+use heddle_faces::literals::effect;
 use heddle_identity::records::{GrantPrincipal, GrantRow, Group, GroupRole, Member, Role};
 use heddle_kernel::{RoleId, UserId};
 use heddle_policy::ResourceRule;
 use serde_json::{Value, json};
 
-use super::literals::effect;
 use crate::audit::About;
 
 /// Most rules of a role that its event lists; of more it has the count.

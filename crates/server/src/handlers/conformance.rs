@@ -9,9 +9,9 @@ use heddle_api::wire::conformance::{
 use heddle_bpmn_validate::{self as validate, Rule, RuleProfile};
 use heddle_conformance::bpmn::{ElementClaim, claims};
 use heddle_conformance::recorded;
+use heddle_faces::evidence;
 
 use crate::call::{Call, Meta};
-use crate::evidence;
 use crate::failure::Failure;
 use crate::gate::not_acceptable;
 use crate::reply::{HandlerResult, Response};

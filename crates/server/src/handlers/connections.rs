@@ -9,10 +9,10 @@ use heddle_connections::ports::ConnectionFilter;
 use heddle_connections::records::{Connection, TestResult};
 use heddle_connections::secret::Secret;
 use heddle_connections::{ConnectionPatch, ConnectionType, NewConnection, UpdatedConnection};
+use heddle_faces::literals::{connection_kind, connection_kind_of, test_phase};
 use heddle_kernel::Patch;
 use serde_json::json;
 
-use super::literals::{connection_kind, connection_kind_of, test_phase};
 use crate::app::App;
 use crate::call::{Call, page};
 use crate::reply::{HandlerResult, Response};

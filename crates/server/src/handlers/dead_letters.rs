@@ -2,12 +2,12 @@
 
 use heddle_api::operations::ops;
 use heddle_api::wire;
+use heddle_faces::literals::{set_aside_reason, work_kind, work_kind_of};
+use heddle_faces::run_view::{Whose, whose};
 use heddle_kernel::{CaseId, CaseTypeId};
 use heddle_workflows::ports::LetterFilter;
 use heddle_workflows::records::DeadLetter;
 
-use super::literals::{set_aside_reason, work_kind, work_kind_of};
-use super::run_view::{Whose, whose};
 use super::{either, id_of};
 use crate::call::{Call, page};
 use crate::reply::{HandlerResult, Response};

@@ -17,7 +17,7 @@ macro_rules! told {
             display_name: definition.display_name.clone(),
             description: definition.description.clone(),
             folder_id: $crate::handlers::drafted::folder(&definition.folder_id),
-            state: $crate::handlers::literals::workflow_state(definition.state),
+            state: heddle_faces::literals::workflow_state(definition.state),
             revision: definition.revision.0,
             draft_revision: definition.draft_revision.0,
             published_version: definition.published_version,
@@ -92,7 +92,7 @@ macro_rules! filter_of {
     ($query:expr, starred: $starred:expr) => {
         heddle_definitions::ports::DefinitionFilter {
             q: $query.q,
-            state: $query.state.map($crate::handlers::literals::workflow_state_of),
+            state: $query.state.map(heddle_faces::literals::workflow_state_of),
             starred: $starred,
             folder_id: $query.folder_id,
             sort: $query.sort.map($crate::handlers::drafted::sort_of).unwrap_or_default(),

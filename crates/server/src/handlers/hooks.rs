@@ -10,6 +10,7 @@ use heddle_connections::{
     NewSignature, SignatureFault,
 };
 use heddle_egress::Url;
+use heddle_faces::literals::{signature_scheme, signature_scheme_of};
 use heddle_identity::Authenticated;
 use heddle_identity::token::{HOOK_PREFIX, Token};
 use heddle_kernel::Patch;
@@ -20,7 +21,6 @@ use heddle_workflows::records::InboxEvent;
 use heddle_workflows::runs::CaseEvent;
 use serde_json::json;
 
-use super::literals::{signature_scheme, signature_scheme_of};
 use crate::app::App;
 use crate::audit::{self, About};
 use crate::call::{Call, PublicCall, page};

@@ -3,6 +3,8 @@
 use heddle_api::operations::ops;
 use heddle_api::wire;
 use heddle_api::wire::jobs::SettledState;
+use heddle_faces::literals::{job_kind, job_state, job_state_of};
+use heddle_faces::run_view::{Whose, whose};
 use heddle_kernel::{CaseId, CaseTypeId, MAX_LIMIT, Page, Timestamp};
 use heddle_workflows::ports::JobFilter;
 use heddle_workflows::records::{Job, JobEnding, JobOutcome, JobState, KnownJob};
@@ -10,8 +12,6 @@ use heddle_workflows::runs::{
     ActivateJobs, ActivatedJob, DEFAULT_JOBS, DEFAULT_LOCK_MS, JobError, JobFailure,
 };
 
-use super::literals::{job_kind, job_state, job_state_of};
-use super::run_view::{Whose, whose};
 use super::{either, id_of};
 use crate::call::{Call, page};
 use crate::reply::{HandlerResult, Response};

@@ -2,6 +2,7 @@
 
 use heddle_api::operations::ops;
 use heddle_api::wire;
+use heddle_faces::literals::{effect, effect_of};
 use heddle_identity::ports::GrantFilter;
 use heddle_identity::records::{GrantPrincipal, GrantRow, Role};
 use heddle_identity::{NewGrant, NewRole, PatchRole};
@@ -10,7 +11,6 @@ use heddle_policy::{PermissionSet, ResourceRule, RoleRules};
 
 use super::changes;
 use super::groups::hold_state;
-use super::literals::{effect, effect_of};
 use crate::call::{Call, page};
 use crate::failure::Failure;
 use crate::reply::{HandlerResult, Response};

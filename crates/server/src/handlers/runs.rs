@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use heddle_api::operations::ops;
 use heddle_api::wire;
+use heddle_faces::literals::run_state_of;
+use heddle_faces::run_view::{self, Extent};
 use heddle_usecase::UseCaseError;
 use heddle_workflows::ports::{RunFilter, RunSort};
 use heddle_workflows::records::Run;
@@ -11,8 +13,6 @@ use heddle_workflows::runs::{Cancellation, Decision, DecisionKind, EventFilter, 
 use serde_json::{Value, json};
 
 use super::id_of;
-use super::literals::run_state_of;
-use super::run_view::{self, Extent};
 use crate::app::App;
 use crate::audit::About;
 use crate::call::{Call, FirstAnswer, page};

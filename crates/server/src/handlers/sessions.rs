@@ -2,6 +2,7 @@
 
 use heddle_api::operations::{Operation, ops};
 use heddle_api::{ErrorCode, wire};
+use heddle_faces::literals::second_factor;
 use heddle_identity::MARK_SECONDS;
 use heddle_identity::records::{ApiToken, OwnOrganization, Session};
 use heddle_identity::{
@@ -16,7 +17,6 @@ use serde_json::json;
 
 use super::accounts::user;
 use super::directory::organization;
-use super::literals::second_factor;
 use crate::app::App;
 use crate::audit::{self, About, Asked};
 use crate::call::{PublicCall, SessionCall, page, remembered};

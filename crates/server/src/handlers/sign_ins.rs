@@ -14,10 +14,10 @@ use crate::reply::{HandlerResult, Response};
 /// GET /api/auth/oidc/{provider}/start
 pub(crate) async fn start(call: PublicCall<ops::StartOidcSignIn>) -> HandlerResult {
     let (sign_ins, name) = (&call.app.sign_ins, &call.path.provider);
-    let provider = sign_ins.provider(name)?;
+    let provider = sign_ins.provider(name).ok_or_else(Failure::not_found)?;
     let return_to = call.query.return_to.as_deref().unwrap_or("/");
     let begun = sign_ins.federation.begin(name, return_to, call.facts.now)?;
-    let redirect = sign_ins.redirect(name, call.meta.host.as_deref())?;
+    let redirect = sign_ins.redirect(name, call.meta.host.as_deref()).ok_or_else(unnamed)?;
     let secrets = Secrets { state: begun.state, nonce: begun.nonce, verifier: begun.verifier };
     let url = provider.begin(&redirect, &secrets).await.map_err(failure)?;
     Ok(led_to(url.as_str()).with("set-cookie", cookie(&begun.cookie, SIGN_IN_SECONDS)))
@@ -26,8 +26,8 @@ pub(crate) async fn start(call: PublicCall<ops::StartOidcSignIn>) -> HandlerResu
 /// GET /api/auth/oidc/{provider}/callback
 pub(crate) async fn finish(call: PublicCall<ops::FinishOidcSignIn>) -> HandlerResult {
     let (sign_ins, name, now) = (&call.app.sign_ins, &call.path.provider, call.facts.now);
-    let provider = sign_ins.provider(name)?;
-    let redirect = sign_ins.redirect(name, call.meta.host.as_deref())?;
+    let provider = sign_ins.provider(name).ok_or_else(Failure::not_found)?;
+    let redirect = sign_ins.redirect(name, call.meta.host.as_deref()).ok_or_else(unnamed)?;
     let query = &call.query;
     let state = query.state.as_deref().ok_or_else(|| missing("state"))?;
     let resumed = sign_ins.federation.resume(name, state, call.meta.sign_in.as_deref(), now).await?;
@@ -46,6 +46,12 @@ pub(crate) async fn finish(call: PublicCall<ops::FinishOidcSignIn>) -> HandlerRe
     let token = signed_in.token.expose();
     let session = format!("{COOKIE}={token}; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age={seconds}");
     Ok(led_to(&resumed.return_to).with("set-cookie", session).with("set-cookie", cookie("", 0)))
+}
+
+/// Refusal of a name of which nobody knows whether it is this service's.
+fn unnamed() -> Failure {
+    let message = "Sign-in by a provider under this name takes `public_url` in the configuration.";
+    Failure::at("Host", "notAllowed", message)
 }
 
 fn led_to(place: &str) -> Response {

@@ -3,6 +3,8 @@
 use heddle_api::operations::ops;
 use heddle_api::wire;
 use heddle_cases::CaseView;
+use heddle_faces::literals::task_state_of;
+use heddle_faces::{case_view, run_view};
 use heddle_kernel::{CaseId, CaseTypeId, DefinitionKind, Patch, TaskId};
 use heddle_policy::capability::CaseTaskList;
 use heddle_policy::{AuthorizedEither, Capability, InstanceFilter, InstanceKey, ResourceType, resource};
@@ -12,8 +14,7 @@ use heddle_workflows::records::{HumanTask, Run, TaskState};
 use heddle_workflows::runs::{Assignment, Completion, MyTasks};
 use serde_json::json;
 
-use super::literals::task_state_of;
-use super::{case_view, either, id_of, run_view};
+use super::{either, id_of};
 use crate::app::App;
 use crate::audit::About;
 use crate::call::{Call, page};

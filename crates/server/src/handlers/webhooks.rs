@@ -9,12 +9,12 @@ use heddle_api::wire::runs::RunEventType;
 use heddle_connections::ports::WebhookFilter;
 use heddle_connections::records::{Delivery, TestResult, Webhook};
 use heddle_connections::{NewWebhook, UpdatedWebhook, WebhookPatch};
+use heddle_faces::literals::pause_reason;
 use heddle_kernel::{ConnectionId, Patch, WorkflowId};
 use serde_json::json;
 
 use super::connections::tested;
 use super::id_of;
-use super::literals::pause_reason;
 use crate::call::{Call, page};
 use crate::failure::Failure;
 use crate::reply::{HandlerResult, Response};

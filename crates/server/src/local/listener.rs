@@ -15,6 +15,7 @@ use actix_service::{
 };
 use actix_web::App as ActixApp;
 use actix_web::dev::AppConfig;
+use heddle_installation::socket::SocketPath;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
@@ -22,7 +23,6 @@ use tokio::task::JoinSet;
 use crate::app::App;
 use crate::command_line::LocalPeer;
 use crate::http;
-use crate::socket::SocketPath;
 
 /// Time that open calls have when the server stops.
 const GRACE: Duration = Duration::from_secs(3);

@@ -10,6 +10,7 @@ use heddle_api::ErrorCode;
 use heddle_connections::ports::Sealer as _;
 use heddle_connections::rotation::{Forgetting, KeyError};
 use heddle_identity::SetUpRequest;
+use heddle_installation::keyring::RotationError;
 use heddle_seal::SealError;
 use heddle_usecase::{Problem, UseCaseError};
 use serde::Deserialize;
@@ -19,7 +20,6 @@ use serde_json::json;
 use crate::app::App;
 use crate::failure::Failure;
 use crate::http;
-use crate::keyring::RotationError;
 use crate::reply::{HandlerResult, Response};
 
 const INSTALLATION: &str = "/local/installation";
@@ -129,7 +129,9 @@ async fn rotate(app: &App, wanted: &Rotate) -> HandlerResult {
         );
     }
     let factors = app.identity.rewrap_factors().await?;
-    let (wrapped, unreadable) = (done.rewrapped + factors.rewrapped, done.unreadable + factors.unreadable);
+    let (providers, closed) = app.models.rewrap_keys(&app.keyring).await?;
+    let wrapped = done.rewrapped + factors.rewrapped + providers;
+    let unreadable = done.unreadable + factors.unreadable + closed;
     let key = app.keyring.current_key();
     tracing::info!(key, wrapped, unreadable, "the keys of secrets were wrapped anew");
     Response::data(200, json!({ "key": key, "wrapped": wrapped, "unreadable": unreadable }))

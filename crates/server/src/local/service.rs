@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use heddle_installation::config::Config;
+use heddle_installation::data_dir::DataDirError;
+use heddle_installation::error::StartError;
+
 use super::listener::LocalListener;
 use crate::composition::Composition;
-use crate::config::Config;
-use crate::error::StartError;
 
 /// The service without its background, over a socket file of this process alone: a command does without a server what it
 /// does with one, in the same way.
@@ -32,7 +34,7 @@ impl LocalService {
             Ok(listener) => Ok(Self { core, listener }),
             Err(source) => {
                 core.stop().await;
-                Err(crate::data_dir::DataDirError::Io { path, source }.into())
+                Err(DataDirError::Io { path, source }.into())
             }
         }
     }

@@ -1,7 +1,8 @@
 //! Facts for the line with which a server begins.
 
+use heddle_installation::stores;
+
 use crate::app::App;
-use crate::stores;
 
 /// Facts about a service that has just been composed.
 #[derive(Debug, Clone)]

@@ -18,7 +18,7 @@ const OWN_MEMBERS: [&str; 5] = ["tenantId", "createdBy", "updatedAt", "passwordH
 async fn asvs_8_2_3_and_15_3_3_what_only_the_service_sets_is_taken_from_no_body() {
     with_both!(|db| {
         let mut app = TestApp::start(db).await;
-        for (id, spec) in gate::all().filter(|(_, spec)| samples::takes_members(spec)) {
+        for (id, spec) in gate::all().filter(|(_, spec)| samples::knows_members(spec)) {
             // Clients of other products send an organisation's id by their own rules.
             if spec.area.face() != Face::Own {
                 continue;

@@ -307,7 +307,11 @@ async fn nobody_gives_by_a_group_what_they_do_not_have() {
         let _ =
             person.patch(&held_path, json!({ "removeMembers": [id] })).await.refused(403, "exceedsOwnRights");
         let (_, second) = app.user("second", &["administrator"]).await;
-        let _ = app.admin.patch(&held_path, json!({ "addMembers": [owner] })).await.expect(200);
+        // The only owner is held back by nothing.
+        let only = json!({ "addMembers": [owner] });
+        let _ = app.admin.patch(&held_path, only).await.refused(409, "lockOut");
+        let (chief, _) = app.user("chief", &["owner"]).await;
+        let _ = app.admin.patch(&held_path, json!({ "addMembers": [chief] })).await.expect(200);
         let _ = second.post("/api/grants", deny).await.refused(403, "exceedsOwnRights");
         app.stop().await;
     });

@@ -215,7 +215,11 @@ async fn of_two_that_are_made_at_the_limit_one_is_refused_and_what_is_there_goes
             assert_eq!(self::used(&app, name).await, used, "{name}");
         }
         let mut claims = from_now(&app);
-        for (name, path) in [("users", "/api/users"), ("organizations", "/api/organizations")] {
+        for (name, path) in [
+            ("users", "/api/users"),
+            ("organizations", "/api/organizations"),
+            ("vectorDatabases", "/api/vector-databases"),
+        ] {
             let before = used(&app, name).await;
             claims.jti = format!("room for one of {name}");
             claims.iat = now(&app);
@@ -226,6 +230,7 @@ async fn of_two_that_are_made_at_the_limit_one_is_refused_and_what_is_there_goes
                     json!({ "email": format!("{word}@example.com"), "displayName": word, "password": PASSWORD,
                         "roles": [] })
                 }
+                "vectorDatabases" => json!({ "name": word, "embeddingModelId": null }),
                 _ => json!({ "slug": word, "displayName": word }),
             };
             let (one, other) =
@@ -239,6 +244,11 @@ async fn of_two_that_are_made_at_the_limit_one_is_refused_and_what_is_there_goes
             );
             assert_eq!(used(&app, name).await, before + 1);
         }
+        // What went is counted no more.
+        let databases = app.admin.get("/api/vector-databases").await.expect(200).data();
+        let there = databases[0]["name"].as_str().unwrap_or_default();
+        let _ = app.admin.delete(&format!("/api/vector-databases/{there}")).await.expect(204);
+        assert_eq!(used(&app, "vectorDatabases").await, 0);
         // A licence for fewer than there are ends nothing.
         claims.jti = "for less".to_owned();
         claims.iat = now(&app);

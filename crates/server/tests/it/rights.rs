@@ -114,12 +114,26 @@ async fn an_owner_does_not_lock_the_organisation_for_good() {
         let mut app = TestApp::start(db).await;
         let me = app.admin.get("/api/auth/session").await.expect(200).data();
         let me = me["user"]["id"].as_str().unwrap().to_owned();
+        // What is denied to all owners, nobody is left to lift; what is denied to everyone, owners do.
+        let owner = app.role_id(&app.admin, "owner").await;
+        let mut deny = grant_to_role(&owner, ["workflow", "delete", "*"], "deny");
+        let _ = app.admin.post("/api/grants", deny.clone()).await.refused(409, "lockOut");
+        deny["principal"] = json!({ "kind": "user", "id": me });
+        let _ = app.admin.post("/api/grants", deny.clone()).await.refused(409, "lockOut");
+        deny["principal"] = json!({ "kind": "everyone" });
+        let lifted = app.admin.post("/api/grants", deny).await.expect(201).id();
+        let _ = app.admin.delete(&format!("/api/grants/{lifted}")).await.expect(204);
         let body = json!({ "name": "locker", "deniedPermissions": ["roles.manage"] });
         let role = app.admin.post("/api/roles", body).await.expect(201).id();
         let _ = set_roles(&app.admin, &me, &["owner", "locker"]).await.refused(409, "lockOut");
-        let harmless = json!({ "deniedPermissions": ["vectors.manage"] });
-        let _ = app.admin.patch(&format!("/api/roles/{role}"), harmless).await.expect(200);
+        // Nor anything else: who is held back by a role takes it off no more.
+        let path = format!("/api/roles/{role}");
+        let less = json!({ "deniedPermissions": ["vectors.manage"] });
+        let _ = app.admin.patch(&path, less.clone()).await.expect(200);
+        let _ = set_roles(&app.admin, &me, &["owner", "locker"]).await.refused(409, "lockOut");
+        let _ = app.admin.patch(&path, json!({ "deniedPermissions": [] })).await.expect(200);
         let _ = set_roles(&app.admin, &me, &["owner", "locker"]).await.expect(200);
+        let _ = app.admin.patch(&path, less).await.refused(409, "lockOut");
         let deny = grant_to_role(&role, ["grant", "*", "*"], "deny");
         let _ = app.admin.post("/api/grants", deny).await.refused(409, "lockOut");
         let _ = app.admin.get("/api/roles").await.expect(200);

@@ -23,14 +23,19 @@ pub(crate) fn path(spec: &OperationSpec, value: impl Fn(&str) -> String) -> Stri
         .fold(spec.path.to_owned(), |path, name| path.replace(&format!("{{{name}}}"), &value(name)))
 }
 
+/// The id, or the name of a vector database, that nothing has.
+fn nothing(parameter: &str) -> &'static str {
+    if parameter == "name" { "no-such-database" } else { NOBODY }
+}
+
 /// The path with ids that nothing has.
 pub(crate) fn nobody(spec: &OperationSpec) -> String {
-    path(spec, |_| NOBODY.to_owned())
+    path(spec, |name| nothing(name).to_owned())
 }
 
 /// The path with the caller's organisation, and other ids that nothing has.
 pub(crate) fn within(spec: &OperationSpec, organization: &str) -> String {
-    path(spec, |name| if name == "organizationId" { organization } else { NOBODY }.to_owned())
+    path(spec, |name| if name == "organizationId" { organization } else { nothing(name) }.to_owned())
 }
 
 /// The code of a failure in the service's own form; none where clients of other products read another.
@@ -43,9 +48,14 @@ pub(crate) fn takes_json(spec: &OperationSpec) -> bool {
     spec.body != BodyMedia::None
 }
 
-/// Whether the operation reads a JSON body of members that it knows: what calls at a hook may send any value.
+/// Whether the operation reads a JSON object of members: what calls at a hook may send any value.
 pub(crate) fn takes_members(spec: &OperationSpec) -> bool {
     takes_json(spec) && spec.id != OperationId::ReceiveHook
+}
+
+/// Whether the operation knows each member that it takes: what a model is asked may have some for its provider.
+pub(crate) fn knows_members(spec: &OperationSpec) -> bool {
+    takes_members(spec) && !spec.id.infers()
 }
 
 /// A body that the operation takes.
@@ -104,6 +114,27 @@ pub(crate) fn body(id: OperationId) -> Value {
         Id::PutCaseFileItem => json!({ "value": 1 }),
         Id::CreateHook => json!({ "name": "sample", "eventType": "e", "correlationKey": "body.key" }),
         Id::UpdateHook => json!({ "requestsPerSecond": 10 }),
+        Id::CreateVectorDatabase => json!({ "name": "sample", "embeddingModelId": null }),
+        Id::UpdateVectorDatabase => json!({ "displayName": "Other" }),
+        Id::UploadVectorFiles => json!({ "files": [{ "name": "sample.txt", "text": "A sample." }] }),
+        Id::UpdateVectorFile => json!({ "title": "Other" }),
+        Id::QueryVectorDatabase => json!({ "query": "sample" }),
+        Id::CreateModelConnection => json!({ "name": "sample", "type": "ollama" }),
+        Id::UpdateModelConnection => json!({ "name": "other" }),
+        Id::CreateDeployment => json!({ "model": "m", "alias": "sample" }),
+        Id::UpdateDeployment => json!({ "alias": "other" }),
+        Id::ImportModels => json!({ "models": [{ "model": "m" }] }),
+        Id::SetDeploymentMemory => json!({ "policy": "onDemand" }),
+        Id::SetDeploymentPreload => json!({ "enabled": false }),
+        Id::Chat | Id::CreateChatCompletion => {
+            json!({ "model": "no-such-model", "messages": [{ "role": "user", "content": "q" }] })
+        }
+        Id::CreateMessage => json!({
+            "model": "no-such-model", "max_tokens": 16, "messages": [{ "role": "user", "content": "q" }],
+        }),
+        Id::CreateEmbeddings | Id::CreateOpenAiEmbeddings => {
+            json!({ "model": "no-such-model", "input": "a" })
+        }
         Id::CreateWebhook => {
             json!({ "name": "sample", "connectionId": NOBODY, "eventTypes": ["*"] })
         }

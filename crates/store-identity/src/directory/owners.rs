@@ -1,14 +1,14 @@
 //! Somebody stays in charge: every organisation keeps an active person with the owner role of their own, whose
-//! membership and role have no end, and one of them who is not kept from mending its rights. What a group gives does not
-//! count, so that no change of a group takes the last owner.
+//! membership and role have no end, and one of them who is not kept from mending its rights, nor from lifting a deny. What a
+//! group gives does not count, so that no change of a group takes the last owner.
 
 use crate::access::facts;
 use crate::schema::{UserRow, members, role_bindings, roles, users};
 use crate::words::{UserKindWord, UserStateWord};
 use diesel::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
-use heddle_identity::holds_keys;
 use heddle_identity::records::{User, UserKind, UserState};
+use heddle_identity::{Hold, hold_of};
 use heddle_kernel::{TenantId, Timestamp, UserId};
 use heddle_policy::system_roles::OWNER;
 use heddle_store::{AsConn, Error, Id, StoreError, on_conn};
@@ -45,9 +45,9 @@ pub(super) async fn is_last<C: AsConn>(conn: &mut C, tenant: TenantId, user: Use
     Ok(owners == [Id::from(user)])
 }
 
-/// Organisations in which an owner could mend all rights before a change, after which one must still be there.
+/// Organisations in which an owner could mend rights before a change, after which one must still be there who can as much.
 pub(super) struct Keys {
-    held: Vec<TenantId>,
+    held: Vec<(TenantId, Hold)>,
     now: Timestamp,
 }
 
@@ -65,17 +65,15 @@ impl Keys {
     ) -> Result<Self, Error> {
         let mut held = Vec::new();
         for tenant in tenants {
-            if are_held(conn, *tenant, now).await? {
-                held.push(*tenant);
-            }
+            held.push((*tenant, most_held(conn, *tenant, now).await?));
         }
         Ok(Self { held, now })
     }
 
-    /// Looks again behind the change: `LockOut` when nobody is left, which takes the change back.
+    /// Looks again behind the change: `LockOut` when nobody is left who can as much, which takes the change back.
     pub(super) async fn kept<C: AsConn>(&self, conn: &mut C) -> Result<(), Error> {
-        for tenant in &self.held {
-            if !are_held(conn, *tenant, self.now).await? {
+        for (tenant, before) in self.held.iter().filter(|(_, before)| *before > Hold::Nothing) {
+            if most_held(conn, *tenant, self.now).await? < *before {
                 return Err(StoreError::LockOut.into());
             }
         }
@@ -83,18 +81,20 @@ impl Keys {
     }
 }
 
-/// Whether an owner can mend all rights of the organisation. The first one mostly can.
-async fn are_held<C: AsConn>(conn: &mut C, tenant: TenantId, now: Timestamp) -> Result<bool, Error> {
+/// The most that one of the owners can mend of the rights of the organisation. The first one mostly can all.
+async fn most_held<C: AsConn>(conn: &mut C, tenant: TenantId, now: Timestamp) -> Result<Hold, Error> {
     let owners: Vec<UserRow> = on_conn!(conn, |conn| {
         owners!(tenant).order(users::id).select(UserRow::as_select()).load(conn).await?
     });
+    let mut most = Hold::Nothing;
     for owner in owners.into_iter().map(User::from) {
         let standing = facts(conn, tenant, owner.id).await?;
-        if holds_keys(&owner, tenant, &standing, now) {
-            return Ok(true);
+        most = most.max(hold_of(&owner, tenant, &standing, now));
+        if most == Hold::All {
+            break;
         }
     }
-    Ok(false)
+    Ok(most)
 }
 
 /// Whether one of these roles is the owner role.

@@ -30,6 +30,7 @@ fn deny(n: u128, principal: GrantPrincipal, resource: &str) -> GrantRow {
     GrantRow {
         action: "*".to_owned(),
         resource: resource.to_owned(),
+        effect: Effect::Deny,
         expires_at: None,
         ..grant(n, principal)
     }
@@ -45,18 +46,17 @@ async fn the_last_owner_who_can_undo_things_is_not_locked_out() {
         assert_eq!(set, Err(StoreError::LockOut));
         assert!(!was_written(&store, 80).await, "what is refused leaves no trace");
         assert_eq!(store.member(ACME, ADA).await.unwrap().membership, membership(ACME, ADA, &[OWNER]));
+        // Nor from anything else: who is held back takes the role off no more.
+        let less = Role { revision: Revision(2), ..taking(&["workflows.manage"]) };
+        store.update_role(&less, Revision::FIRST, &Journal::default()).await.unwrap();
+        let set = store.set_member(&locked, Some(Revision::FIRST), &journal(80)).await;
+        assert_eq!(set, Err(StoreError::LockOut));
         // By a role that the owner has already, and by denies to it, to the owner and to everyone.
-        store
-            .update_role(
-                &Role { revision: Revision(2), ..taking(&["workflows.manage"]) },
-                Revision::FIRST,
-                &Journal::default(),
-            )
-            .await
-            .unwrap();
+        let harmless = Role { revision: Revision(3), ..taking(&[]) };
+        store.update_role(&harmless, Revision(2), &Journal::default()).await.unwrap();
         assert_eq!(store.set_member(&locked, Some(Revision::FIRST), &journal(81)).await, Ok(Change::Done));
-        let worse = Role { revision: Revision(3), ..taking(&["grants.manage"]) };
-        assert_eq!(store.update_role(&worse, Revision(2), &journal(82)).await, Err(StoreError::LockOut));
+        let worse = Role { revision: Revision(4), ..taking(&["grants.manage"]) };
+        assert_eq!(store.update_role(&worse, Revision(3), &journal(82)).await, Err(StoreError::LockOut));
         for principal in [GrantPrincipal::Role(TAKING), GrantPrincipal::User(ADA), GrantPrincipal::Everyone] {
             for resource in ["role", "grant", "member", "*"] {
                 let made = store.insert_grant(&deny(90, principal, resource), &journal(83)).await;
@@ -68,7 +68,7 @@ async fn the_last_owner_who_can_undo_things_is_not_locked_out() {
 
         // With a second owner the first may be held back; then the second can't go, nor be held back.
         add_bob(&store, &[OWNER]).await;
-        assert_eq!(store.update_role(&worse, Revision(2), &journal(85)).await, Ok(()));
+        assert_eq!(store.update_role(&worse, Revision(3), &journal(85)).await, Ok(()));
         let removed = store.remove_member(ACME, BOB, Revision::FIRST, &journal(86)).await;
         assert_eq!(removed, Err(StoreError::LockOut));
         let bob = SessionStore::user(&store, BOB).await.unwrap().unwrap();
@@ -79,6 +79,42 @@ async fn the_last_owner_who_can_undo_things_is_not_locked_out() {
         assert_eq!(made, Err(StoreError::LockOut));
         assert!(!was_written(&store, 86).await);
         assert_eq!(SessionStore::user(&store, BOB).await.unwrap(), Some(bob));
+    });
+}
+
+#[tokio::test]
+async fn a_deny_leaves_an_owner_who_can_lift_it() {
+    on_both!(|db| {
+        let store = world(&db).await;
+        store.insert_role(&taking(&[]), &Journal::default()).await.unwrap();
+        let alone = store.insert_grant(&deny(90, GrantPrincipal::User(ADA), "workflow"), &journal(80)).await;
+        assert_eq!(alone, Err(StoreError::LockOut));
+        add_bob(&store, &[OWNER]).await;
+        // Of two owners the other one lifts it: they are not held back as well, by whatever way, and stay.
+        store
+            .insert_grant(&deny(90, GrantPrincipal::User(ADA), "workflow"), &Journal::default())
+            .await
+            .unwrap();
+        for principal in [GrantPrincipal::Role(OWNER), GrantPrincipal::User(BOB)] {
+            let made = store.insert_grant(&deny(91, principal, "run"), &journal(80)).await;
+            assert_eq!(made, Err(StoreError::LockOut), "{principal:?}");
+        }
+        store
+            .insert_grant(&deny(92, GrantPrincipal::Role(TAKING), "run"), &Journal::default())
+            .await
+            .unwrap();
+        let taking_it = with_roles(BOB, &[OWNER, TAKING], 2);
+        let given = store.set_member(&taking_it, Some(Revision::FIRST), &journal(80)).await;
+        assert_eq!(given, Err(StoreError::LockOut));
+        let removed = store.remove_member(ACME, BOB, Revision::FIRST, &journal(80)).await;
+        assert_eq!(removed, Err(StoreError::LockOut));
+        assert!(!was_written(&store, 80).await, "what is refused leaves no trace");
+
+        // What is denied to everyone owners lift themselves.
+        store.insert_grant(&deny(93, GrantPrincipal::Everyone, "run"), &Journal::default()).await.unwrap();
+        store.delete_grant(ACME, GrantId(Uuid::from_u128(90)), &Journal::default()).await.unwrap();
+        let removed = store.remove_member(ACME, BOB, Revision::FIRST, &Journal::default()).await;
+        assert_eq!(removed, Ok(Change::Done));
     });
 }
 

@@ -122,7 +122,7 @@ pub(crate) fn grant(n: u128, principal: GrantPrincipal) -> GrantRow {
         resource: "workflow".to_owned(),
         action: "read".to_owned(),
         selector: "*".to_owned(),
-        effect: Effect::Deny,
+        effect: Effect::Allow,
         reason: Some("why".to_owned()),
         expires_at: Some(NOW.plus_seconds(60)),
         created_at: NOW,

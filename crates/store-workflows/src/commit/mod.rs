@@ -86,6 +86,7 @@ struct StandRow {
     due_at: Option<At>,
     message: Option<String>,
     epoch: Option<i64>,
+    stays: bool,
 }
 
 enum TaskRows {
@@ -274,7 +275,7 @@ impl JobRows {
                 JobChange::Open(_) | JobChange::End(_) | JobChange::Withdraw(_) => {
                     return Err(StoreError::NotFound.into());
                 }
-                JobChange::Stand { job, stand, message, epoch, .. } => rows.stood.push(StandRow {
+                JobChange::Stand { job, stand, message, epoch, stays, .. } => rows.stood.push(StandRow {
                     job: job.into(),
                     state: JobStateWord(stand.state),
                     retries: count(stand.retries),
@@ -282,6 +283,7 @@ impl JobRows {
                     due_at: stand.due_at.map(At),
                     message,
                     epoch,
+                    stays,
                 }),
             }
         }

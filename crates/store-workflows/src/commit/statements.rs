@@ -104,7 +104,7 @@ macro_rules! statements {
                 }
                 None => {
                     // Another number of attempts leaves a job with the worker that holds it.
-                    let stays = matches!(change.state.0, JobState::Ready | JobState::Delayed);
+                    let stays = change.stays || matches!(change.state.0, JobState::Ready | JobState::Delayed);
                     let held = jobs::table.find((tenant, change.job)).filter(jobs::run_id.eq(of));
                     let held = held.filter(jobs::state.eq(JobStateWord(JobState::Locked)));
                     let only =

@@ -13,8 +13,9 @@ use heddle_engine::Budget;
 use heddle_kernel::{DefinitionKind, Diagnostic, TenantId, Timestamp};
 use serde_json::Value;
 
+use super::deployments::KnownDeployments;
 use super::transform::{SourceFormat, read, write_bpmn};
-use super::{people, publish};
+use super::{deployments, people, publish};
 use crate::UseCaseError;
 use crate::models::{callable_names, compiled, meaning_of, typed};
 use crate::ports::{Directory, Notifier};
@@ -47,6 +48,7 @@ impl Alarm for TimerBell {
 pub struct WorkflowKind {
     directory: Arc<dyn Directory>,
     budget: Budget,
+    deployments: Option<Arc<dyn KnownDeployments>>,
 }
 
 impl std::fmt::Debug for WorkflowKind {
@@ -56,10 +58,15 @@ impl std::fmt::Debug for WorkflowKind {
 }
 
 impl WorkflowKind {
-    /// The kind, with those who may be named in a definition and what a run may do.
+    /// The kind, with those who may be named in a definition, what a run may do, and which deployments of models there
+    /// are, where somebody knows.
     #[must_use]
-    pub const fn new(directory: Arc<dyn Directory>, budget: Budget) -> Self {
-        Self { directory, budget }
+    pub const fn new(
+        directory: Arc<dyn Directory>,
+        budget: Budget,
+        deployments: Option<Arc<dyn KnownDeployments>>,
+    ) -> Self {
+        Self { directory, budget, deployments }
     }
 }
 
@@ -83,6 +90,8 @@ impl Kind for WorkflowKind {
         // Who is named matters once the rest stands.
         if !diagnostics.iter().any(is_error) {
             diagnostics.extend(people::findings(&*self.directory, tenant, &definition).await?);
+            let known = self.deployments.as_deref();
+            diagnostics.extend(deployments::findings(known, tenant, &definition).await?);
         }
         Ok(Examination { diagnostics, executable })
     }

@@ -5,6 +5,7 @@ mod decision;
 mod decision_export;
 mod decision_items;
 mod decision_logic;
+mod deployments;
 mod kind;
 mod people;
 mod publish;
@@ -14,6 +15,7 @@ pub use crate::records::VersionChoice;
 pub use bpel::{BpelExport, BpelRequest};
 pub use decision_export::{DmnExport, DmnRequest};
 pub use decision_logic::{DecisionLogic, LogicSource, SavedLogic};
+pub use deployments::KnownDeployments;
 pub use heddle_definitions::{
     DefinitionPatch as WorkflowPatch, Exported, NewDefinition as NewWorkflow, PublishRequest, Published,
     SavedDraft,
@@ -47,6 +49,7 @@ pub struct Definitions {
     directory: Arc<dyn Directory>,
     previews: SourceQuota,
     budget: Budget,
+    deployments: Option<Arc<dyn KnownDeployments>>,
 }
 
 impl std::fmt::Debug for Definitions {
@@ -66,10 +69,10 @@ impl Definitions {
         directory: Arc<dyn Directory>,
     ) -> Self {
         let budget = Budget::DEFAULT;
-        let kind: Arc<dyn Kind> = Arc::new(WorkflowKind::new(Arc::clone(&directory), budget));
+        let kind: Arc<dyn Kind> = Arc::new(WorkflowKind::new(Arc::clone(&directory), budget, None));
         let bell = Arc::new(TimerBell::new(hub));
         let shared = Shared::new(Arc::clone(&store), kind, ids, bell).with_compute(models.compute());
-        Self { shared, store, directory, previews: SourceQuota::default(), budget }
+        Self { shared, store, directory, previews: SourceQuota::default(), budget, deployments: None }
     }
 
     /// The same with a quota of its own for previewed files.
@@ -81,8 +84,16 @@ impl Definitions {
     /// The same within other budgets of steps and runs.
     #[must_use]
     pub fn with_budget(self, budget: Budget) -> Self {
-        let kind: Arc<dyn Kind> = Arc::new(WorkflowKind::new(Arc::clone(&self.directory), budget));
+        let known = self.deployments.clone();
+        let kind: Arc<dyn Kind> = Arc::new(WorkflowKind::new(Arc::clone(&self.directory), budget, known));
         Self { shared: self.shared.with_kind(kind), budget, ..self }
+    }
+
+    /// The same with those who know which deployments of models there are.
+    #[must_use]
+    pub fn with_deployments(self, known: Arc<dyn KnownDeployments>) -> Self {
+        let budget = self.budget;
+        Self { deployments: Some(known), ..self }.with_budget(budget)
     }
 
     /// A page of the workflows that the caller may read.

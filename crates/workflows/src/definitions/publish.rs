@@ -13,7 +13,7 @@ use heddle_kernel::Timestamp;
 use heddle_policy::capability::WorkflowValidate;
 use heddle_policy::{Authorized, RequestContext};
 
-use super::{Definitions, people};
+use super::{Definitions, deployments, people};
 use crate::decisions;
 use crate::models::typed;
 use crate::{UseCaseError, schema};
@@ -68,7 +68,10 @@ impl Definitions {
         let Some(definition) = definition else { return Ok(empty_report()) };
         let (mut diagnostics, executable) = examine(&definition, &self.budget);
         if !matches!(profile, ValidationProfile::Structural | ValidationProfile::Bpel) {
-            diagnostics.extend(people::findings(&*self.directory, context.tenant(), &definition).await?);
+            let tenant = context.tenant();
+            diagnostics.extend(people::findings(&*self.directory, tenant, &definition).await?);
+            let known = self.deployments.as_deref();
+            diagnostics.extend(deployments::findings(known, tenant, &definition).await?);
         }
         let shown = match profile {
             ValidationProfile::Structural => {
@@ -181,20 +184,50 @@ pub(super) fn merged(mut found: Vec<Diagnostic>, more: Vec<Diagnostic>) -> Vec<D
     found
 }
 
-/// Forms and input schemas have to be JSON Schemas, or no task could ever be completed.
+/// Places of schemas in a node's settings: of forms and inputs, of what a model gives, of a tool's arguments.
+const SCHEMAS: [&str; 5] = ["/form", "/inputSchema", "/schema", "/responseFormat/schema", "/tool/parameters"];
+
+/// Schemas have to be JSON Schemas within bounds, or no task could ever be completed and no answer could fit.
 fn schema_findings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for at in heddle_bpmn::model::nodes(definition) {
-        for member in ["form", "inputSchema"] {
-            let schema = at.node.configuration.as_ref().and_then(|configuration| configuration.get(member));
-            let Some(schema) = schema else { continue };
+        let Some(settings) = &at.node.configuration else { continue };
+        for pointer in SCHEMAS {
+            let mut steps = pointer.split('/').skip(1);
+            let first = steps.next().and_then(|step| settings.get(step));
+            let schema = steps.fold(first, |value, step| value.and_then(|value| value.get(step)));
+            let Some(schema) = schema.filter(|schema| schema.is_object() || !is_new(pointer)) else {
+                continue;
+            };
             if let Err(reason) = schema::usable(schema) {
+                let member = pointer.trim_start_matches('/').replace('/', ".");
                 let message = format!("`configuration.{member}` is not a JSON Schema: {reason}");
                 let place = format!("{}.configuration.{member}", at.path);
                 let id = at.node.id.clone().unwrap_or_default();
                 found.push(diagnostic::error("invalidSchema", message).with_element(id).with_path(place));
             }
         }
+    }
+    found.extend(check_findings(definition));
+    found
+}
+
+/// Whether what stands at a place that is no object is told by the compilation.
+fn is_new(pointer: &str) -> bool {
+    !matches!(pointer, "/form" | "/inputSchema")
+}
+
+/// Schemas of the definition's own checks.
+fn check_findings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
+    let checks = definition.protection.as_ref().and_then(|own| own.custom_checks.as_deref());
+    let mut found = Vec::new();
+    for (at, text) in checks.unwrap_or_default().iter().enumerate() {
+        let check: Option<serde_json::Value> = serde_json::from_str(text).ok();
+        let schema = check.as_ref().and_then(|check| check.pointer("/configuration/schema"));
+        let Some(Err(reason)) = schema.map(schema::usable) else { continue };
+        let message = format!("`configuration.schema` of the check is not a JSON Schema: {reason}");
+        let place = format!("protection.customChecks[{at}]");
+        found.push(diagnostic::error("invalidSchema", message).with_path(place));
     }
     found
 }

@@ -5,7 +5,7 @@ use heddle_cmmn::plan::Multiplicity::{ZeroOrMore, ZeroOrOne};
 use heddle_cmmn::plan::{Item, Parameter, Rule, StartEvent, Work};
 use heddle_engine::{Command, EventKind, IncidentCode, Rejection, RejectionKind, Status, Trigger};
 use heddle_kernel::UserId;
-use heddle_settings::{Setting, Target};
+use heddle_settings::{JobEnd, Setting, Target};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -153,6 +153,18 @@ fn a_job_ends_while_its_item_is_suspended() {
     assert_eq!((case.at("j"), case.incidents()), ("failed", vec![(IncidentCode::JobFailed, "j".to_owned())]));
     case.retry(json!({}));
     assert_eq!((case.at("j"), case.state.jobs().len(), case.state.jobs()[0].retries), ("active", 1, 1));
+}
+
+#[test]
+fn a_job_of_the_service_ends_while_the_case_is_suspended() {
+    let mut case = Plan::new(false).tasks("a").top("j", job("pay")).start(json!({}));
+    let job_id = case.state.jobs()[0].job_id;
+    case.give(Command::Suspend).unwrap();
+    let end = JobEnd::Completed { variables: values(json!({"paid": 1})) };
+    case.give(Command::EndJob { job_id, end }).unwrap();
+    assert_eq!((case.at("j"), case.variable("paid")), ("suspended", Value::Null));
+    case.give(Command::Resume).unwrap();
+    assert_eq!((case.at("j"), case.variable("paid")), ("completed", json!(1)));
 }
 
 #[test]

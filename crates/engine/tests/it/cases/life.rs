@@ -2,7 +2,9 @@
 
 use super::support::{Plan, human, milestone, rule, stage, user_event};
 use heddle_cmmn::plan::ItemEvent;
-use heddle_engine::{Command, ItemState, LifeCycle, Rejection, RejectionKind, State, Status, transition};
+use heddle_engine::{
+    Command, ItemState, ItemTarget, LifeCycle, Rejection, RejectionKind, State, Status, transition,
+};
 use serde_json::{Value, json};
 
 /// The table of the standard, one row each.
@@ -145,13 +147,31 @@ fn a_suspended_stage_remembers_what_was_in_it() {
     let task_id = case.state.tasks()[0].task_id;
     let complete =
         Command::CompleteTask { task_id, outcome: None, values: Default::default(), comment: None };
-    assert_eq!(case.give(complete), Err(Rejection::Suspended));
+    assert_eq!(case.give(complete), Err(Rejection::ItemSuspended("a".to_owned())));
     assert!(case.go("a", "resume").is_err());
     case.go("s", "resume").unwrap();
     let states = ["s", "a", "b", "c", "u"].map(|item| case.at(item));
     assert_eq!(states, ["active", "active", "suspended", "enabled", "available"]);
     case.go("b", "resume").unwrap();
     assert_eq!(case.at("b"), "active");
+}
+
+#[test]
+fn the_task_of_an_item_is_found_by_the_item_and_by_its_instance() {
+    let mut case = Plan::new(false).tasks("a b").top("m", milestone()).start(json!({}));
+    let by_item = |name: &str| ItemTarget::Item(name.to_owned());
+    let task = case.state.task_of_item(&by_item("b")).unwrap();
+    assert_eq!((&*task.node_id, task.node_instance_id), ("b", case.instance("b")));
+    let by_instance = case.state.task_of_item(&ItemTarget::Instance(task.node_instance_id)).unwrap();
+    assert_eq!(by_instance.task_id, task.task_id);
+    for other in ["m", "nothing"] {
+        assert!(case.state.task_of_item(&by_item(other)).is_none(), "{other}");
+    }
+    case.go("b", "suspend").unwrap();
+    assert!(case.state.task_of_item(&by_item("b")).is_none(), "none of its instances is at work");
+    case.go("b", "resume").unwrap();
+    case.complete("b");
+    assert!(case.state.task_of_item(&by_item("b")).is_none());
 }
 
 #[test]

@@ -83,6 +83,7 @@ pub(crate) fn job(name: &str) -> Work {
         priority: None,
         headers: Map::new(),
         result_variable: None,
+        arguments: None,
     };
     Work::Job { job: Arc::new(job) }
 }

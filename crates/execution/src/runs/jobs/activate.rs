@@ -7,6 +7,7 @@ use std::time::Duration;
 use heddle_kernel::{DefinitionKind, JobId, RunId, TenantId, Timestamp};
 use heddle_policy::AuthorizedSome;
 use heddle_policy::capability::JobActivate;
+use heddle_settings::service::is_own_type;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
@@ -95,6 +96,9 @@ impl ActivateJobs {
         }
         if self.types.iter().any(|name| name.is_empty() || name.len() > JOB_TYPE_MAX) {
             wrong("types", "outOfRange", format!("A type has from 1 to {JOB_TYPE_MAX} bytes."));
+        }
+        if self.types.iter().any(|name| is_own_type(name)) {
+            wrong("types", "notAllowed", "The service does the jobs of this type itself.".to_owned());
         }
         let letters = self.worker.chars().count();
         if !(1..=WORKER_MAX).contains(&letters) || self.worker.chars().any(char::is_control) {

@@ -7,6 +7,7 @@
 mod activate;
 mod lapse;
 mod lines;
+mod own;
 mod settle;
 mod sift;
 
@@ -18,6 +19,7 @@ pub use activate::{
     MAX_TYPES, MAX_WAIT_MS,
 };
 pub use lapse::DEFAULT_LAPSES;
+pub use own::TakenOwn;
 pub use settle::{JobError, JobFailure};
 
 use heddle_kernel::{JobId, Page, PageRequest, TenantId};

@@ -3,10 +3,11 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use heddle_engine::Command;
+use heddle_engine::{Command, ProtectionViolated, Status};
 use heddle_kernel::JobId;
 use heddle_policy::capability::JobComplete;
 use heddle_policy::{Authorized, Key, RequestContext, resource};
+use heddle_settings::JobEnd;
 use heddle_usecase::{Journal, StoreError, canonical_sha256};
 use serde_json::{Map, Value, json};
 
@@ -16,7 +17,7 @@ use super::activate::MAX_LOCK_MS;
 use crate::UseCaseError;
 use crate::plan::Initiator;
 use crate::ports::{JobChange, LockChange, RunWrite, Transaction};
-use crate::records::{Job, JobEnding, JobOutcome, KnownJob, Run};
+use crate::records::{Job, JobEnding, JobOutcome, JobStand, KnownJob, Run};
 
 /// Most bytes of a failure's message that stand with the job; the history has all of it.
 const MESSAGE_MAX: usize = 1_000;
@@ -50,7 +51,7 @@ pub struct JobError {
 }
 
 /// Change of a held job by its holder.
-struct Settling {
+pub(super) struct Settling {
     epoch: i64,
     command: Command,
     outcome: JobOutcome,
@@ -58,6 +59,68 @@ struct Settling {
     digest: String,
     /// Message that stands with the job if it stays open.
     message: Option<String>,
+}
+
+impl Settling {
+    pub(super) fn completion(job: JobId, epoch: i64, variables: Map<String, Value>) -> Self {
+        let digest = canonical_sha256(&json!(variables));
+        let command = Command::CompleteJob { job_id: job, variables };
+        Self { epoch, command, outcome: JobOutcome::Completed, digest, message: None }
+    }
+
+    pub(super) fn failure(job: JobId, failure: JobFailure) -> Self {
+        let JobFailure { epoch, message, details, retries, retry_after_ms } = failure;
+        let kept = kept(&message);
+        let command = Command::FailJob { job_id: job, message, details, retries, retry_after_ms };
+        Self { epoch, command, outcome: JobOutcome::Error, digest: String::new(), message: Some(kept) }
+    }
+
+    pub(super) fn error(job: JobId, error: JobError) -> Self {
+        let JobError { epoch, code, message, variables } = error;
+        let digest = canonical_sha256(&json!([code, message, variables]));
+        let kept = uncaught(&code);
+        let command = Command::ThrowJobError { job_id: job, code, message, variables };
+        Self { epoch, command, outcome: JobOutcome::Error, digest, message: Some(kept) }
+    }
+
+    /// End of an attempt at one of the service's own jobs. While the run is suspended it is kept.
+    pub(super) fn own(job: JobId, epoch: i64, end: JobEnd) -> Self {
+        let (outcome, digest, message) = match &end {
+            JobEnd::Completed { variables } => {
+                (JobOutcome::Completed, canonical_sha256(&json!(variables)), None)
+            }
+            JobEnd::Failed { message, .. } => (JobOutcome::Error, String::new(), Some(kept(message))),
+            JobEnd::Error { code, message, variables } => {
+                let digest = canonical_sha256(&json!([code, message, variables]));
+                (JobOutcome::Error, digest, Some(uncaught(code)))
+            }
+        };
+        Self { epoch, command: Command::EndJob { job_id: job, end }, outcome, digest, message }
+    }
+
+    /// The same behind what protection found at the job.
+    pub(super) fn with_findings(self, job: JobId, hits: Vec<ProtectionViolated>) -> Self {
+        if hits.is_empty() {
+            return self;
+        }
+        let command = Command::Guarded { job_id: job, hits, then: Box::new(self.command) };
+        Self { command, ..self }
+    }
+}
+
+/// Part of a failure's message that stands with the job.
+fn kept(message: &str) -> String {
+    heddle_kernel::shortened(message).chars().take(MESSAGE_MAX).collect()
+}
+
+/// Message of a job whose error nothing caught.
+fn uncaught(code: &str) -> String {
+    format!("The error `{code}` is not caught.")
+}
+
+/// A caller as the one who asks for a step.
+fn by(context: &RequestContext) -> Initiator {
+    Initiator::new(context.now(), Some(context.user_id()))
 }
 
 impl Runs {
@@ -74,10 +137,8 @@ impl Runs {
         epoch: i64,
         variables: Map<String, Value>,
     ) -> Result<KnownJob, UseCaseError> {
-        let digest = canonical_sha256(&json!(variables));
-        let command = Command::CompleteJob { job_id: job, variables };
-        let settling = Settling { epoch, command, outcome: JobOutcome::Completed, digest, message: None };
-        self.settle(authorized.key(), context, job, settling).await
+        let settling = Settling::completion(job, epoch, variables);
+        self.settle(authorized.key(), by(context), job, settling).await
     }
 
     /// Ends an attempt that failed: the job waits for its next one, or an incident says that there is none.
@@ -91,17 +152,8 @@ impl Runs {
         job: JobId,
         failure: JobFailure,
     ) -> Result<KnownJob, UseCaseError> {
-        let JobFailure { epoch, message, details, retries, retry_after_ms } = failure;
-        let kept = heddle_kernel::shortened(&message).chars().take(MESSAGE_MAX).collect();
-        let command = Command::FailJob { job_id: job, message, details, retries, retry_after_ms };
-        let settling = Settling {
-            epoch,
-            command,
-            outcome: JobOutcome::Error,
-            digest: String::new(),
-            message: Some(kept),
-        };
-        self.settle(authorized.key(), context, job, settling).await
+        let settling = Settling::failure(job, failure);
+        self.settle(authorized.key(), by(context), job, settling).await
     }
 
     /// Ends a job with a BPMN error, which the scopes around its node catch; one that none catches is an incident.
@@ -115,12 +167,8 @@ impl Runs {
         job: JobId,
         error: JobError,
     ) -> Result<KnownJob, UseCaseError> {
-        let JobError { epoch, code, message, variables } = error;
-        let digest = canonical_sha256(&json!([code, message, variables]));
-        let kept = format!("The error `{code}` is not caught.");
-        let command = Command::ThrowJobError { job_id: job, code, message, variables };
-        let settling = Settling { epoch, command, outcome: JobOutcome::Error, digest, message: Some(kept) };
-        self.settle(authorized.key(), context, job, settling).await
+        let settling = Settling::error(job, error);
+        self.settle(authorized.key(), by(context), job, settling).await
     }
 
     /// Holds a job longer: so many milliseconds from now.
@@ -176,15 +224,15 @@ impl Runs {
     ) -> Result<KnownJob, UseCaseError> {
         let open = self.open(authorized.key(), job).await?;
         let command = Command::SetJobRetries { job_id: job, retries };
-        self.step_job(context, &open, &command, &|_| Ok(())).await?;
+        self.step_job(by(context), &open, &command, &|_| Ok(())).await?;
         self.job(open.tenant, job).await
     }
 
     /// Carries out what a holder asks for.
-    async fn settle(
+    pub(super) async fn settle(
         &self,
         key: &Key<resource::Job>,
-        context: &RequestContext,
+        by: Initiator,
         job: JobId,
         settling: Settling,
     ) -> Result<KnownJob, UseCaseError> {
@@ -208,14 +256,14 @@ impl Runs {
             epoch: *epoch,
             outcome: *outcome,
             digest: digest.clone(),
-            ended_at: context.now(),
+            ended_at: by.now,
         };
         let is_over = AtomicBool::new(false);
         let amend = |write: &mut RunWrite| -> Result<(), UseCaseError> {
             is_over.store(by_holder(write, &ending, message.as_deref())?, Ordering::Relaxed);
             Ok(())
         };
-        match self.step_job(context, &held, command, &amend).await {
+        match self.step_job(by, &held, command, &amend).await {
             Ok(()) if is_over.load(Ordering::Relaxed) => Ok(KnownJob::Ended(Box::new(ending))),
             Ok(()) => self.known(key, job).await,
             // Somebody was faster: the same worker's first call, another worker, or the end of the run.
@@ -233,12 +281,11 @@ impl Runs {
     /// One step of a job's run.
     async fn step_job(
         &self,
-        context: &RequestContext,
+        by: Initiator,
         job: &Job,
         command: &Command,
         amend: &(dyn Fn(&mut RunWrite) -> Result<(), UseCaseError> + Send + Sync),
     ) -> Result<(), UseCaseError> {
-        let by = Initiator::new(context.now(), Some(context.user_id()));
         let choose = |_: &Run| Ok(Some(command.clone()));
         let record = |_: &Run| Journal::default();
         self.advance_amended(&job.instance(), by, Said::default(), choose, amend, &record).await.map(drop)
@@ -290,7 +337,21 @@ fn by_holder(write: &mut RunWrite, ending: &JobEnding, said: Option<&str>) -> Re
             JobChange::Open(_) | JobChange::Stand { .. } | JobChange::End(_) | JobChange::Withdraw(_) => {}
         }
     }
-    Err(UseCaseError::Internal(format!("the step leaves the job {} as it was", ending.id)))
+    let snapshot = &write.run.snapshot;
+    let open = snapshot.jobs().into_iter().find(|open| open.job_id == ending.id);
+    let Some(open) = open.filter(|_| snapshot.status() == Status::Suspended) else {
+        return Err(UseCaseError::Internal(format!("the step leaves the job {} as it was", ending.id)));
+    };
+    // The end is kept until the run goes on, and whoever held the job is done with it.
+    write.jobs.push(JobChange::Stand {
+        job: ending.id,
+        job_type: ending.job_type.clone(),
+        stand: JobStand::of(&open, true),
+        message: None,
+        epoch: Some(ending.epoch),
+        stays: false,
+    });
+    Ok(false)
 }
 
 /// The answer to a call about a job that a worker ended: the same as before to the same call.
@@ -307,5 +368,5 @@ fn stale() -> UseCaseError {
 }
 
 fn gone() -> UseCaseError {
-    UseCaseError::conflict("jobGone", "The job was ended or withdrawn, or its run has ended.")
+    UseCaseError::conflict("jobGone", "The job was ended or withdrawn, or its run or case has ended.")
 }

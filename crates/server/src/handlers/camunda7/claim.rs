@@ -6,6 +6,7 @@ use std::time::Duration;
 use heddle_api::operations::ops;
 use heddle_api::wire::camunda7::{FetchTasks, FetchTopic, LockedTask, TaskSortOrder};
 use heddle_api::{ApiError, Detail};
+use heddle_faces::typed_values as values;
 use heddle_kernel::Timestamp;
 use heddle_workflows::ports::{Narrowed, ProcessVersion};
 use heddle_workflows::records::Job;
@@ -13,7 +14,7 @@ use heddle_workflows::runs::{ActivateJobs, ActivatedJob, JobCondition, MAX_JOBS,
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::{name_of, values};
+use super::name_of;
 use crate::call::Call;
 use crate::failure::Failure;
 use crate::reply::{HandlerResult, Response};

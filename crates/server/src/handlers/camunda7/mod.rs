@@ -2,11 +2,11 @@
 //! task is known by the worker's name alone.
 
 mod claim;
-mod values;
 
 use heddle_api::operations::ops;
 use heddle_api::wire::camunda7::WorkerId;
 use heddle_api::{Detail, ErrorCode};
+use heddle_faces::typed_values as values;
 use heddle_kernel::JobId;
 use heddle_usecase::UseCaseError;
 use heddle_workflows::records::Job;

@@ -63,3 +63,35 @@ async fn an_event_that_no_case_waits_for_starts_one_or_is_kept() {
         app.stop().await;
     });
 }
+
+#[tokio::test]
+async fn a_sender_reads_their_event_with_the_cases_that_they_may_read() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let admin = app.admin.clone();
+        let case_type = claims(&admin, "claims").await;
+        let hidden = start(&admin, &case_type, json!({ "correlationKey": "k-1" })).await;
+        let both = start(&admin, &case_type, json!({ "correlationKey": "k-2" })).await;
+        let kept = start(&admin, &case_type, json!({ "correlationKey": "k-2" })).await;
+        let (sender, sending) = app.user("sender", &["operator"]).await;
+        let (other, reading) = app.user("other", &["operator"]).await;
+        for user in [&sender, &other] {
+            for case in [&hidden, &kept] {
+                let deny = json!({ "principal": { "kind": "user", "id": user }, "resourceType": "case",
+                    "action": "read", "resourceId": case["id"], "effect": "deny" });
+                let _ = admin.post("/api/grants", deny).await.expect(201);
+            }
+        }
+        for (correlation, shown, to_others) in [("k-1", json!([]), 404), ("k-2", json!([both["id"]]), 200)] {
+            let sent = send(&sending, event("payment.received", correlation, correlation)).await;
+            let path = format!("/api/case-events/{}", sent["event"]["id"].as_str().unwrap());
+            let told = sending.get(&path).await.expect(200).data();
+            assert_eq!((&told["state"], &told["caseIds"]), (&json!("consumed"), &shown));
+            assert_eq!(told["event"]["receivedBy"], sender.as_str());
+            let _ = reading.get(&path).await.expect(to_others);
+            let all = admin.get(&path).await.expect(200).data();
+            assert_eq!(all["caseIds"].as_array().map(Vec::len), sent["caseIds"].as_array().map(Vec::len));
+        }
+        app.stop().await;
+    });
+}

@@ -34,7 +34,13 @@ async fn a_case_goes_on_by_tasks_file_and_events_and_tells_what_it_waits_for() {
             (&held["state"], &item(&held, "decide")["state"]),
             (&json!("suspended"), &json!("suspended"))
         );
-        let _ = admin.post(&format!("{path}/suspend"), json!({})).await.expect(409);
+        for (refused, words) in [
+            (format!("{path}/suspend"), "the case is suspended"),
+            (format!("{path}/plan-items/decide/complete"), "the case is suspended"),
+        ] {
+            let error = admin.post(&refused, json!({})).await.refused(409, "suspended");
+            assert!(error.to_string().contains(words), "{error}");
+        }
         let case = admin.post(&format!("{path}/resume"), json!({})).await.expect(200).data();
         let _ = complete(&admin, &case, "decide", json!({})).await;
         let _ = admin.post(&format!("{path}/plan-items/paid/occur"), json!({})).await.expect(200);

@@ -4,7 +4,7 @@ use heddle_testkit::sse::Stream;
 use heddle_testkit::{TestApp, with_both};
 use serde_json::json;
 
-use super::{claims, id, start};
+use super::{CLAIM, claims, id, item, publish, start};
 
 #[tokio::test]
 async fn a_case_is_no_run_and_a_run_is_no_case() {
@@ -79,6 +79,43 @@ async fn who_does_not_fill_the_role_plans_nothing() {
         let expert = super::item(&planned, "expert");
         assert_eq!((&expert["planned"], &expert["state"]), (&json!(true), &json!("active")));
         let _ = adjuster.post(&path, json!({})).await.expect(409);
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn the_item_of_a_task_is_completed_by_whom_the_task_is_for() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let admin = app.admin.clone();
+        let _ = app.role("adjuster", &["cases.work", "cases.view", "tasks.work"]).await;
+        let for_adjusters =
+            r#"<humanTask id="def_collect" name="Collect" flowable:candidateGroups="adjuster"/>"#;
+        let xml = CLAIM.replace(r#"<humanTask id="def_collect" name="Collect"/>"#, for_adjusters);
+        let case_type = publish(&admin, "claims", &xml).await;
+        let case = start(&admin, &case_type, json!({})).await;
+        let path = |item: &str| format!("/api/cases/{}/plan-items/{item}/complete", id(&case));
+        let (_, ada) = app.user("ada", &["operator"]).await;
+        let _ = app.role("mover", &["cases.work", "cases.view"]).await;
+        let (_, mover) = app.user("mover", &["mover"]).await;
+        let (_, adjuster) = app.user("adjuster", &["adjuster"]).await;
+        let instance = item(&case, "collect")["id"].as_str().unwrap().to_owned();
+        for named in ["collect", instance.as_str()] {
+            let _ = ada.post(&path(named), json!({})).await.refused(403, "notCandidate");
+        }
+        // Whoever may give themselves the task does so first; then it is nobody else's.
+        let task = format!("/api/human-tasks/{}", case["humanTasks"][0]["id"].as_str().unwrap());
+        let _ = admin.post(&format!("{task}/assign"), json!({ "assignee": "me" })).await.expect(200);
+        let _ = adjuster.post(&path("collect"), json!({})).await.refused(403, "notCandidate");
+        let done = admin.post(&path("collect"), json!({})).await.expect(200).data();
+        assert_eq!(item(&done, "collect")["state"], "completed");
+        let told = admin.get(&task).await.expect(200).data();
+        assert_eq!((&told["state"], told["completedBy"].is_string()), (&json!("completed"), true), "{told}");
+        // One that is open to all is for those who may complete tasks.
+        let open = start(&admin, &claims(&admin, "open").await, json!({})).await;
+        let path = format!("/api/cases/{}/plan-items/collect/complete", id(&open));
+        let _ = mover.post(&path, json!({})).await.refused(403, "denied");
+        let _ = adjuster.post(&path, json!({})).await.expect(200);
         app.stop().await;
     });
 }

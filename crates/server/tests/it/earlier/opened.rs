@@ -178,11 +178,7 @@ impl Opened {
         let fields = refused["details"].as_array().unwrap().iter().map(|detail| &detail["field"]);
         assert_eq!(
             fields.collect::<Vec<_>>(),
-            [
-                "definition.protection.preset",
-                "definition.protection.customChecks",
-                "definition.nodes[4].configuration.own"
-            ]
+            ["definition.protection.customChecks[0]", "definition.nodes[4].configuration.own"]
         );
         let _ = self.admin.run(asks, json!({})).await;
         self.keeps_tasks_with_their_lanes().await;

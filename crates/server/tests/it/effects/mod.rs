@@ -32,7 +32,27 @@ use crate::samples::NOBODY;
 const PAIRS: &str = include_str!("pairs.txt");
 
 /// Parameters that are tried in tests of their own, with the test.
-const ELSEWHERE: [(&str, &str); 34] = [
+const ELSEWHERE: [(&str, &str); 51] = [
+    // models_of_providers/wires.rs, whose provider tells what it was sent.
+    ("postapiChat", "body stream_options"),
+    ("postapiChat", "body stream_options.include_usage"),
+    ("postapiChat", "body temperature"),
+    ("postapiChat", "body top_p"),
+    ("postapiChat", "body seed"),
+    ("postapiChat", "body tool_choice"),
+    ("postapiChat", "body metadata"),
+    ("postapiChat", "body user"),
+    ("postapiEmbeddings", "body user"),
+    ("postapiEmbeddings", "query format"),
+    // vectors/queries.rs and vectors/rights.rs, which wait until passages are found.
+    ("postapiVectorDatabasesNameQuery", "body limit"),
+    ("postapiVectorDatabasesNameQuery", "body minScore"),
+    ("postapiVectorDatabasesNameQuery", "body includeText"),
+    ("postapiVectorDatabasesNameQuery", "body includeNeighbours"),
+    ("postapiVectorDatabasesNameQuery", "body includeScores"),
+    // vectors/files.rs, which waits until a file is read.
+    ("patchapiVectorDatabasesNameFilesFileId", "body reprocess"),
+    ("patchapiVectorDatabasesNameFilesFileId", "body methodologyOptions"),
     // second_factor.rs, which has an authenticator.
     ("postapiAuthTotp", "body password"),
     ("postapiAuthTotp", "body code"),

@@ -182,13 +182,13 @@ async fn what_a_definition_asks_for_and_does_not_get_is_refused_by_name() {
     };
     for (definition, field, code) in [
         (
-            with("/protection", json!({ "preset": "strict" })),
+            with("/protection", json!({ "preset": "severe" })),
             "definition.protection.preset",
             "unsupportedProtection",
         ),
         (
             with("/protection", json!({ "preset": "off", "customChecks": ["c"] })),
-            "definition.protection.customChecks",
+            "definition.protection.customChecks[0]",
             "unsupportedProtection",
         ),
         (with("/schemaVersion", json!(999)), "definition.schemaVersion", "unsupportedSchemaVersion"),

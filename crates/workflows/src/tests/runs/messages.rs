@@ -273,7 +273,7 @@ async fn of_an_event_nobody_reads_the_cases_that_are_denied_to_them() {
     let all = caller("ida", "integrator").context();
     let read = world.runs.event(&reads_events(&all), &all, event.id).await.unwrap();
     assert_eq!(read.case_ids, [CaseId::from(run.id)]);
-    let deny = GrantFacts {
+    let deny = || GrantFacts {
         id: "g".to_owned(),
         source: heddle_policy::Source::User,
         resource: "case".to_owned(),
@@ -282,8 +282,11 @@ async fn of_an_event_nobody_reads_the_cases_that_are_denied_to_them() {
         effect: heddle_policy::Effect::Deny,
         expires_at: None,
     };
-    let some = caller("ida", "integrator").grant(deny).context();
-    let gone = world.runs.event(&reads_events(&some), &some, event.id).await;
+    let sender = caller("ida", "integrator").grant(deny()).context();
+    let read = world.runs.event(&reads_events(&sender), &sender, event.id).await.unwrap();
+    assert_eq!(read.case_ids, [], "who sent it reads it, without what is denied");
+    let other = caller("oscar", "integrator").grant(deny()).context();
+    let gone = world.runs.event(&reads_events(&other), &other, event.id).await;
     assert!(matches!(gone, Err(UseCaseError::NotFound)), "{gone:?}");
 }
 

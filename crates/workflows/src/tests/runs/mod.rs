@@ -10,6 +10,7 @@ mod endings;
 mod history;
 mod jobs;
 mod messages;
+mod own;
 mod setbacks;
 mod signals;
 mod start;

@@ -54,9 +54,9 @@ impl Tables {
     pub(crate) fn write_job(&mut self, change: &JobChange) {
         match change {
             JobChange::Open(job) => self.jobs.push((**job).clone()),
-            JobChange::Stand { job, stand, message, epoch, .. } => {
+            JobChange::Stand { job, stand, message, epoch, stays, .. } => {
                 for row in self.jobs.iter_mut().filter(|row| row.id == *job) {
-                    let stays = matches!(stand.state, JobState::Ready | JobState::Delayed);
+                    let stays = *stays || matches!(stand.state, JobState::Ready | JobState::Delayed);
                     if stays && epoch.is_none() && row.state == JobState::Locked {
                         (row.retries, row.attempt, row.lapses) = (stand.retries, stand.attempt, 0);
                         continue;

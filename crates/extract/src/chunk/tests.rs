@@ -1,0 +1,191 @@
+//! Tests of the methodologies.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::builder::Builder;
+use crate::document::Markup;
+use crate::kind::FileKind;
+use crate::limits::Limits;
+
+fn document(text: &str) -> Document {
+    let limits = Limits::default();
+    let mut builder = Builder::new(&limits);
+    builder.push(text).unwrap();
+    builder.finish(FileKind::Markdown, Markup::Markdown).unwrap()
+}
+
+fn cut_by(document: &Document, id: &str, options: Value) -> Vec<Chunk> {
+    chunk(document, &Methodology::read(id, &options).unwrap(), &EstimatedTokens)
+}
+
+fn slice(text: &str, start: u64, end: u64) -> String {
+    text.chars().skip(usize::try_from(start).unwrap()).take(usize::try_from(end - start).unwrap()).collect()
+}
+
+const MANUAL: &str = "# Pumps\n\n## Safety\n\n### Power\n\nSwitch it off first. Wait for a minute. Then open the lid.\n\n\
+    ## Parts\n\n| part | number |\n|---|---|\n| seal | 17 |\n| valve | 18 |\n| spring | 19 |\n\nOrder by number.\n";
+
+#[test]
+fn sections_are_passages_under_their_headings() {
+    let chunks = cut_by(&document(MANUAL), "markdown", Value::Null);
+    let paths: Vec<_> = chunks.iter().map(|chunk| chunk.locator.heading_path.join(" / ")).collect();
+    assert_eq!(paths, ["Pumps", "Pumps / Parts"]);
+    assert!(chunks[0].text.starts_with("# Pumps") && chunks[0].text.ends_with("lid."), "{}", chunks[0].text);
+    assert_eq!(chunks[1].prefix, "Pumps");
+}
+
+#[test]
+fn rows_carry_the_head_of_their_table() {
+    let chunks = cut_by(&document(MANUAL), "table-rows", json!({ "rows": 2 }));
+    let rows: Vec<_> = chunks.iter().filter(|chunk| chunk.text.starts_with('|')).collect();
+    assert_eq!(
+        rows.iter().map(|chunk| chunk.text.as_str()).collect::<Vec<_>>(),
+        ["| seal | 17 |\n| valve | 18 |", "| spring | 19 |"]
+    );
+    assert_eq!(rows[0].prefix, "Pumps > Parts\n| part | number |");
+    assert_eq!(chunks.last().unwrap().text, "Order by number.");
+}
+
+#[test]
+fn sentences_come_with_their_neighbours() {
+    let chunks = cut_by(&document(MANUAL), "sentence-window", json!({ "windowSentences": 1 }));
+    let wait = chunks.iter().find(|chunk| chunk.text == "Wait for a minute.").unwrap();
+    let context = wait.context.as_ref().unwrap();
+    assert!(
+        context.text.ends_with("Switch it off first. Wait for a minute. Then open the lid."),
+        "{}",
+        context.text
+    );
+    assert_eq!(wait.locator.heading_path, ["Pumps", "Safety", "Power"]);
+}
+
+#[test]
+fn children_share_the_text_of_their_parent() {
+    let text = (0..60).map(|n| format!("Sentence number {n} says a little.")).collect::<Vec<_>>().join(" ");
+    let options = json!({ "parentTokens": 100, "childTokens": 30, "overlapTokens": 0 });
+    let chunks = cut_by(&document(&text), "parent-child", options);
+    let parents: std::collections::BTreeSet<_> =
+        chunks.iter().map(|chunk| chunk.context.as_ref().unwrap().ordinal).collect();
+    assert!(parents.len() > 3 && chunks.len() > parents.len() * 2, "{} of {}", chunks.len(), parents.len());
+    for pair in chunks.windows(2) {
+        let (a, b) = (pair[0].context.as_ref().unwrap(), pair[1].context.as_ref().unwrap());
+        assert_eq!(a.ordinal == b.ordinal, Arc::ptr_eq(&a.text, &b.text));
+        assert!(a.text.contains(&pair[0].text));
+    }
+}
+
+#[test]
+fn a_whole_document_is_one_passage_and_a_recursive_one_fills_each() {
+    let text = (0..200).map(|n| format!("Paragraph {n} has five words.")).collect::<Vec<_>>().join("\n\n");
+    let document = document(&text);
+    assert_eq!(cut_by(&document, "whole-document", Value::Null).len(), 1);
+    let chunks = cut_by(&document, "recursive", json!({ "maxTokens": 100, "overlapTokens": 10 }));
+    let total = EstimatedTokens.count(&text);
+    assert!(chunks.len() <= total / 80 + 1, "{} passages of {total} tokens", chunks.len());
+    for pair in chunks.windows(2) {
+        assert!(pair[1].locator.start_char < pair[0].locator.end_char, "no overlap");
+        assert!(pair[1].locator.start_char > pair[0].locator.start_char);
+    }
+}
+
+#[test]
+fn no_passage_reaches_over_the_end_of_a_sheet_and_pages_are_told() {
+    let limits = Limits::default();
+    let mut sheets = Builder::new(&limits);
+    let mut pages = Builder::new(&limits);
+    for number in 1..=3 {
+        sheets.part(PartKind::Sheet, number, Some(format!("S{number}")), "ä few wörds").unwrap();
+        pages.part(PartKind::Page, number, None, &format!("Page {number}. ").repeat(20)).unwrap();
+    }
+    let chunks = cut_by(&sheets.finish(FileKind::Xlsx, Markup::Markdown).unwrap(), "recursive", Value::Null);
+    let names: Vec<_> = chunks.iter().map(|chunk| chunk.locator.sheet.clone().unwrap()).collect();
+    assert_eq!(names, ["S1", "S2", "S3"]);
+    let options = json!({ "maxTokens": 70, "overlapTokens": 0 });
+    let chunks = cut_by(&pages.finish(FileKind::Pdf, Markup::Markdown).unwrap(), "recursive", options);
+    let numbers: Vec<_> = chunks.iter().map(|chunk| chunk.locator.page.unwrap()).collect();
+    assert_eq!(numbers, [1, 2, 3]);
+}
+
+#[test]
+fn a_text_that_nothing_divides_is_still_cut() {
+    let document = document(&"x".repeat(20_000));
+    for id in ["recursive", "markdown", "fixed", "sentence-window", "parent-child", "table-rows"] {
+        let chunks = cut_by(&document, id, Value::Null);
+        assert!(chunks.len() >= 10, "{id}: {}", chunks.len());
+        assert!(chunks.iter().all(|chunk| chunk.text.len() <= 200 * 6), "{id}");
+    }
+}
+
+fn texts() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        "[a-zäöü漢🦀]{1,9}",
+        Just("\n\n# Head ing\n\n".to_owned()),
+        Just("\n\n### Deep\n\n".to_owned()),
+        Just("\n- item ".to_owned()),
+        Just("\n\n| a | b |\n|---|---|\n| 1 | ü |\n| 2 |  |\n\n".to_owned()),
+        Just("\n\n```\ncode  \n```\n".to_owned()),
+        Just(". ".to_owned()),
+        Just(" ".to_owned()),
+        Just("\n\n".to_owned()),
+        Just("> ".to_owned()),
+    ];
+    proptest::collection::vec(piece, 1..120).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    /// Of any text, by any methodology: offsets name the text, the order is the text's, sizes hold, and no word is lost.
+    #[test]
+    fn passages_are_the_text(text in texts(), most in 16_u32..60, methodology in 0..METHODOLOGIES.len()) {
+        let limits = Limits::default();
+        let mut builder = Builder::new(&limits);
+        builder.push(&text).unwrap();
+        let Ok(document) = builder.finish(FileKind::Markdown, Markup::Markdown) else { return Ok(()) };
+        let info = &METHODOLOGIES[methodology];
+        let mut options = info.defaults();
+        for name in ["maxTokens", "tokens", "childTokens"] {
+            if options.get(name).is_some() && info.id != "whole-document" {
+                options[name] = json!(most);
+            }
+        }
+        if options.get("overlapTokens").is_some() {
+            options["overlapTokens"] = json!(most / 4);
+        }
+        let chunks = cut_by(&document, info.id, options);
+        let mut covered: BTreeMap<u64, u64> = BTreeMap::new();
+        let mut last = 0;
+        for (ordinal, chunk) in chunks.iter().enumerate() {
+            let at = &chunk.locator;
+            prop_assert_eq!(&slice(&document.text, at.start_char, at.end_char), &chunk.text);
+            prop_assert_eq!(chunk.ordinal as usize, ordinal);
+            prop_assert!(!chunk.text.trim().is_empty());
+            prop_assert!(at.start_char >= last, "order");
+            last = at.start_char;
+            let own = EstimatedTokens.count(&chunk.text);
+            prop_assert!(info.id == "whole-document" || own <= most as usize + 1, "{} tokens of {}", own, most);
+            if let Some(context) = &chunk.context {
+                prop_assert_eq!(&slice(&document.text, context.start_char, context.end_char), context.text.as_ref());
+                prop_assert!(context.start_char <= at.start_char && context.end_char >= at.end_char);
+            }
+            let end = covered.entry(at.start_char).or_default();
+            *end = (*end).max(at.end_char);
+        }
+        // By table rows the heads of tables and bare headings stand in prefixes.
+        if info.id != "table-rows" {
+            let mut reached = 0;
+            for (start, end) in covered {
+                if start > reached {
+                    let gap = slice(&document.text, reached, start);
+                    prop_assert!(gap.trim().is_empty(), "lost {:?}", gap);
+                }
+                reached = reached.max(end);
+            }
+            prop_assert!(slice(&document.text, reached, document.characters).trim().is_empty(), "lost the end");
+        }
+    }
+}

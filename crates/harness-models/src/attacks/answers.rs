@@ -1,0 +1,139 @@
+//! Answers that are none, and callers who go away.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+use heddle_harness_kit::http1;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use super::{Ground, Told};
+use crate::place::{question, streamed};
+
+/// Models of the mock whose streams go wrong.
+const BROKEN: [&str; 6] = ["stalled", "malformed", "truncated", "disconnected", "long-line", "silent"];
+/// Models whose answers in one piece are none.
+const BAD: [&str; 4] = ["deep", "status-500", "truncated", "silent"];
+/// Longest time in which a call that a deployment waits a second for must end.
+const SOON: Duration = Duration::from_secs(25);
+/// Longest time in which the provider must see that its caller is gone.
+const AT_ONCE: Duration = Duration::from_secs(5);
+/// Callers who go away.
+const GONE: usize = 20;
+
+/// Deployments whose waits are a second.
+fn waits() -> Value {
+    json!({"timeouts": {"connectMs": 1_000, "firstTokenMs": 1_000, "betweenTokensMs": 1_000, "totalMs": 5_000}})
+}
+
+/// Has the provider answer with streams that stall, break off, lie and never end, and with JSON without a bottom.
+///
+/// # Errors
+/// When the ground cannot be prepared.
+pub async fn broken(ground: &Ground) -> Result<Told> {
+    let mut told = Told::default();
+    let connection = ground.connection(&ground.owner, "sk-attack").await?;
+    for model in BROKEN {
+        let alias = ground.alias(model);
+        ground.owner.deployment(&connection, &alias, model, &waits()).await?;
+        let began = Instant::now();
+        match ground.owner.chat(&streamed(&alias, "Hello?")).await {
+            Ok(answer) => {
+                let text = answer.text();
+                let refused = matches!(answer.status, 429 | 503);
+                let said = answer.status == 200 && text.contains("\"error\"") && !text.contains("[DONE]");
+                told.must(
+                    refused || said,
+                    format_args!("{model}: {} without an error: {}", answer.status, last(&text)),
+                );
+                told.must(
+                    text.len() < 8 * 1024 * 1024,
+                    format_args!("{model}: {} bytes were passed on", text.len()),
+                );
+            }
+            Err(error) => told.must(false, format_args!("{model}: {error:#}")),
+        }
+        told.must(began.elapsed() < SOON, format_args!("{model}: it took {:?}", began.elapsed()));
+    }
+    for model in BAD {
+        let alias = ground.alias(&format!("whole-{model}"));
+        ground.owner.deployment(&connection, &alias, model, &waits()).await?;
+        let answer = ground.owner.chat(&question(&alias, "Hello?")).await;
+        told.status(format_args!("{model} in one piece"), &answer, &[503, 429]);
+    }
+    let alias = ground.alias("tool-not-json");
+    ground.owner.deployment(&connection, &alias, "tool-not-json", &waits()).await?;
+    let tool = ground.owner.chat(&question(&alias, "Weather?")).await;
+    told.status("a call of a tool that is no JSON", &tool, &[200, 503]);
+    told.must(
+        settled(ground).await,
+        format_args!("{} answers are still under way", ground.mock.seen().open()),
+    );
+    Ok(told)
+}
+
+fn last(text: &str) -> String {
+    let skip = text.chars().count().saturating_sub(200);
+    text.chars().skip(skip).collect()
+}
+
+/// Waits until no answer of the provider is under way.
+async fn settled(ground: &Ground) -> bool {
+    let began = Instant::now();
+    while began.elapsed() < AT_ONCE {
+        if ground.mock.seen().open() == 0 {
+            return true;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    false
+}
+
+/// Callers go away in the middle of endless streams: the provider sees it at once, and each call is counted as broken off.
+///
+/// # Errors
+/// When the ground cannot be prepared.
+pub async fn gone(ground: &Ground) -> Result<Told> {
+    let mut told = Told::default();
+    let connection = ground.connection(&ground.owner, "sk-attack").await?;
+    let alias = ground.alias("endless");
+    let deployment = ground.owner.deployment(&connection, &alias, "endless", &json!({})).await?;
+    let before = ground.mock.seen().hung_up();
+    for number in 0..GONE {
+        leave(ground, &alias, number).await.with_context(|| format!("caller {number}"))?;
+    }
+    told.must(settled(ground).await, format_args!("{} streams go on", ground.mock.seen().open()));
+    let seen = ground.mock.seen().hung_up() - before;
+    told.must(seen == GONE, format_args!("the provider saw {seen} of {GONE} callers go"));
+    let counted = ground.owner.comes_to(&deployment, GONE as u64).await?;
+    told.must(counted.calls == GONE as u64, format_args!("{} calls are counted of {GONE}", counted.calls));
+    told.must(counted.aborted == GONE as u64, format_args!("{} are counted as broken off", counted.aborted));
+    Ok(told)
+}
+
+/// Reads the beginning of a stream and closes the connection.
+#[expect(clippy::disallowed_methods, reason = "runners are clients of the server")]
+async fn leave(ground: &Ground, alias: &str, number: usize) -> Result<()> {
+    let address = ground.owner.caller.address();
+    let token = ground.owner.caller.header("authorization").trim_start_matches("Bearer ").to_owned();
+    let organization = ground.owner.caller.header("x-organization-id");
+    let body = streamed(alias, &format!("Go on without an end, {number}")).to_string();
+    let mut request = http1::request("POST", "/v1/chat/completions", Some(&token), Some(&body));
+    if !organization.is_empty() {
+        let line = format!("x-organization-id: {organization}\r\n");
+        let at = request.windows(2).position(|window| window == b"\r\n").context("no line")? + 2;
+        request.splice(at..at, line.into_bytes());
+    }
+    let host = address.trim_start_matches("http://");
+    let mut stream = tokio::net::TcpStream::connect(host).await.context("no connection")?;
+    stream.write_all(&request).await.context("the request")?;
+    let mut bytes = vec![0; 16 * 1024];
+    let mut read = 0;
+    while read < 2_000 {
+        let more = tokio::time::timeout(Duration::from_secs(10), stream.read(&mut bytes)).await;
+        let more = more.context("no piece came")?.context("the stream")?;
+        anyhow::ensure!(more > 0, "it ended");
+        read += more;
+    }
+    Ok(())
+}

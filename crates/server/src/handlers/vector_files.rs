@@ -1,0 +1,267 @@
+//! Files of vector databases: wire types to domain types and back, around the use cases.
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use heddle_api::operations::ops;
+use heddle_api::wire;
+use heddle_api::wire::vector_files::{StagedFile, UploadBody, UploadFile};
+use heddle_faces::literals::{file_state, file_state_of, stage};
+use heddle_kernel::TenantId;
+use heddle_vectors::ports::{Blobs as _, FieldCondition, FileFilter, StoredBlob};
+use heddle_vectors::records::{FieldType, File, FileError, MetadataSchema};
+use heddle_vectors::{FilePatch, Filter, NewFile, UploadPolicy, Uploaded};
+use heddle_workflows::ports::Notifier as _;
+use serde_json::{Value, json};
+
+use super::vector_databases::sort_of;
+use super::vector_jobs;
+use crate::app::App;
+use crate::call::{Call, page};
+use crate::failure::Failure;
+use crate::reply::{HandlerResult, Response};
+use crate::upload::{discard, too_many, unstored};
+
+/// GET /api/vector-databases/upload-policy
+pub(crate) async fn policy(call: Call<ops::GetUploadPolicy>) -> HandlerResult {
+    let found = call.app.vectors.files.policy(&call.authorized, &call.context).await?;
+    Response::data(200, policy_shown(found))
+}
+
+/// GET /api/vector-databases/{name}/files
+pub(crate) async fn list(call: Call<ops::ListVectorFiles>) -> HandlerResult {
+    let query = call.query;
+    let page = page(query.limit, query.cursor);
+    let files = &call.app.vectors.files;
+    let metadata = match query.metadata {
+        None => Vec::new(),
+        Some(wanted) => {
+            let database = files.database_of_list(&call.authorized, &call.context).await?;
+            conditions(&wanted, &database.schema)?
+        }
+    };
+    let filter = FileFilter {
+        sort: query.sort.map(sort_of),
+        q: query.q,
+        state: query.state.map(file_state_of),
+        media_type: query.media_type,
+        metadata,
+    };
+    let found = files.list(&call.authorized, &call.context, &filter, &page).await?;
+    Response::list(found, page.limit, |file| shown(&file))
+}
+
+/// POST /api/vector-databases/{name}/files
+pub(crate) async fn upload(call: Call<ops::UploadVectorFiles>) -> HandlerResult {
+    let new: Vec<NewFile> = match &call.body {
+        UploadBody::Staged(files) => files.iter().map(of_staged).collect(),
+        UploadBody::Json(sent) => kept(&call.app, call.context.tenant(), &sent.files).await?,
+    };
+    let answer = |made: &Uploaded| {
+        let data = wire::vector_files::AcceptedUpload {
+            job: vector_jobs::shown(&made.job, call.context.now()),
+            files: made.files.iter().map(shown).collect(),
+        };
+        let location = format!("/api/vector-databases/ingestion-jobs/{}", made.job.id);
+        Ok(Response::data(202, data)?.with("location", location))
+    };
+    let record = |made: &Uploaded| {
+        let ids: Vec<String> = made.files.iter().map(|file| file.id.to_string()).collect();
+        let details = json!({
+            "vectorDatabase": made.job.database_name.as_str(), "jobId": made.job.id.to_string(), "files": ids,
+        });
+        // An upload of one file is about that file, one of several about the first of them; the details name all.
+        let about = ids.first().cloned().unwrap_or_default();
+        call.journal_with(&about, details, || answer(made))
+    };
+    let made = call.app.vectors.files.upload(&call.authorized, &call.context, new, &record).await;
+    let made = made.map_err(|error| once_only(error.into()))?;
+    call.app.hub.errand_asked();
+    answer(&made)
+}
+
+/// The stored bytes of an upload that was not taken are gone: the same call can't be decided anew with them.
+fn once_only(failure: Failure) -> Failure {
+    if !failure.is_race() {
+        return failure;
+    }
+    let message = "The database was changed while the files came; upload them again.";
+    Failure::because(heddle_api::ErrorCode::StateConflict, "databaseChanged", message)
+}
+
+/// PATCH /api/vector-databases/{name}/files/{fileId}
+pub(crate) async fn patch(call: Call<ops::UpdateVectorFile>) -> HandlerResult {
+    let body = &call.body;
+    let patch = FilePatch {
+        title: body.title.clone(),
+        metadata: body.metadata.clone(),
+        enabled: body.enabled,
+        reprocess: body.reprocess.unwrap_or(false),
+        options: body.methodology_options.clone(),
+        revision: call.seen(body.revision)?,
+    };
+    let works = patch.reprocess || patch.options.is_some();
+    let answer = |made: &File| Ok(Response::data(200, shown(made))?.tagged(made.revision));
+    let record = |made: &File| call.journal(&made.id.to_string(), || answer(made));
+    let made = call.app.vectors.files.update(&call.authorized, &call.context, patch, &record).await?;
+    if works {
+        call.app.hub.errand_asked();
+    }
+    answer(&made)
+}
+
+/// DELETE /api/vector-databases/{name}/files/{fileId}
+pub(crate) async fn delete(call: Call<ops::DeleteVectorFile>) -> HandlerResult {
+    let journal = call.audited(&call.authorized.id().to_string());
+    let files = &call.app.vectors.files;
+    files.delete(&call.authorized, &call.context, call.meta.if_match, &journal).await?;
+    call.app.vectors.left_behind();
+    Ok(Response::none())
+}
+
+/// A file that came as a part and is stored.
+fn of_staged(file: &StagedFile) -> NewFile {
+    let blob = StoredBlob { key: file.key.clone(), sha256: file.sha256.clone(), bytes: file.bytes };
+    NewFile {
+        name: file.name.clone(),
+        media_type: file.media_type.clone(),
+        title: file.title.clone(),
+        metadata: file.metadata.clone(),
+        blob,
+    }
+}
+
+/// Stores files that came as JSON. Nothing stays of what fails.
+async fn kept(app: &App, tenant: TenantId, files: &[UploadFile]) -> Result<Vec<NewFile>, Failure> {
+    let most = app.config.vectors.bounds.files;
+    if files.len() > most as usize {
+        return Err(too_many(most));
+    }
+    let contents = files.iter().enumerate().map(|(place, file)| content(place, file));
+    let contents = contents.collect::<Result<Vec<_>, _>>()?;
+    let mut kept = Vec::new();
+    for (file, bytes) in files.iter().zip(contents) {
+        let stream = Box::pin(futures::stream::iter([Ok(bytes)]));
+        match app.blobs.put(tenant, app.config.vectors.bounds.file_bytes, stream).await {
+            Ok(blob) => kept.push(NewFile {
+                name: file.name.clone(),
+                media_type: file.media_type.clone(),
+                title: file.title.clone(),
+                metadata: file.metadata.clone().unwrap_or_default(),
+                blob,
+            }),
+            Err(error) => {
+                let keys: Vec<String> = kept.into_iter().map(|file| file.blob.key).collect();
+                discard(app, tenant, &keys).await;
+                return Err(unstored(error));
+            }
+        }
+    }
+    Ok(kept)
+}
+
+/// Content of a file that came as JSON.
+fn content(place: usize, file: &UploadFile) -> Result<Bytes, Failure> {
+    let path = format!("files[{place}]");
+    match (&file.text, &file.content_base64) {
+        (Some(text), None) => Ok(Bytes::from(text.clone())),
+        (None, Some(encoded)) => STANDARD.decode(encoded).map(Bytes::from).map_err(|error| {
+            let message = format!("The content is not in base64: {error}.");
+            Failure::at(&format!("{path}.contentBase64"), "malformed", message)
+        }),
+        (Some(_), Some(_)) => {
+            Err(Failure::at(&path, "contradiction", "Either `text` or `contentBase64` is needed, not both."))
+        }
+        (None, None) => Err(Failure::at(&path, "required", "Either `text` or `contentBase64` is needed.")),
+    }
+}
+
+/// Conditions of the members that a list names, each in the type that the database declares for it.
+fn conditions(
+    wanted: &BTreeMap<String, String>,
+    schema: &MetadataSchema,
+) -> Result<Vec<FieldCondition>, Failure> {
+    let typed = |name: &str, text: &str| {
+        let kind = schema.get(name).map(|field| field.kind);
+        match kind {
+            Some(FieldType::Number) => text.parse::<f64>().map_or_else(|_| json!(text), |value| json!(value)),
+            Some(FieldType::Boolean) => text.parse::<bool>().map_or_else(|_| json!(text), Value::Bool),
+            Some(FieldType::String | FieldType::DateTime) | None => json!(text),
+        }
+    };
+    let each = wanted
+        .iter()
+        .map(|(name, text)| json!({ "field": format!("metadata.{name}"), "eq": typed(name, text) }));
+    let filter = Filter::read(&json!({ "and": each.collect::<Vec<_>>() }), schema)?;
+    let needed = || Failure::internal("equalities in a row are no conjunction");
+    filter.conjunction().ok_or_else(needed)
+}
+
+/// A failure of a file or a job, on the wire.
+pub(super) fn error_shown(error: &FileError) -> wire::vector_jobs::IngestionError {
+    wire::vector_jobs::IngestionError {
+        code: error.code.as_str().to_owned(),
+        message: error.message.clone(),
+        retryable: error.retryable,
+    }
+}
+
+/// A file on the wire.
+fn shown(file: &File) -> wire::vector_files::VectorFile {
+    wire::vector_files::VectorFile {
+        id: file.id.to_string(),
+        name: file.name.clone(),
+        title: file.title.clone(),
+        media_type: file.media_type.clone(),
+        bytes: file.bytes,
+        sha256: file.sha256.clone(),
+        state: file_state(file.state),
+        stage: stage(file.stage),
+        progress: wire::vector_files::VectorFileProgress {
+            pages: file.progress.pages.map(u64::from),
+            passages_done: file.progress.passages_done,
+            passages_total: file.progress.passages_total,
+        },
+        passages: file.passages,
+        language: file.language.clone(),
+        metadata: file.metadata.clone(),
+        enabled: file.enabled,
+        error: file.error.as_ref().map(error_shown),
+        job_id: Some(file.job.to_string()),
+        generation: file.generation,
+        revision: file.revision.0,
+        created_at: file.created_at,
+        created_by: file.created_by.to_string(),
+        updated_at: file.updated_at,
+        indexed_at: file.indexed_at,
+    }
+}
+
+fn policy_shown(policy: UploadPolicy) -> wire::vector_files::UploadPolicy {
+    use wire::vector_files::{AllowedType, DuplicateHandling, OcrPolicy, UploadQuota};
+    let allowed = |one: heddle_vectors::ports::UploadType| AllowedType {
+        media_type: one.media_type,
+        extensions: one.extensions,
+        parser: one.parser,
+        ocr: if one.ocr { OcrPolicy::Auto } else { OcrPolicy::Off },
+    };
+    wire::vector_files::UploadPolicy {
+        max_file_bytes: policy.bounds.file_bytes,
+        max_files_per_request: policy.bounds.files,
+        allowed_types: policy.types.into_iter().map(allowed).collect(),
+        quota: UploadQuota {
+            max_bytes: policy.quotas.bytes,
+            used_bytes: policy.usage.bytes,
+            max_files: policy.quotas.files,
+            used_files: policy.usage.files,
+            max_passages: policy.quotas.passages,
+            used_passages: policy.usage.passages,
+        },
+        duplicate_handling: DuplicateHandling::Reject,
+        max_metadata_bytes: policy.bounds.metadata_bytes,
+        max_pages: policy.pages.into(),
+        scanning: false,
+    }
+}

@@ -1,0 +1,164 @@
+//! Files: how they come, change and go.
+
+use heddle_testkit::{TestApp, with_both};
+use serde_json::{Value, json};
+
+use super::{Part, at, file, files_of, form, found, ingested, made, over, text, text_file};
+
+#[tokio::test]
+async fn each_type_of_text_comes_in_as_a_part_and_is_found() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let admin = &app.admin;
+        made(admin, "types").await;
+        let metadata = br#"{"a.md": {"year": 2023}, "a.csv": {"year": 2024}}"#;
+        let parts = [
+            Part("file", Some("a.txt"), Some("text/plain"), b"A plain sentence about looms."),
+            Part("file", Some("a.md"), Some("text/markdown"), b"# Looms\n\nA marked sentence about looms."),
+            Part(
+                "file",
+                Some("a.html"),
+                Some("text/html"),
+                b"<html><body><h1>Looms</h1><p>A tagged sentence about looms.</p></body></html>",
+            ),
+            Part("file", Some("a.csv"), Some("text/csv"), b"name,made\nlooms,wood\nshuttles,horn\n"),
+            Part(
+                "file",
+                Some("a.json"),
+                Some("application/json"),
+                br#"[{"about": "looms", "made": "wood"}]"#,
+            ),
+            Part("metadata", None, Some("application/json"), metadata),
+        ];
+        let answer = form(admin, &files_of("types"), &parts).await.expect(202);
+        let location = answer.header("location");
+        let upload = answer.data();
+        assert_eq!(location, format!("/api/vector-databases/ingestion-jobs/{}", text(&upload["job"]["id"])));
+        let job = over(admin, upload["job"]["id"].as_str().unwrap()).await;
+        assert_eq!((&job["state"], &job["files"]["ready"]), (&json!("completed"), &json!(5)), "{job}");
+        assert_eq!((&job["progress"], &job["passages"]["done"]), (&json!(1.0), &job["passages"]["total"]));
+        assert_eq!(found(admin, "types", "looms").await.len(), 5);
+        let marked = file(admin, "types", upload["files"][1]["id"].as_str().unwrap()).await;
+        assert_eq!((&marked["state"], &marked["metadata"]), (&json!("ready"), &json!({ "year": 2023 })));
+        let counts = admin.get("/api/vector-databases?q=types").await.expect(200).data()[0]["counts"].clone();
+        assert_eq!(
+            (&counts["files"], &counts["readyFiles"], &counts["failedFiles"]),
+            (&json!(5), &json!(5), &json!(0))
+        );
+        let of_2024 =
+            admin.get(&format!("{}?metadata.year=2024", files_of("types"))).await.expect(200).data();
+        let names: Vec<_> = of_2024.as_array().unwrap().iter().map(|one| one["name"].clone()).collect();
+        assert_eq!(names, ["a.csv"]);
+        let servers = format!("/api/vector-databases/ingestion-jobs/{}/servers", text(&upload["job"]["id"]));
+        let servers = admin.get(&servers).await.expect(200).data();
+        assert_eq!(servers.as_array().unwrap().len(), 1, "{servers}");
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn the_same_content_is_one_file_and_a_repeat_under_a_key_is_the_same_upload() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        made(&app.admin, "same").await;
+        let admin = app.admin.with("idempotency-key", "upload-1");
+        let path = files_of("same");
+        let parts = [Part("file", Some("a.txt"), None, b"A loom.")];
+        let first = form(&admin, &path, &parts).await.expect(202).data();
+        let again = form(&admin, &path, &parts).await.expect(202);
+        assert_eq!(again.header("idempotent-replayed"), "true");
+        assert_eq!(again.data()["files"][0]["id"], first["files"][0]["id"]);
+        let other = [Part("file", Some("a.txt"), None, b"Another loom.")];
+        form(&admin, &path, &other).await.refused(409, "idempotencyKeyReused");
+        let _ = over(&app.admin, first["job"]["id"].as_str().unwrap()).await;
+        let copy = app.admin.post(&path, text_file("b.txt", "A loom.")).await.refused(409, "notUnique");
+        assert_eq!(copy["details"][0]["fileId"], first["files"][0]["id"]);
+        let kept = app.admin.get(&path).await.expect(200).data();
+        assert_eq!(kept.as_array().unwrap().len(), 1);
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn a_change_of_a_file_acts_from_the_next_query_on() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let admin = &app.admin;
+        made(admin, "changes").await;
+        let id = ingested(admin, "changes", text_file("a.txt", "A loom of oak.")).await.remove(0);
+        let path = format!("{}/{id}", files_of("changes"));
+        let off = admin.patch(&path, json!({ "enabled": false })).await.expect(200).data();
+        assert_eq!((&off["enabled"], &off["revision"]), (&json!(false), &json!(2)));
+        assert!(found(admin, "changes", "loom").await.is_empty());
+        let _ =
+            admin.patch(&path, json!({ "enabled": true, "metadata": { "year": 1801 } })).await.expect(200);
+        assert_eq!(found(admin, "changes", "loom").await, std::slice::from_ref(&id));
+        let filter = json!({ "query": "loom", "filter": { "field": "metadata.year", "lt": 1900 } });
+        assert_eq!(super::asked(admin, "changes", filter).await["passages"].as_array().unwrap().len(), 1);
+        admin.patch(&path, json!({ "title": "T", "revision": 1 })).await.refused(409, "revisionMismatch");
+        let anew = admin.patch(&path, json!({ "reprocess": true })).await.expect(200).data();
+        let job = over(admin, anew["jobId"].as_str().unwrap()).await;
+        assert_eq!((&job["kind"], &job["state"]), (&json!("reprocess"), &json!("completed")));
+        let options = json!({ "methodologyOptions": { "noSuch": 1 } });
+        let _ = admin.patch(&path, options).await.expect(400);
+        assert_eq!(found(admin, "changes", "loom").await, [id]);
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn a_deleted_file_is_never_found_and_its_deletion_may_be_repeated() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let admin = &app.admin;
+        made(admin, "deletes").await;
+        let id = ingested(admin, "deletes", text_file("a.txt", "A loom of ash.")).await.remove(0);
+        let path = format!("{}/{id}", files_of("deletes"));
+        assert_eq!(found(admin, "deletes", "loom").await, std::slice::from_ref(&id));
+        admin.with("if-match", "\"9\"").delete(&path).await.refused(409, "revisionMismatch");
+        let _ = admin.delete(&path).await.expect(204);
+        assert!(found(admin, "deletes", "loom").await.is_empty());
+        let _ = admin.delete(&path).await.expect(204);
+        let nobody = format!("{}/{}", files_of("deletes"), crate::samples::NOBODY);
+        let _ = admin.delete(&nobody).await.expect(404);
+        let events = admin.get("/api/audit-events?action=document.deleted").await.expect(200).data();
+        let ids: Vec<&Value> = events.as_array().unwrap().iter().map(|event| &event["resourceId"]).collect();
+        assert!(ids.contains(&&json!(id)), "{events}");
+        // The same content may come again.
+        let again = ingested(admin, "deletes", text_file("a.txt", "A loom of ash.")).await.remove(0);
+        assert_ne!(again, id);
+        let _ = admin.delete(&at("deletes")).await.expect(204);
+        let _ = admin.delete(&at("deletes")).await.expect(204);
+        let _ = admin.get(&files_of("deletes")).await.expect(404);
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn a_job_that_is_cancelled_stays_so() {
+    with_both!(|db| {
+        // Nothing is read: what is uploaded waits.
+        let mut app = TestApp::with(db, |config| config.background = false).await;
+        let admin = &app.admin;
+        made(admin, "cancels").await;
+        let upload = admin.post(&files_of("cancels"), text_file("a.txt", "A loom.")).await.expect(202).data();
+        let path = format!("/api/vector-databases/ingestion-jobs/{}", text(&upload["job"]["id"]));
+        assert_eq!(admin.get(&path).await.expect(200).data()["state"], "queued");
+        let _ = admin.delete(&path).await.expect(204);
+        let _ = admin.delete(&path).await.expect(204);
+        let id = upload["files"][0]["id"].as_str().unwrap();
+        assert_eq!(file(admin, "cancels", id).await["state"], "cancelled");
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn a_job_that_is_over_is_not_cancelled() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let done = super::one(&app.admin, "done").await;
+        let path = format!("/api/vector-databases/ingestion-jobs/{}", done.job);
+        app.admin.delete(&path).await.refused(409, "alreadyFinished");
+        app.stop().await;
+    });
+}

@@ -1,0 +1,88 @@
+//! Values of a node's settings, as the work reads them.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use heddle_execution::ports::ServiceFault;
+use heddle_kernel::DatabaseName;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// Values of the settings, in the type of their kind. Those that are null are as if they were absent.
+pub(crate) fn read<T: DeserializeOwned>(arguments: &Map<String, Value>) -> Result<T, ServiceFault> {
+    let given = arguments.iter().filter(|(_, value)| !value.is_null());
+    let given: Map<String, Value> = given.map(|(name, value)| (name.clone(), value.clone())).collect();
+    serde_json::from_value(Value::Object(given))
+        .map_err(|error| refused(format!("The settings of the node do not fit: {error}")))
+}
+
+/// A fault that another attempt meets as well.
+pub(crate) fn refused(message: impl Into<String>) -> ServiceFault {
+    ServiceFault::Refused { message: message.into() }
+}
+
+/// Name of a database.
+pub(crate) fn database(text: &str) -> Result<DatabaseName, ServiceFault> {
+    DatabaseName::parse(text)
+        .map_err(|fault| refused(format!("`{text}` is no name of a vector database: {fault}.")))
+}
+
+/// Content of a file: text, or bytes in base64.
+pub(crate) fn content(text: Option<String>, encoded: Option<&str>) -> Result<Bytes, ServiceFault> {
+    match (text, encoded) {
+        (Some(text), None) => Ok(Bytes::from(text)),
+        (None, Some(encoded)) => match STANDARD.decode(encoded) {
+            Ok(bytes) => Ok(Bytes::from(bytes)),
+            Err(error) => Err(refused(format!("contentBase64: the content is not in base64: {error}."))),
+        },
+        (Some(_), Some(_)) => Err(refused("Either `text` or `contentBase64` is needed, not both.")),
+        (None, None) => Err(refused("Either `text` or `contentBase64` is needed.")),
+    }
+}
+
+/// A text, or several.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Texts {
+    /// One.
+    One(String),
+    /// Several.
+    Several(Vec<String>),
+}
+
+impl Texts {
+    pub(crate) fn all(self) -> Vec<String> {
+        match self {
+            Self::One(text) => vec![text],
+            Self::Several(texts) => texts,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Asked {
+        names: Option<Texts>,
+    }
+
+    #[test]
+    fn null_is_absent_and_what_does_not_fit_is_told() {
+        let read_of = |value: Value| read::<Asked>(value.as_object().unwrap());
+        assert!(read_of(json!({ "names": null })).unwrap().names.is_none());
+        assert_eq!(read_of(json!({ "names": "a" })).unwrap().names.unwrap().all(), ["a"]);
+        assert!(matches!(read_of(json!({ "names": 1 })), Err(ServiceFault::Refused { .. })));
+    }
+
+    #[test]
+    fn content_is_given_once() {
+        assert_eq!(content(None, Some("aGk=")).unwrap(), "hi");
+        assert!(content(Some("a".to_owned()), Some("aGk=")).is_err());
+        assert!(content(None, None).is_err() && content(None, Some("%")).is_err());
+    }
+}

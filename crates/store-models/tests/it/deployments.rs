@@ -1,0 +1,126 @@
+//! Connections and deployments: what is denied is not shown, names are an organisation's own, and what is in use stays.
+
+use heddle_kernel::Revision;
+use heddle_models::ports::{
+    CatalogueFilter, CatalogueWrite, ConnectionFilter, Deleted, DeploymentChange, DeploymentFilter, LICENSED,
+    ModelStore, Most,
+};
+use heddle_models::records::{Capabilities, Capability, CatalogueEntry, Deployment, Memory, MemoryPolicy};
+use heddle_policy::{AccessFilter, resource};
+use heddle_store_models::SqlModelStore;
+use heddle_testkit::on_both;
+use heddle_usecase::{Journal, StoreError};
+
+use crate::support::*;
+
+#[tokio::test]
+async fn what_was_written_is_read_and_versions_tell_of_changes() {
+    on_both!(|db| {
+        let store = SqlModelStore::new(db.clone());
+        let (tenant, other) = (organization(&db).await, organization(&db).await);
+        let over = connection(&store, tenant, "one").await;
+        connection(&store, other, "one").await;
+        let version = store.version(tenant).await.unwrap();
+        let back = deployment(&over, "back");
+        let front = Deployment {
+            fallbacks: vec![back.id],
+            memory: Memory { policy: MemoryPolicy::Pinned, ..Memory::default() },
+            ..deployment(&over, "front")
+        };
+        inserted(&store, &[back.clone(), front.clone()]).await;
+        assert_ne!(store.version(tenant).await.unwrap(), version);
+        assert_eq!(store.deployment(tenant, front.id).await.unwrap(), front);
+        assert_eq!(store.by_alias(tenant, "front").await.unwrap(), front);
+        assert_eq!(store.by_alias(other, "front").await.unwrap_err(), StoreError::NotFound);
+        assert_eq!(store.resident(None, 10).await.unwrap(), std::slice::from_ref(&front));
+        let everything = AccessFilter::<resource::Deployment>::everything();
+        let filter = DeploymentFilter {
+            q: Some("FRONT".to_owned()),
+            capability: Some(Capability::Tools),
+            callable: true,
+            ..DeploymentFilter::default()
+        };
+        let found = store.deployments(tenant, &filter, &everything, &page(10)).await.unwrap();
+        assert_eq!(found.items, std::slice::from_ref(&front));
+        let denied = AccessFilter::<resource::Deployment>::everything().but([front.id]);
+        let left = store.deployments(tenant, &DeploymentFilter::default(), &denied, &page(10)).await.unwrap();
+        assert_eq!(left.items, std::slice::from_ref(&back));
+        let twice =
+            DeploymentChange { insert: vec![deployment(&over, "back")], ..DeploymentChange::default() };
+        let error = store.change_deployments(tenant, &twice, MOST, &Journal::default()).await.unwrap_err();
+        assert!(matches!(&error, StoreError::Duplicate(columns) if columns.contains("alias")), "{error}");
+        let most = Most { own: 100, licensed: Some(2) };
+        let more = DeploymentChange { insert: vec![deployment(&over, "c")], ..DeploymentChange::default() };
+        let error = store.change_deployments(tenant, &more, most, &Journal::default()).await.unwrap_err();
+        assert!(matches!(error, StoreError::QuotaExceeded { limit: LICENSED, .. }), "{error}");
+    });
+}
+
+#[tokio::test]
+async fn what_is_in_use_stays_and_a_cascade_takes_all() {
+    on_both!(|db| {
+        let store = SqlModelStore::new(db.clone());
+        let tenant = organization(&db).await;
+        let over = connection(&store, tenant, "one").await;
+        let back = deployment(&over, "back");
+        let front = Deployment { fallbacks: vec![back.id], ..deployment(&over, "front") };
+        inserted(&store, &[back.clone(), front.clone()]).await;
+        let journal = Journal::default();
+        let used = store.delete_deployment(tenant, back.id, None, &journal).await.unwrap();
+        assert!(matches!(&used, Deleted::InUse(uses) if uses[0].name == "front"), "{used:?}");
+        let used = store.delete_connection(tenant, over.id, None, &[back.id], &journal).await.unwrap();
+        assert!(matches!(&used, Deleted::InUse(uses) if uses.len() == 1), "{used:?}");
+        let stale = store.delete_deployment(tenant, front.id, Some(Revision(9)), &journal).await;
+        assert_eq!(stale.unwrap_err(), StoreError::Stale);
+        let all = [back.id, front.id];
+        assert_eq!(
+            store.delete_connection(tenant, over.id, None, &all, &journal).await.unwrap(),
+            Deleted::Now
+        );
+        assert_eq!(store.delete_deployment(tenant, back.id, None, &journal).await.unwrap(), Deleted::Before);
+        assert_eq!(
+            store.delete_connection(tenant, over.id, None, &[], &journal).await.unwrap(),
+            Deleted::Before
+        );
+        assert_eq!(store.deployments_in_all().await.unwrap(), 0);
+        let everything = AccessFilter::<resource::ModelConnection>::everything();
+        let left =
+            store.connections(tenant, &ConnectionFilter::default(), &everything, &page(10)).await.unwrap();
+        assert_eq!(left.items, []);
+    });
+}
+
+#[tokio::test]
+async fn a_discovery_takes_the_place_of_an_earlier_one_and_not_of_a_later() {
+    on_both!(|db| {
+        let store = SqlModelStore::new(db.clone());
+        let over = connection(&store, organization(&db).await, "one").await;
+        let of = deployment(&over, "a");
+        inserted(&store, std::slice::from_ref(&of)).await;
+        let entry = |model: &str| CatalogueEntry {
+            model: model.to_owned(),
+            display_name: model.to_owned(),
+            capabilities: Capabilities::of([Capability::Chat]),
+            context_length: None,
+            dimensions: None,
+            revision: None,
+            bytes: Some(1),
+        };
+        let entries = [entry(&of.model), entry("new")];
+        let write = |seconds| CatalogueWrite {
+            tenant: over.tenant,
+            connection: over.id,
+            entries: &entries,
+            at: at(seconds),
+        };
+        store.discovered(write(5), &Journal::default()).await.unwrap();
+        assert_eq!(store.discovered(write(4), &Journal::default()).await.unwrap_err(), StoreError::Stale);
+        let whole = store.whole_catalogue(over.tenant, over.id).await.unwrap();
+        let deployed: Vec<_> = whole.iter().map(|model| model.deployment).collect();
+        assert_eq!(deployed, [Some(of.id), None]);
+        let filter =
+            CatalogueFilter { capability: Some(Capability::Embeddings), ..CatalogueFilter::default() };
+        let none = store.catalogue(over.tenant, over.id, &filter, &page(10)).await.unwrap();
+        assert_eq!(none.items, []);
+    });
+}

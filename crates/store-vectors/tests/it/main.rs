@@ -1,0 +1,6 @@
+//! The store of vector databases on SQLite and PostgreSQL: what the ports promise.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+mod ingestion;
+mod lists;
+mod support;

@@ -1,0 +1,12 @@
+DROP TABLE vector_usage;
+DROP TABLE vector_purges;
+DROP TABLE vector_blobs;
+DROP TABLE vector_changes;
+DROP TABLE vector_job_servers;
+DROP TABLE vector_jobs;
+DROP TABLE vector_builds;
+DROP TABLE vector_live;
+DROP TABLE vector_passages;
+DROP TABLE vector_fields;
+DROP TABLE vector_files;
+DROP TABLE vector_databases;

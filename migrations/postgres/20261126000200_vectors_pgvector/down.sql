@@ -1,0 +1,2 @@
+DROP TABLE IF EXISTS vector_dense;
+DROP TABLE vector_partitions;

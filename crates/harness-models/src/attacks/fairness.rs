@@ -11,7 +11,7 @@ use crate::place::{Place, question};
 /// Callers of the flood.
 const FLOOD: usize = 32;
 /// Longest time that an honest call may take meanwhile, at its slowest twentieth: the model itself takes 20 ms.
-const HONEST: Duration = Duration::from_millis(500);
+const HONEST: Duration = Duration::from_secs(5);
 
 /// Floods a deployment with limits of its own, and has an honest organisation ask the same provider all the while.
 ///

@@ -123,8 +123,8 @@ impl Setting<'_> {
                     clean &= self.start(&start, seen)?;
                 }
             }
-            if !client.get("/health/live").await.is_ok_and(|answer| answer.ok()) {
-                bail!("the server did not survive:\n{}", server.log_tail());
+            if let Err(error) = alive(&client.address()).await {
+                bail!("the server did not survive: {error:#}\n{}", server.log_tail());
             }
         }
         server.stop().await?;
@@ -145,6 +145,15 @@ impl Setting<'_> {
         seen.read(&report)?;
         Ok(clean)
     }
+}
+
+/// Checks that a server answers, over a connection of its own: one that waited meanwhile may have been closed.
+async fn alive(address: &str) -> Result<()> {
+    let answer = Client::with_token(address, "")?.get("/health/live").await?;
+    if !answer.ok() {
+        bail!("GET /health/live: {}", answer.refusal());
+    }
+    Ok(())
 }
 
 pub(crate) async fn sign_in(server: &Server) -> Result<Client> {

@@ -236,7 +236,7 @@ impl From<&UsageRow> for CallRow {
             connection_id: record.connection.into(),
             workflow_id: record.workflow.map(Into::into),
             request_id: record.request_id.clone(),
-            operation: record.operation.to_owned(),
+            operation: record.operation.to_string(),
             model_revision: record.model_revision.clone(),
             input_tokens: record.tokens.input,
             output_tokens: record.tokens.output,
@@ -249,7 +249,7 @@ impl From<&UsageRow> for CallRow {
             total_ms: record.total_ms,
             attempts: record.attempts,
             outcome: OutcomeWord(record.outcome),
-            fault: record.fault.map(str::to_owned),
+            fault: record.fault.as_deref().map(str::to_owned),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use heddle_kernel::{EventId, TenantId, Timestamp, literals};
 use heddle_policy::{Principal, SessionKind};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 literals! {
@@ -23,7 +24,8 @@ literals! {
 }
 
 /// Actor: whoever did something.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Actor {
     /// Their kind.
     pub kind: ActorKind,
@@ -78,7 +80,8 @@ literals! {
 }
 
 /// Second thing that an audit event is about: what was made by it, or whom it concerns.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Target {
     /// Type of the thing.
     pub kind: String,
@@ -87,7 +90,8 @@ pub struct Target {
 }
 
 /// An audit event.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct AuditEntry {
     /// Id of the event.
     pub id: EventId,

@@ -236,7 +236,7 @@ impl Running {
             connection: deployment.connection_id,
             workflow: self.caller.workflow,
             request_id: self.caller.request_id.clone(),
-            operation: self.word,
+            operation: self.word.into(),
             model_revision: deployment.model_revision.clone(),
             tokens,
             estimated,
@@ -246,7 +246,7 @@ impl Running {
             total_ms: millis(self.began.elapsed()),
             attempts: i64::from(self.attempts),
             outcome,
-            fault,
+            fault: fault.map(Into::into),
         }
     }
 

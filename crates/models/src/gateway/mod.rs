@@ -44,7 +44,7 @@ use repeats::Repeats;
 use route::Routes;
 
 use crate::keys::Opening;
-use crate::ports::{BoundsSource, Dependents, LocalModels, ModelStore, Random, Upstream, UsageStore};
+use crate::ports::{BoundsSource, Dependents, LocalModels, ModelStore, Random, Spill, Upstream, UsageStore};
 use crate::records::UsageRow;
 
 /// Calls that run at a time on a node where nothing else is said.
@@ -106,6 +106,8 @@ pub struct GatewayPorts {
     pub opening: Opening,
     /// Usage and budgets.
     pub usage: Arc<dyn UsageStore>,
+    /// Ends of calls that the store does not have yet.
+    pub spill: Arc<dyn Spill>,
     /// The way to providers.
     pub upstream: Arc<dyn Upstream>,
     /// Models inside this service.
@@ -171,7 +173,7 @@ impl Gateway {
     /// A gateway on its ports, with the writer of its ledger: whoever composes runs that until it ends.
     #[must_use]
     pub fn new(ports: GatewayPorts, settings: GatewaySettings) -> (Self, LedgerWriter) {
-        let (ledger, writer) = Ledger::new(ports.usage.clone());
+        let (ledger, writer) = Ledger::new(ports.usage.clone(), ports.spill.clone());
         let routes = Routes::new(ports.store.clone(), ports.opening.clone());
         let shared = Shared {
             settings,

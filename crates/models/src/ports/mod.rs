@@ -18,11 +18,11 @@ pub use stores::{
     CatalogueFilter, CatalogueWrite, ConnectionFilter, ConnectionWrite, Deleted, DeploymentChange,
     DeploymentFilter, LICENSED, ModelStore, Most, SeenState,
 };
-pub use usage::{KeyRewrap, KeyStore, Reserved, SealedKey, UsageQuery, UsageStore};
+pub use usage::{KeyRewrap, KeyStore, Reserved, SealedKey, Spill, UsageQuery, UsageStore};
 
 #[cfg(any(test, feature = "mock"))]
 pub use self::{
     outside::{MockDependents, MockKeySealer, MockLocalModels, MockRuntimes, MockUpstream},
     stores::MockModelStore,
-    usage::{MockKeyStore, MockUsageStore},
+    usage::{MockKeyStore, MockSpill, MockUsageStore},
 };

@@ -66,6 +66,23 @@ pub trait UsageStore: Send + Sync {
     async fn forget(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
+/// Keeps ends of calls beyond the process until the store has them. It writes what is given and knows nothing of it; what
+/// can't be kept is told to its log alone, since a call is answered all the same.
+#[cfg_attr(any(test, feature = "mock"), mockall::automock)]
+pub trait Spill: Send + Sync {
+    /// Keeps a line, which has no line break in it. Gives the number of the part that it is in; none when it is not kept.
+    fn keep(&self, line: &[u8]) -> Option<u64>;
+
+    /// Tells that a line of a part is in the store. A part of which all are is forgotten.
+    fn written(&self, part: u64);
+
+    /// The oldest part that a process before this one left, with its lines; the last of them may be torn.
+    fn left(&self) -> Option<(u64, Vec<u8>)>;
+
+    /// Forgets a part that was left: all of it is in the store.
+    fn forget(&self, part: u64);
+}
+
 /// A sealed key in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SealedKey {

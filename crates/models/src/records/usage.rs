@@ -1,5 +1,7 @@
 //! Usage: what each call took, sums over calls, budgets and what is set aside of them.
 
+use std::borrow::Cow;
+
 use heddle_kernel::{
     ModelConnectionId, ModelDeploymentId, TenantId, Timestamp, UserId, WorkflowId, literals,
 };
@@ -54,7 +56,8 @@ pub struct Budget {
 }
 
 /// Holder of a budget.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum BudgetScope {
     /// The organisation: all of its calls.
     Organisation,
@@ -74,7 +77,8 @@ impl BudgetScope {
 }
 
 /// A budget that a call must fit into.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Cap {
     /// Holder of the budget.
     pub scope: BudgetScope,
@@ -87,7 +91,8 @@ pub struct Cap {
 }
 
 /// Amounts that a call sets aside of budgets before it is made.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Reservation {
     /// The organisation.
     pub tenant: TenantId,
@@ -128,7 +133,8 @@ impl CallTokens {
 }
 
 /// Record of a call: no prompt, no answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct UsageRow {
     /// The organisation.
     pub tenant: TenantId,
@@ -149,7 +155,7 @@ pub struct UsageRow {
     /// The request that it belongs to.
     pub request_id: String,
     /// Operation: `chat`, `embeddings`, `rerank`.
-    pub operation: &'static str,
+    pub operation: Cow<'static, str>,
     /// Revision of the model, where it is known.
     pub model_revision: Option<String>,
     /// Tokens.
@@ -169,7 +175,7 @@ pub struct UsageRow {
     /// Outcome of the call.
     pub outcome: CallOutcome,
     /// Word of the failure, where it failed: `rateLimited`, `timeout`, ...
-    pub fault: Option<&'static str>,
+    pub fault: Option<Cow<'static, str>>,
 }
 
 /// The end of a call: its row, the reservation that it settles, and what tells of it.

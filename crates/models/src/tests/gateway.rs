@@ -19,7 +19,7 @@ use crate::gateway::{Caller, Gateway, GatewayError, GatewayPorts, GatewaySetting
 use crate::keys::Opening;
 use crate::ports::{
     Bounds, Exchange, Fault, FaultKind, FixedBounds, LocalFault, LocalModel, LocalModels, MockDependents,
-    MockKeySealer, MockModelStore, MockUsageStore, Random, Reply, Reserved, Upstream,
+    MockKeySealer, MockModelStore, MockUsageStore, Random, Reply, Reserved, Spill, Upstream,
 };
 use crate::records::{
     Budget, BudgetPeriod, BudgetScope, CallOutcome, CallTokens, Deployment, Limits, OpenModelConnection,
@@ -104,12 +104,43 @@ impl Random for Half {
     }
 }
 
+/// A spill in memory: one part, with what a process before left in another.
+#[derive(Default)]
+struct Lines {
+    kept: Mutex<Vec<String>>,
+    waiting: Mutex<usize>,
+    left: Mutex<Option<Vec<u8>>>,
+}
+
+impl Spill for Lines {
+    fn keep(&self, line: &[u8]) -> Option<u64> {
+        self.kept.lock().unwrap().push(String::from_utf8(line.to_vec()).unwrap());
+        *self.waiting.lock().unwrap() += 1;
+        Some(2)
+    }
+
+    fn written(&self, part: u64) {
+        assert_eq!(part, 2);
+        *self.waiting.lock().unwrap() -= 1;
+    }
+
+    fn left(&self) -> Option<(u64, Vec<u8>)> {
+        self.left.lock().unwrap().clone().map(|lines| (1, lines))
+    }
+
+    fn forget(&self, part: u64) {
+        assert_eq!(part, 1);
+        *self.left.lock().unwrap() = None;
+    }
+}
+
 /// A gateway over deployments, with what was recorded.
 struct Bench {
     gateway: Gateway,
     script: Arc<Script>,
     ends: Arc<Mutex<Vec<Settlement>>>,
     released: Arc<Mutex<u32>>,
+    spill: Arc<Lines>,
 }
 
 fn bench(
@@ -118,7 +149,7 @@ fn bench(
     bounds: Bounds,
     exhausted: Option<BudgetScope>,
 ) -> Bench {
-    bench_with(deployments, todo, bounds, exhausted, GatewaySettings::default())
+    bench_with(deployments, todo, bounds, exhausted, GatewaySettings::default(), Lines::default())
 }
 
 fn bench_with(
@@ -127,7 +158,9 @@ fn bench_with(
     bounds: Bounds,
     exhausted: Option<BudgetScope>,
     settings: GatewaySettings,
+    spill: Lines,
 ) -> Bench {
+    let spill = Arc::new(spill);
     let mut store = MockModelStore::new();
     store.expect_version().returning(|_| Ok(1));
     store.expect_deployment().returning(move |_, id| {
@@ -155,6 +188,7 @@ fn bench_with(
         opening: Opening::new(store.clone(), Arc::new(MockKeySealer::new())),
         store,
         usage: Arc::new(usage),
+        spill: spill.clone(),
         upstream: script.clone(),
         local: Arc::new(NoLocal),
         bounds: Arc::new(FixedBounds(bounds)),
@@ -166,7 +200,7 @@ fn bench_with(
     assert_eq!(ports.clock.now(), now());
     let (gateway, writer) = Gateway::new(ports, settings);
     tokio::spawn(writer.run());
-    Bench { gateway, script, ends, released }
+    Bench { gateway, script, ends, released, spill }
 }
 
 fn caller() -> Caller {
@@ -204,6 +238,29 @@ impl Bench {
     fn asked(&self) -> Vec<String> {
         self.script.asked.lock().unwrap().clone()
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_end_of_a_call_outlives_the_process() {
+    let ask = |bench: &Bench| {
+        let gateway = bench.gateway.clone();
+        async move { gateway.chat_as(&caller(), id(1), question(false), untold()).await.unwrap() }
+    };
+    let killed = bench(vec![deployment(1, "a")], vec![answer()], Bounds::default(), None);
+    ask(&killed).await;
+    let line = killed.spill.kept.lock().unwrap().concat();
+    assert!(line.contains("completed") && !line.contains("canary"), "{line}");
+    let rows = killed.rows().await;
+    assert_eq!((rows.len(), *killed.spill.waiting.lock().unwrap()), (1, 0));
+    // The next process: the line whole, and one that was torn by the end of the one before.
+    let left = format!("{line}\n{}", &line[..line.len() / 2]);
+    let spill = Lines { left: Mutex::new(Some(left.into_bytes())), ..Lines::default() };
+    let settings = GatewaySettings::default();
+    let next = bench_with(vec![deployment(1, "a")], vec![answer()], Bounds::default(), None, settings, spill);
+    ask(&next).await;
+    let both = next.rows().await;
+    assert_eq!((both.len(), &both[0]), (2, &rows[0]));
+    assert_eq!((next.spill.left(), *next.spill.waiting.lock().unwrap()), (None, 0));
 }
 
 #[tokio::test(start_paused = true)]
@@ -390,7 +447,7 @@ async fn an_answer_is_kept_for_the_same_question_of_the_same_organisation_alone(
         GatewaySettings { keep_answers: std::time::Duration::from_secs(60), ..GatewaySettings::default() };
     let answers = (0..8).map(|_| answer()).collect();
     let both = vec![deployment(1, "a"), deployment(2, "b")];
-    let bench = bench_with(both, answers, Bounds::default(), None, settings);
+    let bench = bench_with(both, answers, Bounds::default(), None, settings, Lines::default());
     let certain = |text: &str| {
         let messages = json!([{ "role": "user", "content": text }]);
         let body = json!({ "model": "a", "temperature": 0, "messages": messages });
@@ -447,5 +504,5 @@ async fn embeddings_fall_back_to_the_same_model_alone() {
     let same = bench(vec![first, twin], vec![gone(), vectors()], Bounds::default(), None);
     let answer = same.gateway.embed_as(&caller(), id(1), request(), untold()).await.unwrap();
     assert_eq!(answer.response.vectors().unwrap(), [[0.6, 0.8]]);
-    assert_eq!((answer.usage.tokens.input, answer.usage.operation), (2, "embeddings"));
+    assert_eq!((answer.usage.tokens.input, &*answer.usage.operation), (2, "embeddings"));
 }

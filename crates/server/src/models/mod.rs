@@ -5,6 +5,7 @@ mod built_in;
 mod dependents;
 pub(crate) mod failure;
 mod known;
+mod spill;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,6 +40,7 @@ use self::bounds::LicensedBounds;
 use self::built_in::BuiltIn;
 use self::dependents::UsersOfDeployments;
 pub(crate) use self::known::KnownModels;
+use self::spill::SpillFiles;
 
 /// Time between two looks at what residency is wanted and what is there.
 const LOOK: Duration = Duration::from_secs(15);
@@ -174,6 +176,7 @@ impl Models {
             store: store.clone(),
             opening: opening.clone(),
             usage: spent.clone(),
+            spill: Arc::new(SpillFiles::open(&config.data_dir)),
             upstream,
             local: local.clone(),
             bounds: bounds.clone(),

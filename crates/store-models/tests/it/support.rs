@@ -171,7 +171,7 @@ pub(crate) fn end(of: &Deployment, tokens: i64, reservation: Option<Reservation>
         connection: of.connection_id,
         workflow: None,
         request_id: "r".to_owned(),
-        operation: "chat",
+        operation: "chat".into(),
         model_revision: None,
         tokens: CallTokens { input: tokens, output: 0, cached: 0, reasoning: 0 },
         estimated: false,

@@ -291,7 +291,7 @@ where
             tracing::debug!(%error, "a connection ended");
         }
     });
-    Ok(Link { sender, peer, opened: Instant::now() })
+    Ok(Link { sender, peer, opened: Instant::now(), thread: std::thread::current().id() })
 }
 
 async fn exchange(mut link: Link, parts: &Parts, was_open: bool, deadline: Deadline) -> Outcome {

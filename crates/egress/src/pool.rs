@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Weak};
+use std::thread::ThreadId;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -17,8 +18,9 @@ use crate::request::Target;
 const IDLE: Duration = Duration::from_secs(30);
 /// Age after which a connection is not used again: then its name is resolved anew.
 const OLDEST: Duration = Duration::from_mins(5);
-/// Number of connections that wait, of one key and in all.
-const MOST_OF_A_KEY: usize = 16;
+/// Number of connections that wait, of one key and in all: whoever asks a provider with many callers opens none anew for
+/// each burst.
+const MOST_OF_A_KEY: usize = 128;
 const MOST: usize = 512;
 
 /// Things that two requests have in common that may use one connection.
@@ -34,6 +36,9 @@ pub(crate) struct Link {
     pub(crate) sender: SendRequest<Full<Bytes>>,
     pub(crate) peer: SocketAddr,
     pub(crate) opened: Instant,
+    /// The thread that opened it. Where each thread has a runtime of its own, its bytes are moved there: whoever sends from
+    /// another one wakes it for every request, and is woken by it for every answer.
+    pub(crate) thread: ThreadId,
 }
 
 struct Waiting {
@@ -73,14 +78,18 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// A connection that waits, if there is one.
+    /// A connection that waits, if there is one: of this thread where there is one of it.
     pub(crate) fn take(&self, key: &Key) -> Option<Link> {
         let now = Instant::now();
+        let own = std::thread::current().id();
         let mut inner = self.inner.lock();
         let links = inner.waiting.get_mut(key)?;
         let mut taken = 0;
         let mut found = None;
-        while let (None, Some(waiting)) = (&found, links.pop()) {
+        while found.is_none() && !links.is_empty() {
+            let last = links.len() - 1;
+            let at = links.iter().rposition(|waiting| waiting.link.thread == own).unwrap_or(last);
+            let waiting = links.remove(at);
             taken += 1;
             found = waiting.is_fresh(now).then_some(waiting.link);
         }

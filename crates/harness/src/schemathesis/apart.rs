@@ -10,7 +10,7 @@ use super::tool::Start;
 use super::{Setting, fetch, make, sign_in};
 use crate::licence::licence;
 use heddle_harness_kit::client::Client;
-use heddle_harness_kit::server::{Mode, Server};
+use heddle_harness_kit::server::{Mode, Server, Surroundings};
 
 /// Precondition of an operation that is tried apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +23,8 @@ enum Needs {
     Nothing,
     /// A server that was set up by hand and has no licence yet.
     SetUp,
+    /// A signed-in administrator of a server on which nothing that waits is begun.
+    Waiting,
 }
 
 const APART: &[(&str, Needs)] = &[
@@ -43,6 +45,8 @@ const APART: &[(&str, Needs)] = &[
     ("DELETE /api/members/{userId}", Needs::Session),
     ("POST /api/grants", Needs::Session),
     ("POST /api/test/clock", Needs::Session),
+    // A job that has ended can't be cancelled, and a job that is begun soon has.
+    ("DELETE /api/vector-databases/ingestion-jobs/{jobId}", Needs::Waiting),
 ];
 
 /// Whether an operation runs apart.
@@ -63,8 +67,10 @@ pub(crate) async fn run(
     seen: &mut Seen,
 ) -> Result<bool> {
     let needs = needs(operation).unwrap_or(Needs::Session);
-    let demo = matches!(needs, Needs::Session | Needs::Password);
-    let mut server = setting.server(Mode { demo, test_clock: true }).await?;
+    let demo = matches!(needs, Needs::Session | Needs::Password | Needs::Waiting);
+    let arguments = if needs == Needs::Waiting { vec!["--no-background"] } else { Vec::new() };
+    let around = Surroundings { arguments, ..Surroundings::default() };
+    let mut server = setting.server(Mode { demo, test_clock: true }, around).await?;
     let label = operation.label();
     let (token, fixtures, address) = prepare(&server, document_name, operation, needs)
         .await
@@ -129,7 +135,7 @@ async fn prepare(
             let token = (!anonymous).then(|| client.token());
             Ok((token, one(operation, body), address))
         }
-        Needs::Session => {
+        Needs::Session | Needs::Waiting => {
             let client = sign_in(server).await?;
             let mut fixtures = make(&client, &document, std::slice::from_ref(operation)).await?;
             if operation.path == "/api/licence" {

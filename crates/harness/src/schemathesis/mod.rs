@@ -18,7 +18,7 @@ use heddle_harness_kit::client::Client;
 use heddle_harness_kit::out;
 use heddle_harness_kit::postgres::Postgres;
 use heddle_harness_kit::random;
-use heddle_harness_kit::server::{self, Backend, Build, Mode, Server};
+use heddle_harness_kit::server::{self, Backend, Build, Mode, Server, Surroundings};
 
 use document::{Document, Operation};
 use fixtures::{Fixtures, Maker};
@@ -40,6 +40,9 @@ pub(crate) struct Options {
     /// Repeats an earlier run.
     #[arg(long)]
     seed: Option<u64>,
+    /// This document alone; both where none is named.
+    #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(DOCUMENTS))]
+    document: Option<String>,
     /// Only operations whose name contains this text, such as `/api/workflows`.
     #[arg(long)]
     only: Option<String>,
@@ -67,7 +70,8 @@ pub(crate) async fn run(options: Options) -> Result<bool> {
     let mut seen = Seen::default();
     let mut all = BTreeSet::new();
     let mut clean = true;
-    for name in DOCUMENTS {
+    let named = |name: &&str| options.document.as_deref().is_none_or(|only| only == *name);
+    for name in DOCUMENTS.into_iter().filter(named) {
         clean &= setting.document(name, &mut all, &mut seen).await?;
     }
     let without = seen.without_success(&all);
@@ -86,7 +90,8 @@ pub(crate) async fn run(options: Options) -> Result<bool> {
 impl Setting<'_> {
     /// One document: everything that can share a session at once, then the others one by one.
     async fn document(&self, name: &str, all: &mut BTreeSet<String>, seen: &mut Seen) -> Result<bool> {
-        let mut server = self.server(Mode { demo: true, test_clock: true }).await?;
+        let mode = Mode { demo: true, test_clock: true };
+        let mut server = self.server(mode, Surroundings::default()).await?;
         let client = sign_in(&server).await?;
         let document = fetch(&client, name).await?;
         let mut operations = document.operations();
@@ -135,8 +140,8 @@ impl Setting<'_> {
     }
 
     /// A server of its own.
-    async fn server(&self, mode: Mode) -> Result<Server> {
-        Server::start(Path::new(&self.binary), mode, self.postgres.as_ref()).await
+    async fn server(&self, mode: Mode, around: Surroundings) -> Result<Server> {
+        Server::start_in(Path::new(&self.binary), mode, around, self.postgres.as_ref()).await
     }
 
     /// One start of the tool, whose report is read.

@@ -7,9 +7,6 @@ use super::document::{Operation, unique};
 use crate::vectors::{self, Text};
 use heddle_harness_kit::client::Client;
 
-/// Files of an upload that shall still be under way when it is cancelled.
-const MANY: usize = 20;
-
 /// Path parameters of a database that is searched by words, of its own for each call, with a file where one is asked for.
 pub(super) async fn path(client: &Client, operation: &Operation) -> Result<Map<String, Value>> {
     let name = format!("made-{}", unique());
@@ -23,9 +20,7 @@ pub(super) async fn path(client: &Client, operation: &Operation) -> Result<Map<S
                 vectors::ids(&uploaded).pop().context("an upload without a file")?
             }
             "jobId" => {
-                // One that has ended can't be cancelled.
-                let files = if operation.method == "DELETE" { MANY } else { 1 };
-                let uploaded = vectors::upload(client, &name, &texts(files)).await?;
+                let uploaded = vectors::upload(client, &name, &texts(1)).await?;
                 let job = uploaded.pointer("/job/id").and_then(Value::as_str);
                 job.context("an upload without a job")?.to_owned()
             }

@@ -6,7 +6,7 @@ use diesel::{
     BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper, update,
 };
 use diesel_async::RunQueryDsl;
-use heddle_kernel::{IngestionJobId, Page, PageRequest, TenantId, Timestamp};
+use heddle_kernel::{FileId, IngestionJobId, Page, PageRequest, TenantId, Timestamp};
 use heddle_policy::{AccessFilter, resource};
 use heddle_store::filter::Names;
 use heddle_store::{At, Db, Id, StoreError, document, journal, keyset, lock, page, read, within, write_tx};
@@ -32,6 +32,8 @@ impl Names<resource::IngestionJob> for vector_jobs::id {}
 
 /// Time without a word after which a server that works counts as lost.
 const LOST: Duration = Duration::from_mins(5);
+/// Files that are asked for at once.
+const AT_ONCE: usize = 500;
 
 pub(crate) async fn list(
     db: &Db,
@@ -77,6 +79,31 @@ pub(crate) async fn list(
 
 pub(crate) async fn one(db: &Db, tenant: TenantId, job: IngestionJobId) -> Result<Job, StoreError> {
     read!(db, |conn| writing::job(conn, tenant.into(), job.into()).await?.try_into())
+}
+
+pub(crate) async fn has(
+    db: &Db,
+    tenant: TenantId,
+    job: IngestionJobId,
+    files: &[FileId],
+) -> Result<bool, StoreError> {
+    for part in files.chunks(AT_ONCE) {
+        let ids: Vec<Id> = part.iter().copied().map(Id::from).collect();
+        let found: Vec<Id> = read!(db, |conn| {
+            Ok(vector_builds::table
+                .filter(vector_builds::organization_id.eq(Id::from(tenant)))
+                .filter(vector_builds::job_id.eq(Id::from(job)))
+                .filter(vector_builds::file_id.eq_any(&ids))
+                .select(vector_builds::id)
+                .limit(1)
+                .load(conn)
+                .await?)
+        })?;
+        if !found.is_empty() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 pub(crate) async fn servers(

@@ -167,6 +167,15 @@ impl VectorStore for SqlVectorStore {
         ingestion_jobs::one(&self.db, tenant, job).await
     }
 
+    async fn job_has(
+        &self,
+        tenant: TenantId,
+        job: IngestionJobId,
+        files: &[FileId],
+    ) -> Result<bool, StoreError> {
+        ingestion_jobs::has(&self.db, tenant, job, files).await
+    }
+
     async fn job_servers(
         &self,
         tenant: TenantId,

@@ -245,7 +245,7 @@ impl VectorDatabases {
     }
 
     /// Changes what the patch names. Another model, methodology or other options are built as a generation of its own
-    /// beside the one that serves (`next`, with its job).
+    /// beside the one that serves (`next`, with its job), by the model in the revision that is served now.
     ///
     /// # Errors
     /// `NotFound`; as [`Self::create`]; `Conflict` (`revisionMismatch`, `reindexRunning`).
@@ -383,29 +383,50 @@ impl VectorDatabases {
         patch: &VectorDatabasePatch,
     ) -> Result<Recipe, UseCaseError> {
         let present = &before.recipe;
-        let model = match &patch.model {
-            Patch::Absent => present.model.clone(),
-            Patch::Null => None,
-            Patch::Value(id) if present.model.as_ref().is_some_and(|model| model.id == *id) => {
-                present.model.clone()
-            }
-            Patch::Value(_) => self.model(context, patch.model.clone(), true).await?,
+        let chunking = self.changed_chunking(present, patch)?;
+        let is_same = |id: &String| present.model.as_ref().is_some_and(|model| model.id == *id);
+        let model = match (&patch.model, &present.model) {
+            (Patch::Null, _) => None,
+            (Patch::Value(id), _) if !is_same(id) => self.model(context, patch.model.clone(), true).await?,
+            (_, None) => None,
+            // All is embedded anew: by another revision than the one that is served it would fail.
+            (_, Some(model)) if chunking != present.chunking => Some(self.served(context, model).await?),
+            (Patch::Value(_), Some(model)) => Some(as_it_is(model, self.usable(context).await?)),
+            (Patch::Absent, Some(model)) => Some(model.clone()),
         };
-        let model = match model {
-            Some(same) if matches!(patch.model, Patch::Value(_)) && present.model.as_ref() == Some(&same) => {
-                Some(as_it_is(&same, self.usable(context).await?))
-            }
-            other => other,
+        Ok(Recipe { model, chunking })
+    }
+
+    /// The model of a database as it is served at this moment: the database embeds by it, whatever rights the caller has on
+    /// it. One that can't embed is a conflict: nothing is begun that is sure to fail.
+    async fn served(&self, context: &RequestContext, present: &ModelUse) -> Result<ModelUse, UseCaseError> {
+        let models = self.ports.embedder.models(context.tenant()).await.map_err(model_fault)?;
+        let Some(now) = models.into_iter().find(|one| one.model.id == present.id) else {
+            let message = "The embedding model of the database is not there any more, and all files would be embedded anew: \
+                           set `embeddingModelId` to another one, or to null, in the same change.";
+            let problem = Problem::at("embeddingModelId", "modelMissing", message);
+            return Err(UseCaseError::Conflict(vec![problem]));
         };
+        match now.state {
+            ModelState::Ready | ModelState::Loading => Ok(now.model),
+            ModelState::Missing | ModelState::Error => Err(not_ready(&now)),
+        }
+    }
+
+    /// Manner of cutting that a patch leads to.
+    fn changed_chunking(
+        &self,
+        present: &Recipe,
+        patch: &VectorDatabasePatch,
+    ) -> Result<Chunking, UseCaseError> {
         if patch.methodology.is_none() && patch.options.is_none() {
-            return Ok(Recipe { model, chunking: present.chunking.clone() });
+            return Ok(present.chunking.clone());
         }
         let mut problems = Problems::default();
         let id = patch.methodology.as_deref().unwrap_or(&present.chunking.id);
         let chunking = self.chunking(&mut problems, Some(id), patch.options.as_ref());
         problems.finish()?;
-        let chunking = chunking.unwrap_or_else(|| present.chunking.clone());
-        Ok(Recipe { model, chunking })
+        Ok(chunking.unwrap_or_else(|| present.chunking.clone()))
     }
 
     fn chunking(
@@ -460,11 +481,7 @@ impl VectorDatabases {
             return Err(UseCaseError::invalid("embeddingModelId", "notAllowed", message));
         };
         if must_be_ready && !is_ready(&found) {
-            let detail = found.state_detail.clone().unwrap_or_default();
-            let message = format!("The model is {}. {detail}", found.state);
-            return Err(UseCaseError::Conflict(vec![
-                Problem::at("embeddingModelId", "modelMissing", message).with("state", found.state.as_str()),
-            ]));
+            return Err(not_ready(found));
         }
         Ok(Some(found.model.clone()))
     }
@@ -480,6 +497,14 @@ impl VectorDatabases {
 fn as_it_is(present: &ModelUse, models: Vec<EmbeddingModel>) -> ModelUse {
     let now = models.into_iter().find(|one| one.model.id == present.id && one.state == ModelState::Ready);
     now.map_or_else(|| present.clone(), |one| one.model)
+}
+
+/// The conflict of a model that does not embed, with what to do.
+fn not_ready(model: &EmbeddingModel) -> UseCaseError {
+    let detail = model.state_detail.clone().unwrap_or_default();
+    let message = format!("The model is {}. {detail}", model.state);
+    let problem = Problem::at("embeddingModelId", "modelMissing", message);
+    UseCaseError::Conflict(vec![problem.with("state", model.state.as_str())])
 }
 
 /// A job without files.

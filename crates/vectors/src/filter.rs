@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use futures::future::BoxFuture;
 use heddle_kernel::{FileId, TenantId, Timestamp, VectorDatabaseId};
 use heddle_usecase::StoreError;
 use serde_json::{Map, Value};
@@ -59,50 +60,50 @@ impl Filter {
         }
     }
 
-    fn conditions<'a>(&'a self, found: &mut Vec<&'a FieldCondition>) {
-        match self {
-            Self::And(all) | Self::Or(all) | Self::Not(all) => {
-                all.iter().for_each(|one| one.conditions(found));
-            }
-            Self::One(condition) => found.push(condition),
-        }
-    }
-
-    /// The files for which it holds.
+    /// The files for which it holds. Of the sets of the conditions no more are held at once than there are levels, and none
+    /// is read that changes nothing any more.
     ///
     /// # Errors
     /// `Unavailable`.
-    pub(crate) async fn files(
-        &self,
-        store: &dyn PassageStore,
+    pub(crate) fn files<'a>(
+        &'a self,
+        store: &'a dyn PassageStore,
         tenant: TenantId,
         database: VectorDatabaseId,
-    ) -> Result<Reach, StoreError> {
-        let mut conditions = Vec::new();
-        self.conditions(&mut conditions);
-        let mut sets = Vec::with_capacity(conditions.len());
-        for condition in conditions {
-            let files = store.files_where(tenant, database, condition).await?;
-            sets.push(files.into_iter().collect::<BTreeSet<_>>());
-        }
-        Ok(self.combine(&mut sets.into_iter()))
-    }
-
-    /// Combines the sets of the conditions, which come in their order.
-    fn combine(&self, sets: &mut dyn Iterator<Item = BTreeSet<FileId>>) -> Reach {
-        match self {
-            Self::One(_) => Reach::Only(sets.next().unwrap_or_default()),
-            Self::And(parts) => {
-                parts.iter().fold(Reach::everything(), |reach, part| reach.and(part.combine(sets)))
+    ) -> BoxFuture<'a, Result<Reach, StoreError>> {
+        Box::pin(async move {
+            match self {
+                Self::One(condition) => {
+                    let files = store.files_where(tenant, database, condition).await?;
+                    Ok(Reach::Only(files.into_iter().collect()))
+                }
+                Self::And(parts) => {
+                    let mut reach = Reach::everything();
+                    for part in parts {
+                        if !reach.is_nothing() {
+                            reach = reach.and(part.files(store, tenant, database).await?);
+                        }
+                    }
+                    Ok(reach)
+                }
+                Self::Or(parts) => {
+                    let mut reach = Reach::everything().not();
+                    for part in parts {
+                        reach = reach.or(part.files(store, tenant, database).await?);
+                    }
+                    Ok(reach)
+                }
+                Self::Not(parts) => {
+                    let mut reach = Reach::everything();
+                    for part in parts {
+                        if !reach.is_nothing() {
+                            reach = reach.and(part.files(store, tenant, database).await?.not());
+                        }
+                    }
+                    Ok(reach)
+                }
             }
-            Self::Or(parts) => {
-                let nothing = Reach::everything().not();
-                parts.iter().fold(nothing, |reach, part| reach.or(part.combine(sets)))
-            }
-            Self::Not(parts) => {
-                parts.iter().fold(Reach::everything(), |reach, part| reach.and(part.combine(sets).not()))
-            }
-        }
+        })
     }
 }
 
@@ -120,6 +121,14 @@ impl Reach {
     #[must_use]
     pub(crate) const fn everything() -> Self {
         Self::But(BTreeSet::new())
+    }
+
+    /// Whether there is no file among them, whatever files there are.
+    fn is_nothing(&self) -> bool {
+        match self {
+            Self::Only(files) => files.is_empty(),
+            Self::But(_) => false,
+        }
     }
 
     /// Whether a file is among them.
@@ -304,6 +313,7 @@ impl Reader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ports::MockPassageStore;
     use crate::records::MetadataField;
     use serde_json::json;
     use uuid::Uuid;
@@ -347,22 +357,46 @@ mod tests {
         assert_eq!(refusal(deep).1, "tooDeep");
     }
 
-    #[test]
-    fn sets_are_combined_as_the_filter_says() {
+    fn files(ids: &[u128]) -> BTreeSet<FileId> {
+        ids.iter().map(|n| FileId(Uuid::from_u128(*n))).collect()
+    }
+
+    /// What a filter reaches where the conditions, which are asked for in this order and no others, hold for these files.
+    async fn reached(filter: Value, sets: &'static [&'static [u128]]) -> Reach {
+        let filter = Filter::read(&filter, &schema()).unwrap();
+        let mut store = MockPassageStore::new();
+        let mut rest = sets.iter();
+        store
+            .expect_files_where()
+            .times(sets.len())
+            .returning(move |_, _, _| Ok(rest.next().map(|ids| files(ids)).into_iter().flatten().collect()));
+        filter.files(&store, TenantId(Uuid::nil()), VectorDatabaseId(Uuid::nil())).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn sets_are_combined_as_the_filter_says() {
         let filter = json!({"and": [
             {"or": [{"field": "metadata.year", "gte": 2020}, {"field": "metadata.tag", "eq": "old"}]},
             {"not": {"field": "metadata.tag", "eq": "draft"}}]});
-        let filter = Filter::read(&filter, &schema()).unwrap();
-        let files = |ids: &[u128]| ids.iter().map(|n| FileId(Uuid::from_u128(*n))).collect::<BTreeSet<_>>();
-        let sets = vec![files(&[1, 2]), files(&[3]), files(&[2])];
-        assert_eq!(filter.combine(&mut sets.into_iter()), Reach::Only(files(&[1, 3])));
-        assert_eq!(filter.conjunction(), None);
+        assert_eq!(reached(filter.clone(), &[&[1, 2], &[3], &[2]]).await, Reach::Only(files(&[1, 3])));
+        let read = Filter::read(&filter, &schema()).unwrap();
+        assert_eq!(read.conjunction(), None);
+        let either =
+            json!({"or": [{"field": "metadata.year", "gt": 1}, {"field": "metadata.tag", "ne": "x"}]});
+        assert_eq!(reached(either, &[&[1, 2], &[2, 3]]).await, Reach::But(files(&[3])));
     }
+
+    #[tokio::test]
+    async fn a_condition_is_not_read_where_nothing_is_left() {
+        let both =
+            json!({"and": [{"field": "metadata.tag", "eq": "none"}, {"field": "metadata.year", "gt": 1}]});
+        assert_eq!(reached(both, &[&[]]).await, Reach::Only(files(&[])));
+    }
+
     #[test]
     fn files_and_all_but_files_are_joined_as_sets_are() {
         let all = 0_u128..8;
         let id = |n: u128| FileId(Uuid::from_u128(n));
-        let files = |ids: &[u128]| ids.iter().map(|n| id(*n)).collect::<BTreeSet<_>>();
         let some = [files(&[]), files(&[1, 2]), files(&[2, 3, 7])];
         let reaches = some.iter().flat_map(|set| [Reach::Only(set.clone()), Reach::But(set.clone())]);
         let reaches: Vec<Reach> = reaches.collect();

@@ -1,11 +1,12 @@
-//! Jobs: list, read, cancel, servers.
+//! Jobs: list, read, cancel, servers. Of a document that the reader may not see they tell neither its id nor its failure.
 
 use std::sync::Arc;
 
-use heddle_kernel::{IngestionJobId, Page, PageRequest, TenantId};
-use heddle_policy::capability::{IngestionJobCancel, IngestionJobList, IngestionJobRead};
-use heddle_policy::{Authorized, AuthorizedList, RequestContext};
-use heddle_usecase::Journal;
+use heddle_kernel::{DatabaseName, FileId, IngestionJobId, Page, PageRequest, TenantId};
+use heddle_policy::capability::{DocumentList, IngestionJobCancel, IngestionJobList, IngestionJobRead};
+use heddle_policy::resource::{Place as _, ResourceId as _, VectorDatabase, Within};
+use heddle_policy::{Action, Authorized, AuthorizedList, Ownership, RequestContext, ResourceType};
+use heddle_usecase::{Journal, StoreError};
 
 use crate::UseCaseError;
 use crate::ports::{JobFilter, VectorStore};
@@ -29,7 +30,7 @@ impl IngestionJobs {
         Self { store }
     }
 
-    /// A page of the jobs within reach, the newest first.
+    /// A page of the jobs within reach, the newest first, as the reader may know them.
     ///
     /// # Errors
     /// `Invalid` for a foreign cursor, `Unavailable`.
@@ -40,7 +41,11 @@ impl IngestionJobs {
         filter: &JobFilter,
         page: &PageRequest,
     ) -> Result<Page<Job>, UseCaseError> {
-        Ok(self.store.list_jobs(context.tenant(), filter, authorized.filter(), page).await?)
+        let mut found = self.store.list_jobs(context.tenant(), filter, authorized.filter(), page).await?;
+        for job in &mut found.items {
+            self.hide(context, job).await?;
+        }
+        Ok(found)
     }
 
     /// A job, for whoever must know of which database it is before anything is decided.
@@ -51,7 +56,7 @@ impl IngestionJobs {
         Ok(self.store.job(tenant, job).await?)
     }
 
-    /// A job.
+    /// A job, as the reader may know it.
     ///
     /// # Errors
     /// `NotFound`, `Unavailable`.
@@ -60,11 +65,41 @@ impl IngestionJobs {
         authorized: &Authorized<IngestionJobRead>,
         context: &RequestContext,
     ) -> Result<Job, UseCaseError> {
+        let mut job = self.found(authorized, context).await?;
+        self.hide(context, &mut job).await?;
+        Ok(job)
+    }
+
+    async fn found(
+        &self,
+        authorized: &Authorized<IngestionJobRead>,
+        context: &RequestContext,
+    ) -> Result<Job, UseCaseError> {
         let job = self.store.job(context.tenant(), authorized.id()).await?;
         if job.database_name == authorized.key().within() { Ok(job) } else { Err(UseCaseError::NotFound) }
     }
 
-    /// The servers of a job.
+    /// Takes the failure out of a job that may be that of a document which the reader may not see.
+    async fn hide(&self, context: &RequestContext, job: &mut Job) -> Result<(), StoreError> {
+        if job.error.is_some() && !self.may_see_failures(context, job).await? {
+            job.error = None;
+        }
+        Ok(())
+    }
+
+    /// Whether the reader may see every document of a job.
+    async fn may_see_failures(&self, context: &RequestContext, job: &Job) -> Result<bool, StoreError> {
+        let extent = context.snapshot().extent(ResourceType::Document, Action::List);
+        let parents = Within::<VectorDatabase>::of(job.database_name.clone()).parents();
+        let unknown = FileId(uuid::Uuid::nil()).rule_id();
+        if !extent.permits(&unknown, &parents, Ownership::Unknown) {
+            return Ok(false);
+        }
+        let denied: Vec<FileId> = extent.denied.iter().filter_map(FileId::of_rule).collect();
+        Ok(denied.is_empty() || !self.store.job_has(job.tenant, job.id, &denied).await?)
+    }
+
+    /// The servers of a job. At what file one is, is told to those who may see the file.
     ///
     /// # Errors
     /// `NotFound`, `Unavailable`.
@@ -73,8 +108,13 @@ impl IngestionJobs {
         authorized: &Authorized<IngestionJobRead>,
         context: &RequestContext,
     ) -> Result<Vec<JobServer>, UseCaseError> {
-        let job = self.get(authorized, context).await?;
-        Ok(self.store.job_servers(context.tenant(), job.id, context.now()).await?)
+        let job = self.found(authorized, context).await?;
+        let mut servers = self.store.job_servers(context.tenant(), job.id, context.now()).await?;
+        for server in &mut servers {
+            server.current_file =
+                server.current_file.filter(|file| may_see(context, &job.database_name, *file));
+        }
+        Ok(servers)
     }
 
     /// Cancels a job: files that are done stay. One that was cancelled before stays so.
@@ -100,4 +140,9 @@ impl IngestionJobs {
             }
         }
     }
+}
+
+/// Whether a reader may see a document of a database.
+fn may_see(context: &RequestContext, database: &DatabaseName, file: FileId) -> bool {
+    context.snapshot().authorize_one::<DocumentList>(file, Within::of(database.clone())).is_ok()
 }

@@ -5,6 +5,7 @@
 //! carries the number that it has applied, and a query waits until its index has the one that the database had when the
 //! query began. So nothing that was acknowledged as deleted is ever answered.
 
+mod allowed;
 mod bounds;
 mod databases;
 mod files;
@@ -17,6 +18,8 @@ mod metadata;
 pub mod ports;
 mod query;
 pub mod records;
+#[cfg(test)]
+mod tests;
 
 #[cfg(any(test, feature = "mock"))]
 pub use bounds::MockQuotaSource;

@@ -12,6 +12,7 @@ use heddle_policy::{Action, Authorized, Extent, Ownership, RequestContext, Resou
 use heddle_usecase::StoreError;
 use serde_json::Value;
 
+use crate::allowed::allowed;
 use crate::databases::{MOST_PASSAGES, model_fault};
 use crate::filter::{Filter, Reach};
 use crate::fusion::{Fusion, diverse, fused, single};
@@ -37,12 +38,6 @@ const MOST_RERANKED: u32 = 200;
 const NEIGHBOURS: u32 = 3;
 /// Time that a query waits for its index.
 const WAIT: Duration = Duration::from_secs(20);
-/// Files that are read in a row.
-const FILES: u32 = 10_000;
-/// Files that are looked up one by one; where there are more, all of the database are read.
-const FEW: usize = 5_000;
-/// End of the ids of passages.
-const END: u64 = i64::MAX.unsigned_abs();
 
 /// Reranking by a deployment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -285,7 +280,7 @@ impl VectorQueries {
             return Err(UseCaseError::Unavailable(StoreError::Unavailable(message)));
         }
         let reach = self.reach(database, plan, denied).await?;
-        let allow = self.allowed(database, &reach).await?;
+        let allow = allowed(&*self.ports.passages, database, &reach).await?;
         if allow.as_ref().is_some_and(Vec::is_empty) {
             return Ok((sequence, Vec::new(), begun.elapsed()));
         }
@@ -321,44 +316,6 @@ impl VectorQueries {
         let Some(filter) = &plan.filter else { return Ok(seen) };
         let store = &*self.ports.passages;
         Ok(filter.files(store, database.tenant, database.id).await?.and(seen))
-    }
-
-    /// The passages that alone may be answered, in rising order; none: all.
-    async fn allowed(
-        &self,
-        database: &VectorDatabase,
-        reach: &Reach,
-    ) -> Result<Option<Vec<PassageRange>>, UseCaseError> {
-        Ok(match reach {
-            Reach::But(files) if files.is_empty() => None,
-            Reach::But(files) => Some(gaps(&joined(self.ranges(database, files).await?))),
-            Reach::Only(files) => Some(joined(self.ranges(database, files).await?)),
-        })
-    }
-
-    /// The passages of files that can be found. As much is read as there are files, not as the database has.
-    async fn ranges(
-        &self,
-        database: &VectorDatabase,
-        files: &BTreeSet<FileId>,
-    ) -> Result<Vec<PassageRange>, UseCaseError> {
-        let (store, tenant, id) = (&*self.ports.passages, database.tenant, database.id);
-        if files.len() <= FEW {
-            let files: Vec<FileId> = files.iter().copied().collect();
-            let live = store.live_of(tenant, id, database.generation, &files).await?;
-            return Ok(live.into_iter().map(|one| one.passages).collect());
-        }
-        let (mut found, mut after) = (Vec::new(), None);
-        loop {
-            let page = store.live(tenant, id, database.generation, after, FILES).await?;
-            let is_last = page.len() < FILES as usize;
-            after = page.last().map(|last| last.file).or(after);
-            let wanted = page.into_iter().filter(|one| files.contains(&one.file));
-            found.extend(wanted.map(|one| one.passages));
-            if is_last {
-                return Ok(found);
-            }
-        }
     }
 
     async fn hits(
@@ -529,32 +486,6 @@ pub(crate) fn denied(context: &RequestContext, database: &VectorDatabase) -> Den
     Denied::Some(extent.denied.iter().filter_map(FileId::of_rule).collect())
 }
 
-/// Ranges in rising order, those that touch made one.
-fn joined(mut ranges: Vec<PassageRange>) -> Vec<PassageRange> {
-    ranges.retain(|range| !range.is_empty());
-    ranges.sort_unstable();
-    let mut all: Vec<PassageRange> = Vec::with_capacity(ranges.len());
-    for range in ranges {
-        match all.last_mut() {
-            Some(last) if range.first <= last.end => last.end = last.end.max(range.end),
-            Some(_) | None => all.push(range),
-        }
-    }
-    all
-}
-
-/// The ids that are in none of some ranges, which come in rising order and do not touch.
-fn gaps(ranges: &[PassageRange]) -> Vec<PassageRange> {
-    let (mut all, mut first) = (Vec::with_capacity(ranges.len() + 1), 0);
-    for range in ranges {
-        all.push(PassageRange { first, end: range.first });
-        first = range.end;
-    }
-    all.push(PassageRange { first, end: END });
-    all.retain(|range| !range.is_empty());
-    all
-}
-
 /// Text of a citation for people.
 fn label(title: &str, locator: &Locator) -> String {
     let mut label = title.to_owned();
@@ -616,16 +547,6 @@ mod tests {
         let all = ["query", "limit", "includeNeighbours", "minScore", "diversity.mmrLambda", "fusion.alpha"];
         assert_eq!(fields, all);
         assert!(check(&Query { text: "+(a OR".to_owned(), ..Query::default() }).is_ok());
-    }
-
-    #[test]
-    fn ranges_that_touch_are_one() {
-        let ranges = [PassageRange::of(10, 5), PassageRange::of(0, 5), PassageRange::of(5, 5)];
-        assert_eq!(joined(ranges.to_vec()), [PassageRange::of(0, 15)]);
-        assert_eq!(joined(vec![PassageRange::of(3, 0)]), []);
-        let of = |first, end| PassageRange { first, end };
-        assert_eq!(gaps(&[]), [of(0, END)]);
-        assert_eq!(gaps(&[of(0, 5), of(7, 9)]), [of(5, 7), of(9, END)]);
     }
 
     #[test]

@@ -144,7 +144,7 @@ response! {
         /// Tries that were begun.
         #[schema(minimum = 0)]
         attempts: u64,
-        /// The last failure; null when there was none.
+        /// The last failure; null when there was none, or the job has a file that the caller may not list.
         #[schema(required = true)]
         error: Option<IngestionError>,
         /// Instant of creation.
@@ -200,7 +200,7 @@ response! {
         /// Instant at which it last said that it is at work.
         #[schema(value_type = Instant)]
         last_heartbeat_at: Timestamp,
-        /// File that it is at; null when at none.
+        /// File that it is at; null when at none, or at one that the caller may not list.
         #[schema(required = true)]
         current_file_id: Option<String>,
     }

@@ -1,5 +1,6 @@
 //! Ingestion: resumed at the first missing passage, findable at once and as a whole, gone at once.
 
+use heddle_kernel::FileId;
 use heddle_store::StoreError;
 use heddle_store_vectors::SqlVectorStore;
 use heddle_testkit::on_both;
@@ -100,6 +101,29 @@ async fn what_works_on_a_file_that_is_gone_or_cancelled_writes_nothing() {
         let file = store.file(of.tenant, &of.name, file.id).await.unwrap();
         assert_eq!(file.state, FileState::Cancelled);
         assert_eq!(store.usage(of.tenant).await.unwrap().waiting, 0);
+    });
+}
+
+#[tokio::test]
+async fn a_job_knows_its_files_and_those_of_no_other() {
+    on_both!(|db| {
+        let store = SqlVectorStore::new(db.clone());
+        let (own, elsewhere) = (organization(&db).await, organization(&db).await);
+        let of = database(&store, own, "manuals").await;
+        let (one, job, _) = uploaded(&store, &of, "a.txt").await;
+        let (other, _, _) = uploaded(&store, &of, "b.txt").await;
+        let mut many: Vec<FileId> = (0..1_200).map(|_| id(FileId)).collect();
+        many.push(one.id);
+        let cases = [
+            (own, vec![other.id, one.id], true),
+            (own, vec![other.id], false),
+            (own, Vec::new(), false),
+            (own, many, true),
+            (elsewhere, vec![one.id], false),
+        ];
+        for (tenant, files, has) in cases {
+            assert_eq!(store.job_has(tenant, job.id, &files).await, Ok(has), "{} files", files.len());
+        }
     });
 }
 

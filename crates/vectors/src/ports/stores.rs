@@ -299,6 +299,14 @@ pub trait VectorStore: Send + Sync {
     /// A job.
     async fn job(&self, tenant: TenantId, job: IngestionJobId) -> Result<Job, StoreError>;
 
+    /// Whether a job has to do with one of these files.
+    async fn job_has(
+        &self,
+        tenant: TenantId,
+        job: IngestionJobId,
+        files: &[FileId],
+    ) -> Result<bool, StoreError>;
+
     /// The servers of a job.
     async fn job_servers(
         &self,

@@ -3,7 +3,7 @@
 use heddle_testkit::{TestApp, with_both};
 use serde_json::json;
 
-use super::{DATABASES, at, files_of, found, ingested, made, one, text_file};
+use super::{DATABASES, at, files_of, found, ingested, made, one, over, text_file};
 
 #[tokio::test]
 async fn a_deny_on_one_document_takes_it_out_of_answers_and_lists() {
@@ -41,6 +41,38 @@ async fn a_deny_on_one_document_takes_it_out_of_answers_and_lists() {
         assert!(blind["details"][0].get("fileId").is_none(), "{blind}");
         let seen = reader.post(&files_of("papers"), again("An open loom.")).await.refused(409, "notUnique");
         assert_eq!(seen["details"][0]["fileId"], json!(open));
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn a_job_tells_no_failure_of_a_denied_document() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let admin = &app.admin;
+        made(admin, "papers").await;
+        let mut jobs = Vec::new();
+        for (name, blank) in [("secret.txt", "   \n\n  "), ("open.txt", "  \n  ")] {
+            let upload = admin.post(&files_of("papers"), text_file(name, blank)).await.expect(202).data();
+            let job = upload["job"]["id"].as_str().unwrap().to_owned();
+            assert_eq!(over(admin, &job).await["error"]["code"], "noText");
+            jobs.push((job, upload["files"][0]["id"].clone()));
+        }
+        let (user, reader) = app.user("reader", &["librarian"]).await;
+        let deny = json!({ "principal": { "kind": "user", "id": user }, "resourceType": "document", "action": "list",
+            "resourceId": jobs[0].1, "effect": "deny" });
+        let _ = admin.post("/api/grants", deny).await.expect(201);
+        let list = format!("{DATABASES}/ingestion-jobs");
+        for ((job, _), is_told) in jobs.iter().zip([false, true]) {
+            let shown = reader.get(&format!("{list}/{job}")).await.expect(200).data();
+            assert_eq!((&shown["state"], &shown["files"]["failed"]), (&json!("failed"), &json!(1)));
+            assert_eq!(!shown["error"].is_null(), is_told, "{shown}");
+            let listed = reader.get(&list).await.expect(200).data();
+            let listed = listed.as_array().unwrap().iter().find(|one| one["id"] == job.as_str()).unwrap();
+            assert_eq!(listed["error"], shown["error"]);
+            let servers = reader.get(&format!("{list}/{job}/servers")).await.expect(200).data();
+            assert_eq!(servers[0]["currentFileId"], json!(null), "{servers}");
+        }
         app.stop().await;
     });
 }

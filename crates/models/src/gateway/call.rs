@@ -606,7 +606,7 @@ pub(super) fn judge(leave: Leave, missed: &Missed) {
 }
 
 /// The fault of a deployment that was asked so many times.
-pub(super) fn fault(route: &Route, attempts: u32, missed: Missed) -> ProviderFault {
+fn fault(route: &Route, attempts: u32, missed: Missed) -> ProviderFault {
     ProviderFault {
         failure: missed.failure,
         provider: route.connection.connection.kind,

@@ -23,14 +23,14 @@ pub(crate) struct Door {
     words: Words,
 }
 
-/// The service's own.
+/// The service's own door.
 pub(crate) const OWN: Door = Door { path: "/api/chat", word: "chat", words: Words::Chat };
-/// That of OpenAI's clients.
+/// The door of OpenAI's clients.
 pub(crate) const COMPLETIONS: Door =
     Door { path: "/v1/chat/completions", word: "completions", words: Words::Chat };
-/// That of Anthropic's clients.
+/// The door of Anthropic's clients.
 pub(crate) const MESSAGES: Door = Door { path: "/v1/messages", word: "messages", words: Words::Messages };
-/// That at which tokens are counted, and nobody answers.
+/// The door at which tokens are counted, and nobody answers.
 pub(crate) const COUNT: Door =
     Door { path: "/v1/messages/count_tokens", word: "count", words: Words::Prompt };
 

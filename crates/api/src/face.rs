@@ -326,6 +326,7 @@ mod tests {
             ("/v1/chat/completions", Face::OpenAi),
             ("/v1/nowhere", Face::OpenAi),
             ("/v1/messages", Face::Anthropic),
+            ("/v1/messages/count_tokens", Face::Anthropic),
             ("/v1/messages/nowhere", Face::Anthropic),
             ("/v1/messagesx", Face::OpenAi),
             ("/v2", Face::Own),

@@ -4,6 +4,7 @@
 
 pub mod attacks;
 pub mod crash;
+mod doors;
 pub mod engines;
 pub mod gateway;
 pub mod mock;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use std::fmt;
 
 use crate::error::{AnswerFault, WireError};
-use crate::response::{Answer, FinishReason, usage_json};
+use crate::response::{Answer, FinishReason, STOP_REASON, usage_json};
 use crate::usage::Usage;
 
 /// An event of a stream.
@@ -172,7 +172,9 @@ impl ChunkWriter {
             self.begun.push(index);
             delta.insert("role".into(), "assistant".into());
         }
-        self.event(index, delta, None, weight)
+        let choice =
+            serde_json::json!({"index": index, "delta": delta, "logprobs": null, "finish_reason": null});
+        self.event(&choice, weight)
     }
 
     /// A piece with one member of text.
@@ -191,13 +193,23 @@ impl ChunkWriter {
 
     /// A choice's last chunk.
     pub(crate) fn end(&mut self, index: u32, reason: FinishReason) -> StreamEvent {
+        self.end_by(index, reason, None)
+    }
+
+    /// A choice's last chunk, with the text that ended it where the wire tells it.
+    pub(crate) fn end_by(&mut self, index: u32, reason: FinishReason, stop: Option<&str>) -> StreamEvent {
         let mut delta = Map::new();
         if !self.begun.contains(&index) {
             self.begun.push(index);
             delta.insert("role".into(), "assistant".into());
             delta.insert("content".into(), "".into());
         }
-        self.event(index, delta, Some(reason), 0)
+        let mut choice =
+            serde_json::json!({"index": index, "delta": delta, "logprobs": null, "finish_reason": reason});
+        if let (Some(stop), Some(members)) = (stop, choice.as_object_mut()) {
+            members.insert(STOP_REASON.to_owned(), stop.into());
+        }
+        self.event(&choice, 0)
     }
 
     /// The chunk with the usage, when it is wanted and known.
@@ -206,19 +218,13 @@ impl ChunkWriter {
         Some(StreamEvent::Chunk(ChatChunk::of_usage(&self.answer, &self.model, usage)))
     }
 
-    fn event(
-        &self,
-        index: u32,
-        delta: Map<String, Value>,
-        finish: Option<FinishReason>,
-        weight: usize,
-    ) -> StreamEvent {
+    fn event(&self, choice: &Value, weight: usize) -> StreamEvent {
         let body = serde_json::json!({
             "id": self.answer.id,
             "object": "chat.completion.chunk",
             "created": self.answer.created,
             "model": self.model,
-            "choices": [{"index": index, "delta": delta, "logprobs": null, "finish_reason": finish}],
+            "choices": [choice],
         });
         StreamEvent::Chunk(ChatChunk { json: Bytes::from(body.to_string()), weight: weight as u64 })
     }

@@ -195,6 +195,9 @@ impl AssistantMessage {
     }
 }
 
+/// Member of a choice with the text that ended it, where a wire tells it: as vLLM names it beside `finish_reason`.
+pub(crate) const STOP_REASON: &str = "stop_reason";
+
 /// A choice as a family's reader makes it.
 #[derive(Default)]
 pub(crate) struct Made {
@@ -204,6 +207,8 @@ pub(crate) struct Made {
     pub(crate) calls: Vec<ToolCall>,
     pub(crate) images: Vec<Value>,
     pub(crate) finish: Option<FinishReason>,
+    /// The text that ended it, where the wire tells it.
+    pub(crate) stop: Option<String>,
 }
 
 impl Made {
@@ -261,13 +266,18 @@ pub(crate) fn completion(
     Ok(ChatResponse { body: body_of(answer, model, list, usage), usage, finish, weight })
 }
 
-fn told(index: usize, choice: Made, reason: FinishReason) -> Value {
-    serde_json::json!({
+fn told(index: usize, mut choice: Made, reason: FinishReason) -> Value {
+    let stop = choice.stop.take();
+    let mut told = serde_json::json!({
         "index": index,
         "message": choice.message(),
         "logprobs": null,
         "finish_reason": reason,
-    })
+    });
+    if let (Some(stop), Some(members)) = (stop, told.as_object_mut()) {
+        members.insert(STOP_REASON.to_owned(), stop.into());
+    }
+    told
 }
 
 fn body_of(answer: &Answer, model: &str, choices: Vec<Value>, usage: Option<Usage>) -> Bytes {

@@ -48,6 +48,30 @@ impl Target {
         }
     }
 
+    /// The request for the tokens of a chat's prompt; none for a family without such a count.
+    ///
+    /// # Errors
+    /// As [`chat`](Self::chat).
+    pub fn count(&self, request: &ChatRequest) -> Result<Option<UpstreamRequest>, WireError> {
+        match self.family {
+            Family::Anthropic => anthropic::count(self, request).map(Some),
+            Family::OpenAi | Family::AzureOpenAi | Family::Gemini | Family::Ollama => Ok(None),
+        }
+    }
+
+    /// The tokens of a prompt: the body of a status in the two hundreds.
+    ///
+    /// # Errors
+    /// `Answer(Malformed)`; `Refused` for an error in the body all the same; `Inexpressible` for a family without a count.
+    pub fn count_response(&self, body: &[u8]) -> Result<u64, WireError> {
+        match self.family {
+            Family::Anthropic => anthropic::count_response(body),
+            Family::OpenAi | Family::AzureOpenAi | Family::Gemini | Family::Ollama => {
+                Err(WireError::inexpressible("messages", self.family))
+            }
+        }
+    }
+
     /// The reader of a chat's stream.
     #[must_use]
     pub fn stream(&self, request: &ChatRequest, answer: Answer) -> StreamDecoder {

@@ -67,10 +67,19 @@ fn text(content: &str) -> Value {
 }
 
 fn calling(name: &str, arguments: &str) -> Value {
-    let call =
-        json!({ "id": "c1", "type": "function", "function": { "name": name, "arguments": arguments } });
+    calling_all(&[["c1", name, arguments]])
+}
+
+/// An answer that asks for calls, each with its id, its tool's name and its arguments.
+fn calling_all(calls: &[[&str; 3]]) -> Value {
+    let calls: Vec<Value> = calls
+        .iter()
+        .map(|[id, name, arguments]| {
+            json!({ "id": id, "type": "function", "function": { "name": name, "arguments": arguments } })
+        })
+        .collect();
     json!({
-        "choices": [{ "message": { "role": "assistant", "content": null, "tool_calls": [call] }, "finish_reason": "tool_calls" }],
+        "choices": [{ "message": { "role": "assistant", "content": null, "tool_calls": calls }, "finish_reason": "tool_calls" }],
         "usage": { "prompt_tokens": 3, "completion_tokens": 2 },
     })
 }
@@ -297,6 +306,78 @@ async fn wrong_calls_are_told_to_the_model_and_caps_end_the_agent() {
     }
     let Ending::Error { code, .. } = job.done(&models).await else { panic!("it goes on") };
     assert_eq!(code, AGENT_LIMIT);
+}
+
+/// The activity that a turn begins, and the id of its call; what the turn leaves is there for the next one.
+async fn turn(job: &mut Job, models: &Script) -> [String; 2] {
+    let made = variables(job.done(models).await);
+    job.variables = made["local"].clone();
+    [&made["next"], &made["local"]["toolCall"]["id"]].map(|told| told.as_str().unwrap().to_owned())
+}
+
+const ROME: [&str; 3] = ["c1", "look_up", "{\"city\": \"Rome\"}"];
+const OSLO: [&str; 3] = ["c2", "look_up", "{\"city\": \"Oslo\"}"];
+
+#[tokio::test]
+async fn several_calls_of_one_answer_are_made_in_its_order_each_behind_the_result_before_it() {
+    let calls = [
+        ROME,
+        ["c2", "nothing", "{}"],
+        ["c3", "look_up", "not json"],
+        ["c4", "ring", "{\"number\": 7}"],
+        ["c5", "look_up", "{\"city\": \"Oslo\"}"],
+    ];
+    let models = Script::of([calling_all(&calls), text("Sunny, and snow")]);
+    let settings = json!({ "model": "m", "goal": "Weather", "maxIterations": 2, "maxToolCalls": 3 });
+    let tools = json!([
+        { "element": "look", "name": "look_up", "description": "looks up", "parameters": {} },
+        { "element": "phone", "name": "ring", "description": "rings", "parameters": {}, "approval": "agree" },
+    ]);
+    let mut job = Job::new(InsideKind::Agent, &settings, json!({})).with("tools", tools);
+    assert_eq!(turn(&mut job, &models).await, ["look", "c1"]);
+    job.outputs = json!({ "look": { "output": "clear" } });
+    assert_eq!(turn(&mut job, &models).await, ["agree", "c4"], "what can't be called holds up no other");
+    job.outputs["agree"] = json!({ "output": {}, "outcome": "approve" });
+    assert_eq!(turn(&mut job, &models).await, ["phone", "c4"]);
+    job.outputs["phone"] = json!({ "output": "nobody there" });
+    assert_eq!(turn(&mut job, &models).await, ["look", "c5"]);
+    assert_eq!(models.asked().len(), 1, "the model is asked again behind the last result alone");
+    job.outputs["look"] = json!({ "output": "snow" });
+    let last = variables(job.done(&models).await);
+    assert_eq!(last["values"]["agentUsage"], json!({ "iterations": 2, "toolCalls": 3, "tokens": 10 }));
+    let asked = models.asked()[1]["messages"].clone();
+    assert_eq!(asked[1]["tool_calls"].as_array().unwrap().len(), calls.len());
+    let results: Vec<[&str; 2]> = asked.as_array().unwrap()[2..]
+        .iter()
+        .map(|told| [&told["tool_call_id"], &told["content"]].map(|text| text.as_str().unwrap()))
+        .collect();
+    let expected = [
+        ["c1", "clear"],
+        ["c2", "There is no tool of this name."],
+        ["c3", "The arguments of the call are no JSON object."],
+        ["c4", "nobody there"],
+        ["c5", "snow"],
+    ];
+    assert_eq!(results, expected, "each call has its result, in the order of the answer");
+}
+
+#[tokio::test]
+async fn caps_hold_within_the_calls_of_one_answer_too() {
+    for (iterations, most, made, cap) in [(3, 1, 1, "maxToolCalls"), (1, 3, 2, "maxIterations")] {
+        let models = Script::of([calling_all(&[ROME, OSLO])]);
+        let settings =
+            json!({ "model": "m", "goal": "Weather", "maxIterations": iterations, "maxToolCalls": most });
+        let mut job = Job::new(InsideKind::Agent, &settings, json!({})).with("tools", tools(None));
+        for id in ["c1", "c2"].into_iter().take(made) {
+            assert_eq!(turn(&mut job, &models).await, ["look", id], "{cap}");
+            job.outputs = json!({ "look": { "output": "clear" } });
+        }
+        let Ending::Error { code, message, .. } = job.done(&models).await else {
+            panic!("{cap}: it goes on")
+        };
+        assert!(code == AGENT_LIMIT && message.contains(cap), "{message}");
+        assert_eq!(models.asked().len(), 1, "{cap}");
+    }
 }
 
 #[tokio::test]

@@ -212,7 +212,7 @@ pub(crate) trait Named: Operation {
     ) -> impl Future<Output = Result<Key<Self::Thing>, UseCaseError>> + Send;
 }
 
-/// Authorization of what asks a model: by the deployment that the body names.
+/// Authorization of what asks a model, or about one: by the deployment that the body names.
 macro_rules! name_deployments {
     ($($operation:ident)+) => {$(
         impl Named for ops::$operation {
@@ -231,7 +231,9 @@ macro_rules! name_deployments {
     )+};
 }
 
-name_deployments! { Chat CreateEmbeddings CreateChatCompletion CreateOpenAiEmbeddings CreateMessage }
+name_deployments! {
+    Chat CreateEmbeddings CreateChatCompletion CreateOpenAiEmbeddings CreateMessage CountMessageTokens
+}
 
 /// A job is authorized by its type, and by the run and workflow that it stands within.
 macro_rules! locate_jobs {

@@ -150,6 +150,7 @@ pub(crate) fn handler(id: OperationId) -> Handler {
         Id::CreateOpenAiEmbeddings => bind::<ops::CreateOpenAiEmbeddings>(inference::openai_embeddings),
         Id::ListOpenAiModels => bind::<ops::ListOpenAiModels>(inference::openai_models),
         Id::CreateMessage => bind::<ops::CreateMessage>(inference::message),
+        Id::CountMessageTokens => bind::<ops::CountMessageTokens>(inference::message_tokens),
 
         Id::ListConnections => bind::<ops::ListConnections>(connections::list),
         Id::CreateConnection => bind::<ops::CreateConnection>(connections::create),

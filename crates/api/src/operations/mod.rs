@@ -96,13 +96,14 @@ const SETTLING: &[OperationId] = &[
     OperationId::UpdateCamundaJob,
 ];
 
-/// Operations that ask a model: who hangs up wants no answer, and what makes it costs.
+/// Operations that ask a model, or about one: who hangs up wants no answer, and what makes it costs.
 const INFERRING: &[OperationId] = &[
     OperationId::Chat,
     OperationId::CreateEmbeddings,
     OperationId::CreateChatCompletion,
     OperationId::CreateOpenAiEmbeddings,
     OperationId::CreateMessage,
+    OperationId::CountMessageTokens,
 ];
 
 impl OperationId {

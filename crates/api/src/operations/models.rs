@@ -219,6 +219,14 @@ macro_rules! model_rows {
                 path(NoPath) query(NoQuery) body(Json INFERENCE_LIMIT messages::MessagesBody)
                 output(BareOrStream messages::ModelMessage)
                 success[200] errors[400 401 403 404 409 413 415 423 429 500 503];
+            CountMessageTokens Post "/v1/messages/count_tokens"
+                Compatibility Anthropic Preview "Count the tokens of a message before it is created"
+                security(DeploymentChat named "deployment") entitlement(-) role(-)
+                audit(-)
+                idempotent(yes) remediation(no) ifmatch(no)
+                path(NoPath) query(NoQuery) body(Json INFERENCE_LIMIT messages::TokenCountBody)
+                output(Bare messages::TokenCount)
+                success[200] errors[400 401 403 404 409 413 415 423 429 500 503];
         }
     };
 }

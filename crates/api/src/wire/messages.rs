@@ -88,6 +88,72 @@ impl RequestBody for MessagesBody {
     }
 }
 
+/// A question to a model whose tokens are counted before it is asked. A member that is not here is refused by its name.
+/// `Debug` shows no prompt.
+#[derive(Clone, PartialEq, Deserialize, ToSchema)]
+#[schema(examples(json!({"model": "small", "messages": [{"role": "user", "content": "What is a loom?"}]})))]
+pub struct TokenCountRequest {
+    /// The deployment: its alias, or its identifier.
+    #[schema(min_length = 1, max_length = 200)]
+    pub model: String,
+    /// The turns, as a message has them.
+    #[schema(min_items = 1, max_items = 10000, value_type = Vec<Object>)]
+    pub messages: Vec<JsonObject>,
+    /// Instructions: a text, or blocks of text.
+    #[schema(value_type = AnyJson, required = false)]
+    pub system: Option<Value>,
+    /// Tools that the model may call: `name`, `description`, `input_schema`.
+    #[schema(max_items = 1000, value_type = Option<Vec<Object>>)]
+    pub tools: Option<Vec<JsonObject>>,
+    /// Tool that the model is to call: `type` is `auto`, `any`, `none`, or `tool` with its `name`.
+    #[schema(value_type = Option<Object>)]
+    pub tool_choice: Option<JsonObject>,
+    /// Thoughts before the answer, as the provider has them.
+    #[schema(value_type = Option<Object>)]
+    pub thinking: Option<JsonObject>,
+    /// Form of the answer: `format` with a JSON Schema, and `effort`.
+    #[schema(value_type = Option<Object>)]
+    pub output_config: Option<JsonObject>,
+}
+
+impl std::fmt::Debug for TokenCountRequest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TokenCountRequest").field("model", &self.model).finish_non_exhaustive()
+    }
+}
+
+/// Body of a question whose tokens are counted: checked by its schema, and kept as it came. Its `Debug` shows no prompt.
+#[derive(Clone, PartialEq)]
+pub struct TokenCountBody {
+    /// The members that the schema names.
+    pub request: TokenCountRequest,
+    /// The body as it came.
+    pub bytes: Vec<u8>,
+}
+
+impl std::fmt::Debug for TokenCountBody {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (model, bytes) = (&self.request.model, self.bytes.len());
+        f.debug_struct("TokenCountBody").field("model", model).field("bytes", &bytes).finish_non_exhaustive()
+    }
+}
+
+impl RequestBody for TokenCountBody {
+    type Json = TokenCountRequest;
+
+    fn read(_: MediaType, bytes: &[u8]) -> Result<Self, Problems> {
+        Ok(Self { request: from_json(bytes)?, bytes: bytes.to_vec() })
+    }
+}
+
+/// Tokens of a question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct TokenCount {
+    /// Tokens of the question: as its provider counts them where it does, else an estimate by the length of its texts.
+    #[schema(minimum = 0)]
+    pub input_tokens: u64,
+}
+
 /// Tokens of a message, each counted once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct MessageTokens {
@@ -119,9 +185,9 @@ pub struct ModelMessage {
     /// Content: what the model says: blocks of `thinking`, `text`, `tool_use`.
     #[schema(value_type = Vec<Object>)]
     pub content: Vec<JsonObject>,
-    /// Reason of its end: `end_turn`, `max_tokens`, `tool_use`, `refusal`.
+    /// Reason of its end: `end_turn`, `max_tokens`, `stop_sequence`, `tool_use`, `refusal`.
     pub stop_reason: String,
-    /// Always null: no provider's answer tells which text ended it in a way that all share.
+    /// Text of `stop_sequences` that ended it, where its provider tells which one did.
     #[schema(required = true)]
     pub stop_sequence: Option<String>,
     /// Tokens.
@@ -141,5 +207,8 @@ mod tests {
         let unbound = br#"{"model":"m","messages":[{"role":"user","content":"q"}]}"#;
         let problems = MessagesBody::read(MediaType::Json, unbound).unwrap_err();
         assert!(format!("{problems:?}").contains("max_tokens"), "{problems:?}");
+        let read = TokenCountBody::read(MediaType::Json, body).unwrap();
+        assert_eq!(read.bytes, body);
+        assert!(!format!("{read:?}{:?}", read.request).contains("canary"), "{read:?}");
     }
 }

@@ -75,6 +75,7 @@ fn a_changing_row_is_audited_unless_it_only_looks() {
         OperationId::EvaluateAccess,
         OperationId::EvaluateAccesses,
         OperationId::QueryVectorDatabase,
+        OperationId::CountMessageTokens,
     ];
     // What workers do is in the histories of the runs.
     let of_workers = ids(|id| {
@@ -210,7 +211,7 @@ fn bodies_with_a_definition_may_be_large_and_those_of_strangers_are_small() {
     assert!(small.contains(&OperationId::ChangePassword));
     // Questions with images, and texts to embed.
     let of_models = ids(|id| id.spec().body_limit == INFERENCE_LIMIT);
-    assert!(of_models.iter().all(|id| id.infers()) && of_models.len() == 5, "{of_models:?}");
+    assert!(of_models.iter().all(|id| id.infers()) && of_models.len() == 6, "{of_models:?}");
     let limits = [CREDENTIALS_LIMIT, JSON_LIMIT, COMPLETION_LIMIT, DEFINITION_LIMIT, INFERENCE_LIMIT];
     assert!(OperationId::ALL.iter().all(|id| limits.contains(&id.spec().body_limit)));
 }

@@ -89,6 +89,7 @@ pub(crate) const BODIES: &[(OperationId, ReadBody)] = &[
     (OperationId::CreateChatCompletion, body::<ops::CreateChatCompletion>),
     (OperationId::CreateOpenAiEmbeddings, body::<ops::CreateOpenAiEmbeddings>),
     (OperationId::CreateMessage, body::<ops::CreateMessage>),
+    (OperationId::CountMessageTokens, body::<ops::CountMessageTokens>),
     (OperationId::CreateWebhook, body::<ops::CreateWebhook>),
     (OperationId::UpdateWebhook, body::<ops::UpdateWebhook>),
     (OperationId::StartCase, body::<ops::StartCase>),

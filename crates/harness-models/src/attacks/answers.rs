@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::{Ground, Told};
-use crate::place::{question, streamed};
+use crate::doors::{COMPLETIONS, Door, MESSAGES, OWN};
 
 /// Models of the mock whose streams go wrong.
 const BROKEN: [&str; 6] = ["stalled", "malformed", "truncated", "disconnected", "long-line", "silent"];
@@ -20,6 +20,10 @@ const SOON: Duration = Duration::from_secs(25);
 const AT_ONCE: Duration = Duration::from_secs(5);
 /// Callers who go away.
 const GONE: usize = 20;
+/// Doors at which answers are spoken, once in each interface's words.
+const SPOKEN: [Door; 2] = [OWN, MESSAGES];
+/// Doors that callers leave in the middle of a stream.
+const LEFT: [Door; 2] = [COMPLETIONS, MESSAGES];
 
 /// Deployments whose waits are a second.
 fn waits() -> Value {
@@ -33,43 +37,64 @@ fn waits() -> Value {
 pub async fn broken(ground: &Ground) -> Result<Told> {
     let mut told = Told::default();
     let connection = ground.connection(&ground.owner, "sk-attack").await?;
-    for model in BROKEN {
-        let alias = ground.alias(model);
-        ground.owner.deployment(&connection, &alias, model, &waits()).await?;
-        let began = Instant::now();
-        match ground.owner.chat(&streamed(&alias, "Hello?")).await {
-            Ok(answer) => {
-                let text = answer.text();
-                let refused = matches!(answer.status, 429 | 503);
-                let said = answer.status == 200 && text.contains("\"error\"") && !text.contains("[DONE]");
-                told.must(
-                    refused || said,
-                    format_args!("{model}: {} without an error: {}", answer.status, last(&text)),
-                );
-                told.must(
-                    text.len() < 8 * 1024 * 1024,
-                    format_args!("{model}: {} bytes were passed on", text.len()),
-                );
-            }
-            Err(error) => told.must(false, format_args!("{model}: {error:#}")),
+    for door in SPOKEN {
+        for model in BROKEN {
+            broken_stream(ground, &connection, door, model, &mut told).await?;
         }
-        told.must(began.elapsed() < SOON, format_args!("{model}: it took {:?}", began.elapsed()));
+        let path = door.path;
+        for model in BAD {
+            let alias = deployed(ground, &connection, door, &format!("whole-{model}"), model).await?;
+            let answer = ground.owner.post(path, &door.question(&alias, "Hello?")).await;
+            told.status(format_args!("{model} in one piece by {path}"), &answer, &[503, 429]);
+        }
+        let alias = deployed(ground, &connection, door, "tool", "tool-not-json").await?;
+        let tool = ground.owner.post(path, &door.question(&alias, "Weather?")).await;
+        // A chat passes on what the model wrote; a message has to hold the arguments as JSON.
+        let wanted: &[u16] = if door == MESSAGES { &[503] } else { &[200, 503] };
+        told.status(format_args!("a call of a tool that is no JSON by {path}"), &tool, wanted);
     }
-    for model in BAD {
-        let alias = ground.alias(&format!("whole-{model}"));
-        ground.owner.deployment(&connection, &alias, model, &waits()).await?;
-        let answer = ground.owner.chat(&question(&alias, "Hello?")).await;
-        told.status(format_args!("{model} in one piece"), &answer, &[503, 429]);
-    }
-    let alias = ground.alias("tool-not-json");
-    ground.owner.deployment(&connection, &alias, "tool-not-json", &waits()).await?;
-    let tool = ground.owner.chat(&question(&alias, "Weather?")).await;
-    told.status("a call of a tool that is no JSON", &tool, &[200, 503]);
     told.must(
         settled(ground).await,
         format_args!("{} answers are still under way", ground.mock.seen().open()),
     );
     Ok(told)
+}
+
+/// A deployment for one door of a model that does what its name says, so that no failure by another door has closed it.
+async fn deployed(ground: &Ground, connection: &str, door: Door, name: &str, model: &str) -> Result<String> {
+    let alias = ground.alias(&format!("{name}-{}", door.word));
+    ground.owner.deployment(connection, &alias, model, &waits()).await?;
+    Ok(alias)
+}
+
+/// Asks for a stream that goes wrong, and looks at what becomes of it.
+async fn broken_stream(
+    ground: &Ground,
+    connection: &str,
+    door: Door,
+    model: &str,
+    told: &mut Told,
+) -> Result<()> {
+    let alias = deployed(ground, connection, door, model, model).await?;
+    let (what, began) = (format!("{model} by {}", door.path), Instant::now());
+    match ground.owner.post(door.path, &door.streamed(&alias, "Hello?")).await {
+        Ok(answer) => {
+            let text = answer.text();
+            let refused = matches!(answer.status, 429 | 503);
+            let said = answer.status == 200 && door.broke(&text);
+            told.must(
+                refused || said,
+                format_args!("{what}: {} without an error: {}", answer.status, last(&text)),
+            );
+            told.must(
+                text.len() < 8 * 1024 * 1024,
+                format_args!("{what}: {} bytes were passed on", text.len()),
+            );
+        }
+        Err(error) => told.must(false, format_args!("{what}: {error:#}")),
+    }
+    told.must(began.elapsed() < SOON, format_args!("{what}: it took {:?}", began.elapsed()));
+    Ok(())
 }
 
 fn last(text: &str) -> String {
@@ -99,8 +124,9 @@ pub async fn gone(ground: &Ground) -> Result<Told> {
     let alias = ground.alias("endless");
     let deployment = ground.owner.deployment(&connection, &alias, "endless", &json!({})).await?;
     let before = ground.mock.seen().hung_up();
-    for number in 0..GONE {
-        leave(ground, &alias, number).await.with_context(|| format!("caller {number}"))?;
+    for (number, door) in LEFT.into_iter().cycle().take(GONE).enumerate() {
+        let left = leave(ground, door, &alias, number).await;
+        left.with_context(|| format!("caller {number} by {}", door.path))?;
     }
     told.must(settled(ground).await, format_args!("{} streams go on", ground.mock.seen().open()));
     let seen = ground.mock.seen().hung_up() - before;
@@ -113,12 +139,12 @@ pub async fn gone(ground: &Ground) -> Result<Told> {
 
 /// Reads the beginning of a stream and closes the connection.
 #[expect(clippy::disallowed_methods, reason = "runners are clients of the server")]
-async fn leave(ground: &Ground, alias: &str, number: usize) -> Result<()> {
+async fn leave(ground: &Ground, door: Door, alias: &str, number: usize) -> Result<()> {
     let address = ground.owner.caller.address();
     let token = ground.owner.caller.header("authorization").trim_start_matches("Bearer ").to_owned();
     let organization = ground.owner.caller.header("x-organization-id");
-    let body = streamed(alias, &format!("Go on without an end, {number}")).to_string();
-    let mut request = http1::request("POST", "/v1/chat/completions", Some(&token), Some(&body));
+    let body = door.streamed(alias, &format!("Go on without an end, {number}")).to_string();
+    let mut request = http1::request("POST", door.path, Some(&token), Some(&body));
     if !organization.is_empty() {
         let line = format!("x-organization-id: {organization}\r\n");
         let at = request.windows(2).position(|window| window == b"\r\n").context("no line")? + 2;

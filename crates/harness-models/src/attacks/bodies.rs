@@ -1,11 +1,12 @@
 //! Bodies that are no questions, and instructions that stand where passages do.
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use heddle_harness_kit::client::Method;
 use serde_json::{Value, json};
 
 use super::{Ground, Told};
-use crate::place::{ANSWERER, data, question};
+use crate::doors::{COUNT, DOORS, Door, MESSAGES};
+use crate::place::{ANSWERER, data};
 
 /// Bytes of a prompt that nobody may send.
 const GIANT: usize = 100 * 1024 * 1024;
@@ -24,16 +25,16 @@ pub async fn hostile(ground: &Ground) -> Result<Told> {
     let alias = ground.alias("echo");
     ground.owner.deployment(&connection, &alias, "echo", &json!({})).await?;
     let seen = ground.mock.seen().requests();
-    for path in ["/api/chat", "/v1/chat/completions"] {
-        let head = format!("{{\"model\":\"{alias}\",\"messages\":[{{\"role\":\"user\",\"content\":\"");
-        let giant = [head.as_bytes(), &vec![b'a'; GIANT], b"\"}]}"].concat();
+    for door in DOORS.into_iter().chain([COUNT]) {
+        let path = door.path;
+        let giant = giant(door, &alias).context("a question without its text")?;
         let request = ground.owner.caller.request(&Method::POST, path).body("application/json", giant);
         // Refused before it was read: the connection may close while the rest is still being sent.
         match request.send().await {
             Ok(answer) => told.status(format_args!("100 MB to {path}"), &Ok(answer), &[413, 400]),
             Err(_closed) => told.must(true, ""),
         }
-        for (name, body) in bad_bodies(&alias) {
+        for (name, body) in bad_bodies(door, &alias) {
             let request =
                 ground.owner.caller.request(&Method::POST, path).body("application/json", body.into_bytes());
             told.status(format_args!("{name} to {path}"), &request.send().await, &[400, 403, 404, 413]);
@@ -41,26 +42,27 @@ pub async fn hostile(ground: &Ground) -> Result<Told> {
     }
     let reached = ground.mock.seen().requests() - seen;
     told.must(reached == NONE, format_args!("{reached} of the refused bodies reached the provider"));
-    let good = ground.owner.chat(&question(&alias, "Hello?")).await;
-    told.status("a good question behind them", &good, &[200]);
+    for door in DOORS.into_iter().chain([COUNT]) {
+        let good = ground.owner.post(door.path, &door.question(&alias, "Hello?")).await;
+        told.status(format_args!("a good question to {} behind them", door.path), &good, &[200]);
+    }
     Ok(told)
 }
 
-/// Bodies with their names, none of which is a question.
-fn bad_bodies(alias: &str) -> Vec<(&'static str, String)> {
-    let asked = |more: Value| {
-        let mut body = question(alias, "Hello?");
-        if let (Some(members), Some(more)) = (body.as_object_mut(), more.as_object()) {
-            members.extend(more.clone());
-        }
-        body.to_string()
-    };
+/// A question whose text is of 100 MB.
+fn giant(door: Door, alias: &str) -> Option<Vec<u8>> {
+    const TEXT: &str = "text-of-a-giant";
+    let body = door.question(alias, TEXT).to_string();
+    let (head, tail) = body.split_once(TEXT)?;
+    Some([head.as_bytes(), &vec![b'a'; GIANT], tail.as_bytes()].concat())
+}
+
+/// Bodies with their names, none of which is a question at this door; each but for one thing is as one must be.
+fn bad_bodies(door: Door, alias: &str) -> Vec<(&'static str, String)> {
+    let asked = |more: Value| door.asked(alias, "Hello?", more).to_string();
+    let behind = |first: String| format!("{{{first},{}", asked(json!({})).trim_start_matches('{'));
     let deep = format!("{}{}", "[".repeat(DEPTH), "]".repeat(DEPTH));
-    let schema = |schema: Value| {
-        asked(
-            json!({"response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": schema}}}),
-        )
-    };
+    let schema = |schema: Value| asked(door.formatted(schema));
     let circle =
         json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}});
     let mut nested = json!({"type": "string"});
@@ -68,26 +70,45 @@ fn bad_bodies(alias: &str) -> Vec<(&'static str, String)> {
         nested = json!({"type": "object", "properties": {"a": nested}});
     }
     let deep_schema = schema(json!(0)).replace("\"schema\":0", &format!("\"schema\":{deep}"));
-    vec![
+    let deep_messages =
+        asked(json!({"messages": 0})).replace("\"messages\":0", &format!("\"messages\":{deep}"));
+    let mut bodies = vec![
         ("nothing", String::new()),
         ("no JSON", "{".to_owned()),
         ("a list", "[]".to_owned()),
-        ("no model", json!({"messages": [{"role": "user", "content": "Hello?"}]}).to_string()),
-        ("no messages", json!({"model": alias, "messages": []}).to_string()),
-        ("messages of a number", json!({"model": alias, "messages": 7}).to_string()),
-        ("a model that is none", question("nobody-has-this", "Hello?").to_string()),
-        ("depth", format!("{{\"model\":\"{alias}\",\"messages\":{deep}}}")),
-        (
-            "depth in an unknown member",
-            format!("{{\"a\":{deep},{}", asked(json!({})).trim_start_matches('{')),
-        ),
+        ("no model", asked(json!({"model": null}))),
+        ("no messages", asked(json!({"messages": []}))),
+        ("messages of a number", asked(json!({"messages": 7}))),
+        ("a model that is none", asked(json!({"model": "nobody-has-this"}))),
+        ("depth", deep_messages),
+        ("depth in an unknown member", behind(format!("\"a\":{deep}"))),
         ("a circle of references", schema(circle)),
         ("a nested schema", schema(nested)),
         ("a schema without a bottom", deep_schema),
-        ("a member twice", format!("{{\"model\":\"other\",{}", asked(json!({})).trim_start_matches('{'))),
+        ("a member twice", behind("\"model\":\"other\"".to_owned())),
         ("n of a million", asked(json!({"n": 1_000_000}))),
         ("tokens below zero", asked(json!({"max_tokens": -1}))),
         ("a stream of words", asked(json!({"stream": "yes"}))),
+    ];
+    if door == MESSAGES || door == COUNT {
+        bodies.extend(bad_messages().map(|(name, more)| (name, asked(more))));
+    }
+    bodies
+}
+
+/// Members by which a message is none.
+fn bad_messages() -> [(&'static str, Value); 5] {
+    let saying = |content: Value| json!({"messages": [{"role": "user", "content": content}]});
+    let mut nested = json!([{"type": "text", "text": "Hello?"}]);
+    for _ in 0..90 {
+        nested = json!([{"type": "tool_result", "tool_use_id": "t", "content": nested}]);
+    }
+    [
+        ("a member of nobody's", json!({"mcp_servers": [{"url": "http://127.0.0.1:9"}]})),
+        ("a role of nobody's", json!({"messages": [{"role": "root", "content": "Hello?"}]})),
+        ("a block of nobody's", saying(json!([{"type": "hologram"}]))),
+        ("results within results", saying(nested)),
+        ("a tool of the provider's", json!({"tools": [{"type": "bash_20250124", "name": "bash"}]})),
     ]
 }
 
@@ -141,9 +162,13 @@ mod tests {
 
     #[test]
     fn bad_bodies_have_names_of_their_own() {
-        let bodies = bad_bodies("a");
-        let names: std::collections::BTreeSet<&str> = bodies.iter().map(|(name, _)| *name).collect();
-        assert_eq!(names.len(), bodies.len());
-        assert!(bodies.iter().all(|(_, body)| body.len() < 1024 * 1024));
+        for door in DOORS.into_iter().chain([COUNT]) {
+            let bodies = bad_bodies(door, "a");
+            let names: std::collections::BTreeSet<&str> = bodies.iter().map(|(name, _)| *name).collect();
+            assert_eq!(names.len(), bodies.len());
+            assert!(bodies.iter().all(|(_, body)| body.len() < 1024 * 1024));
+            let deep = |wanted: &str| bodies.iter().any(|(name, body)| *name == wanted && body.len() > DEPTH);
+            assert!(deep("depth") && deep("a schema without a bottom"), "{}", door.path);
+        }
     }
 }

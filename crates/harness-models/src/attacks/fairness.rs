@@ -6,7 +6,8 @@ use anyhow::Result;
 use serde_json::json;
 
 use super::{Ground, Told};
-use crate::place::{Place, question};
+use crate::doors::{DOORS, Door, OWN};
+use crate::place::Place;
 
 /// Callers of the flood.
 const FLOOD: usize = 32;
@@ -28,13 +29,17 @@ pub async fn limited(ground: &Ground) -> Result<Told> {
     ground.other.deployment(&honest, &calm, "slow-20", &json!({})).await?;
     ground.mock.seen().take_most_open();
     let end = Instant::now() + ground.pressure;
-    let floods: Vec<_> = (0..FLOOD)
-        .map(|number| tokio::spawn(flood(ground.owner.clone(), alias.clone(), number, end)))
+    // By each door in turn: what is limited is the deployment.
+    let floods: Vec<_> = DOORS
+        .into_iter()
+        .cycle()
+        .take(FLOOD)
+        .map(|door| tokio::spawn(flood(ground.owner.clone(), door, alias.clone(), end)))
         .collect();
     let mut times = Vec::new();
     while Instant::now() < end {
         let began = Instant::now();
-        let answer = ground.other.chat(&question(&calm, "Hello?")).await;
+        let answer = ground.other.post(OWN.path, &OWN.question(&calm, "Hello?")).await;
         told.status("an honest call", &answer, &[200]);
         times.push(began.elapsed());
     }
@@ -69,20 +74,20 @@ struct Flood {
     others: Vec<String>,
 }
 
-async fn flood(place: Place, alias: String, number: usize, end: Instant) -> Flood {
+async fn flood(place: Place, door: Door, alias: String, end: Instant) -> Flood {
     let mut own = Flood::default();
     while Instant::now() < end {
-        match place.chat(&question(&alias, &format!("Hello {number}?"))).await {
+        match place.post(door.path, &door.question(&alias, "Hello?")).await {
             Ok(answer) if answer.status == 200 => own.good += 1,
             Ok(answer) if answer.status == 429 => {
                 own.limited += 1;
                 if answer.header("retry-after").is_empty() {
-                    own.others.push("429 without Retry-After".to_owned());
+                    own.others.push(format!("429 without Retry-After by {}", door.path));
                 }
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
-            Ok(answer) => own.others.push(format!("{} {}", answer.status, answer.text())),
-            Err(error) => own.others.push(format!("{error:#}")),
+            Ok(answer) => own.others.push(format!("{}: {} {}", door.path, answer.status, answer.text())),
+            Err(error) => own.others.push(format!("{}: {error:#}", door.path)),
         }
     }
     own

@@ -5,7 +5,7 @@ use heddle_harness_kit::client::Method;
 use serde_json::json;
 
 use super::{Ground, Told};
-use crate::place::question;
+use crate::doors::{COUNT, DOORS};
 
 /// Key of the connection.
 const KEY: &str = "sk-canary-of-an-attack-0123456789";
@@ -24,9 +24,12 @@ pub async fn leaky(ground: &Ground, log: impl AsyncFn() -> String) -> Result<Tol
         let alias = ground.alias(model);
         let waits = json!({"timeouts": {"firstTokenMs": 500, "totalMs": 2_000}});
         ground.owner.deployment(&connection, &alias, model, &waits).await?;
-        for path in ["/api/chat", "/v1/chat/completions"] {
-            let answer = ground.owner.post(path, &question(&alias, PROMPT)).await;
-            told.status(format_args!("{model} by {path}"), &answer, &[400, 429, 503]);
+        for door in DOORS.into_iter().chain([COUNT]) {
+            let path = door.path;
+            let answer = ground.owner.post(path, &door.question(&alias, PROMPT)).await;
+            // Tokens are counted here: the provider has no count of its own.
+            let wanted: &[u16] = if door == COUNT { &[200] } else { &[400, 429, 503] };
+            told.status(format_args!("{model} by {path}"), &answer, wanted);
             let text = answer.map(|answer| answer.text()).unwrap_or_default();
             told.must(!text.contains(KEY), format_args!("{model} by {path} shows the key: {text}"));
         }

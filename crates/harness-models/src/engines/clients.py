@@ -133,6 +133,15 @@ def anthropic_tools():
     return json.dumps(use.input)
 
 
+def anthropic_count():
+    function = TOOL["function"]
+    tool = {"name": function["name"], "description": function["description"], "input_schema": function["parameters"]}
+    short = two.messages.count_tokens(model=CHAT, messages=ASK).input_tokens
+    more = two.messages.count_tokens(model=CHAT, messages=ASK, system="Be short. " * 40, tools=[tool]).input_tokens
+    assert 0 < short < more, (short, more)
+    return f"{short} and {more} tokens"
+
+
 def anthropic_errors():
     try:
         two.messages.create(model="nobody-has-this", max_tokens=4, messages=ASK)
@@ -151,7 +160,7 @@ def anthropic_errors():
 
 for check in (
     openai_models, openai_chat, openai_stream, openai_tools, openai_parsed, openai_embeddings, openai_errors,
-    anthropic_message, anthropic_stream, anthropic_tools, anthropic_errors,
+    anthropic_message, anthropic_stream, anthropic_tools, anthropic_count, anthropic_errors,
 ):
     try:
         print(json.dumps({"name": check.__name__, "ok": True, "detail": str(check())}), flush=True)

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::services::Service;
 use super::{KEY, Lines, PROMPT, content, stream};
+use crate::doors::COUNT;
 use crate::place::{Place, data, refusal};
 
 /// The wires that the engine speaks, each with the address that a connection has.
@@ -38,6 +39,7 @@ pub(super) async fn checks(place: &Place, engine: &Service, lines: &mut Lines) -
         let deployment = place.deployment(&connection, &alias, &model, &json!({})).await?;
         lines.tell(&format!("{} chat", wire.name), chat(place, &alias).await);
         lines.tell(&format!("{} stream", wire.name), streamed(place, &alias).await);
+        lines.tell(&format!("{} tokens", wire.name), tokens(place, &alias).await);
         if wire.kind == "llama-cpp" {
             lines.tell(&format!("{} schema", wire.name), schema(place, &alias).await);
             lines.tell(&format!("{} same seed, same words", wire.name), twice(place, &alias).await);
@@ -100,6 +102,16 @@ async fn streamed(place: &Place, alias: &str) -> Result<String> {
     stream.whole()?;
     ensure!(stream.usage.is_some(), "no usage is told");
     Ok(stream.text)
+}
+
+/// Tokens of a question before it is asked: the engine's count where its wire has one, else an estimate.
+async fn tokens(place: &Place, alias: &str) -> Result<String> {
+    let answer = place.post(COUNT.path, &COUNT.question(alias, &format!("Say hello. {PROMPT}"))).await?;
+    ensure!(answer.status == 200, "{}", refusal(&answer));
+    let told = answer.json();
+    let tokens = told.get("input_tokens").and_then(Value::as_u64).unwrap_or_default();
+    ensure!(tokens > 0, "{told}");
+    Ok(format!("{tokens} tokens"))
 }
 
 async fn schema(place: &Place, alias: &str) -> Result<String> {

@@ -13,7 +13,7 @@ pub(super) const ATTACKS: &[Attack] = &[
     Attack {
         name: "models-hostile-bodies",
         finding: "held",
-        does: "asks with prompts of 100 MB, JSON without a bottom, schemas that recurse, and members of wrong kinds",
+        does: "asks by each interface with prompts of 100 MB, JSON without a bottom, schemas that recurse, members of wrong kinds",
         after: "each is refused before a provider sees it, and the memory is given back",
         place: Place::Common,
         memory: true,
@@ -31,7 +31,7 @@ pub(super) const ATTACKS: &[Attack] = &[
     Attack {
         name: "models-callers-gone",
         finding: "held",
-        does: "leaves endless streams behind",
+        does: "leaves endless streams of chats and messages behind",
         after: "the provider is left at once, and each call is counted as broken off",
         place: Place::Common,
         memory: true,
@@ -40,7 +40,7 @@ pub(super) const ATTACKS: &[Attack] = &[
     Attack {
         name: "models-at-its-limits",
         finding: "held",
-        does: "floods a deployment with limits while another organisation asks the same provider",
+        does: "floods a deployment with limits by each interface while another organisation asks the same provider",
         after: "the limits hold, and the other organisation waits for nobody",
         place: Place::Common,
         memory: false,

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{ANSWER_TOOL, Tokens, answers_by_tool, finish};
+use super::{ANSWER_TOOL, AT_A_STOP, Tokens, answers_by_tool, finish};
 use crate::error::{AnswerFault, WireError};
 use crate::family::{Family, Target};
 use crate::message::{FunctionCall, ToolCall};
@@ -20,6 +20,8 @@ struct Body {
     content: Option<Vec<Value>>,
     #[serde(default)]
     stop_reason: Option<String>,
+    #[serde(default)]
+    stop_sequence: Option<String>,
     #[serde(default)]
     usage: Option<Tokens>,
     #[serde(default)]
@@ -45,8 +47,26 @@ pub(crate) fn chat_response(
     }
     let reason = body.stop_reason.ok_or(AnswerFault::Truncated)?;
     made.finish = Some(finish(&reason, answered && made.calls.is_empty()));
+    made.stop = body.stop_sequence.filter(|_| reason == AT_A_STOP);
     let model = if body.model.is_empty() { target.model.as_str() } else { &body.model };
     completion(answer, model, vec![made], body.usage.map(|tokens| tokens.counted()))
+}
+
+#[derive(Deserialize)]
+struct Counted {
+    #[serde(default)]
+    input_tokens: Option<u64>,
+    #[serde(default)]
+    error: Option<Value>,
+}
+
+/// The tokens of a prompt, as they were counted.
+pub(crate) fn count_response(body: &[u8]) -> Result<u64, WireError> {
+    let body: Counted = json(body)?;
+    if let Some(error) = body.error {
+        return Err(refusal::of_error(Family::Anthropic, &error));
+    }
+    body.input_tokens.ok_or_else(|| AnswerFault::Malformed.into())
 }
 
 /// Takes a block; tells whether it was the answer in JSON.

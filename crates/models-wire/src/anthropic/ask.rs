@@ -36,18 +36,13 @@ const NUMBERS: &[Renamed] = &[
     Renamed { ours: "top_k", theirs: "top_k" },
 ];
 
+const VERSION: Header = Header { name: "anthropic-version", value: "2023-06-01" };
+
 /// The request.
 pub(crate) fn chat(target: &Target, request: &ChatRequest) -> Result<UpstreamRequest, WireError> {
     check(request, FAMILY, SAID)?;
     let mut body = Map::new();
-    body.insert("model".into(), target.model.as_str().into());
     body.insert("max_tokens".into(), request.max_tokens().unwrap_or(target.max_tokens).into());
-    let messages = request.messages()?;
-    let Leading { system, rest } = Leading::read(&messages)?;
-    if !system.is_empty() {
-        body.insert("system".into(), system.into());
-    }
-    body.insert("messages".into(), turns(&messages, rest)?.into());
     numbers(request, NUMBERS, &mut body)?;
     if let Some(stops) = stops(request)? {
         body.insert("stop_sequences".into(), stops.into());
@@ -56,12 +51,30 @@ pub(crate) fn chat(target: &Target, request: &ChatRequest) -> Result<UpstreamReq
         body.insert("stream".into(), true.into());
     }
     person(request, &mut body)?;
+    Ok(UpstreamRequest::post("/v1/messages", prompt(target, request, body)?).with(VERSION))
+}
+
+/// The request for the tokens of a chat's prompt: nothing is said of its answer.
+pub(crate) fn count(target: &Target, request: &ChatRequest) -> Result<UpstreamRequest, WireError> {
+    check(request, FAMILY, SAID)?;
+    let body = prompt(target, request, Map::new())?;
+    Ok(UpstreamRequest::post("/v1/messages/count_tokens", body).with(VERSION))
+}
+
+/// The body of a prompt, beside members about its answer.
+fn prompt(target: &Target, request: &ChatRequest, mut body: Map<String, Value>) -> Result<String, WireError> {
+    body.insert("model".into(), target.model.as_str().into());
+    let messages = request.messages()?;
+    let Leading { system, rest } = Leading::read(&messages)?;
+    if !system.is_empty() {
+        body.insert("system".into(), system.into());
+    }
+    body.insert("messages".into(), turns(&messages, rest)?.into());
     thinking(request, &mut body)?;
     let mut raw = Vec::new();
     tools(target, request, &mut body, &mut raw)?;
     format(target, request, &mut body, &mut raw)?;
-    Ok(UpstreamRequest::post("/v1/messages", object(body, &raw))
-        .with(Header { name: "anthropic-version", value: "2023-06-01" }))
+    Ok(object(body, &raw))
 }
 
 /// The instructions that lead, and where the rest begins: the wire has one place for them.

@@ -7,8 +7,8 @@ mod answer;
 mod ask;
 mod stream;
 
-pub(crate) use answer::chat_response;
-pub(crate) use ask::chat;
+pub(crate) use answer::{chat_response, count_response};
+pub(crate) use ask::{chat, count};
 pub(crate) use stream::Reader;
 
 use crate::error::WireError;
@@ -80,6 +80,9 @@ impl Tokens {
         }
     }
 }
+
+/// The reason of an end at one of the texts that were asked for.
+const AT_A_STOP: &str = "stop_sequence";
 
 /// The reason of a message's end. A reason of a later version is an end all the same.
 fn finish(reason: &str, by_tool: bool) -> FinishReason {

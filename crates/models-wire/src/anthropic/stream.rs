@@ -4,7 +4,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Map, Value, json as value};
 
-use super::{ANSWER_TOOL, Tokens, answers_by_tool, finish};
+use super::{ANSWER_TOOL, AT_A_STOP, Tokens, answers_by_tool, finish};
 use crate::bounds::MAX_FRAME;
 use crate::chunk::{ChunkWriter, StreamEvent};
 use crate::error::{AnswerFault, WireError};
@@ -69,6 +69,8 @@ pub(crate) struct Reader {
     tokens: Option<Tokens>,
     /// Reason that `message_delta` tells before `message_stop`.
     reason: Option<String>,
+    /// The text that ended it, told beside the reason.
+    stop: Option<String>,
 }
 
 impl Reader {
@@ -83,6 +85,7 @@ impl Reader {
             block: Block::None,
             tokens: None,
             reason: None,
+            stop: None,
         }
     }
 
@@ -216,7 +219,8 @@ impl Reader {
             out.push(self.writer.text(0, "content", &text));
         }
         let by_tool = self.answered && self.calls == 0;
-        out.push(self.writer.end(0, finish(&reason, by_tool)));
+        let stop = self.stop.take().filter(|_| reason == AT_A_STOP);
+        out.push(self.writer.end_by(0, finish(&reason, by_tool), stop.as_deref()));
         out.extend(self.writer.usage(self.usage()));
         out.push(StreamEvent::Done);
         Ok(())
@@ -242,9 +246,9 @@ impl StreamReader for Reader {
             "message_delta" => {
                 self.tell(event.usage);
                 let delta = event.delta.ok_or(AnswerFault::Malformed)?;
-                if let Some(reason) = delta.get("stop_reason").and_then(Value::as_str) {
-                    self.reason = Some(reason.to_owned());
-                }
+                let text = |name: &str| delta.get(name).and_then(Value::as_str).map(str::to_owned);
+                self.reason = text("stop_reason").or_else(|| self.reason.take());
+                self.stop = text("stop_sequence").or_else(|| self.stop.take());
             }
             "message_stop" => return self.stop(out),
             "error" => {

@@ -4,11 +4,11 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{MessageForm, stop_reason, usage_json};
+use super::{End, MessageForm, usage_json};
 use crate::error::{AnswerFault, WireError};
 use crate::estimate::tokens_of_bytes;
 use crate::message::Content;
-use crate::response::{AssistantMessage, Choice};
+use crate::response::{AssistantMessage, FinishReason};
 use crate::spoken::{arguments, call_id, json as read};
 use crate::usage::{OpenAiUsage, Usage};
 
@@ -26,8 +26,20 @@ struct Whole {
     heddle: Option<Value>,
 }
 
+#[derive(Deserialize)]
+struct Choice {
+    #[serde(default)]
+    index: u32,
+    message: AssistantMessage,
+    #[serde(default, deserialize_with = "crate::response::finish")]
+    finish_reason: Option<FinishReason>,
+    /// The text that ended it, where the provider tells it.
+    #[serde(default)]
+    stop_reason: Option<Value>,
+}
+
 /// The answer.
-pub(super) fn whole(form: MessageForm, completion: &[u8]) -> Result<Bytes, WireError> {
+pub(super) fn whole(form: &MessageForm, completion: &[u8]) -> Result<Bytes, WireError> {
     let whole: Whole = read(completion)?;
     let choice = whole.choices.into_iter().min_by_key(|choice| choice.index).ok_or(AnswerFault::Malformed)?;
     let finish = choice.finish_reason.ok_or(AnswerFault::Truncated)?;
@@ -37,14 +49,16 @@ pub(super) fn whole(form: MessageForm, completion: &[u8]) -> Result<Bytes, WireE
         Usage { input: form.input, output: tokens_of_bytes(said.weight), ..Usage::default() },
         |usage| usage.counted(),
     );
+    let stop = form.stopped_by(choice.stop_reason.as_ref());
+    let end = End::of(finish, said.calls, said.refused, stop);
     let mut body = json!({
         "id": id,
         "type": "message",
         "role": "assistant",
         "model": whole.model.unwrap_or_default(),
         "content": said.blocks,
-        "stop_reason": stop_reason(finish, said.calls, said.refused),
-        "stop_sequence": null,
+        "stop_reason": end.reason,
+        "stop_sequence": end.stop,
         "usage": usage_json(usage),
     });
     if let (Some(heddle), Some(members)) = (whole.heddle, body.as_object_mut()) {
@@ -63,7 +77,7 @@ struct Said {
 }
 
 impl Said {
-    fn of(form: MessageForm, message: &AssistantMessage, answer: &str) -> Result<Self, WireError> {
+    fn of(form: &MessageForm, message: &AssistantMessage, answer: &str) -> Result<Self, WireError> {
         let mut blocks = Vec::new();
         if form.thoughts {
             match (&message.thinking_blocks, message.reasoning_content.as_deref()) {

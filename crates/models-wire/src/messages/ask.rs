@@ -1,5 +1,7 @@
 //! Requests.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Map, Number, Value, json};
@@ -11,24 +13,13 @@ use crate::message::{Content, Function, Message, Schema, Tool, each};
 use crate::request::ChatRequest;
 use crate::spoken::{Raw, array, object, says_more};
 
-/// Members that have a word in a chat.
-const READ: [&str; 15] = [
-    "model",
-    "messages",
-    "system",
-    "max_tokens",
-    "temperature",
-    "top_p",
-    "top_k",
-    "stop_sequences",
-    "stream",
-    "tools",
-    "tool_choice",
-    "metadata",
-    "thinking",
-    "service_tier",
-    "output_config",
-];
+/// Members of which a prompt is made.
+const PROMPT: [&str; 7] =
+    ["model", "messages", "system", "tools", "tool_choice", "thinking", "output_config"];
+
+/// Members about the answer alone.
+const ANSWER: [&str; 8] =
+    ["max_tokens", "temperature", "top_p", "top_k", "stop_sequences", "stream", "metadata", "service_tier"];
 
 /// Reason for members that nothing here has a word for.
 pub(super) const UNKNOWN: &str = "is not known to this interface";
@@ -36,33 +27,57 @@ pub(super) const UNKNOWN: &str = "is not known to this interface";
 /// Reads a body.
 pub(super) fn read(body: Bytes) -> Result<Messages, WireError> {
     let members = Members::read(body)?;
-    if let Some(name) = members.names().find(|name| !READ.contains(name)) {
+    if let Some(name) = members.names().find(|name| !PROMPT.contains(name) && !ANSWER.contains(name)) {
         return Err(WireError::member(name, UNKNOWN));
     }
     let (mut made, mut raw) = (Map::new(), Vec::new());
-    head(&members, &mut made, &mut raw)?;
-    tools(&members, &mut made, &mut raw)?;
-    output(&members, &mut made, &mut raw)?;
-    let messages = conversation(&members)?;
+    let stops = head(&members, &mut made, &mut raw)?;
+    let request = chat(&members, made, raw)?;
+    let form = MessageForm {
+        thoughts: thoughts(&members)?,
+        input: request.estimated_tokens(),
+        stops: Arc::from(stops),
+    };
+    Ok(Messages { request, form })
+}
+
+/// Reads a body whose tokens are to be counted: a prompt without what is about its answer.
+pub(super) fn prompt(body: Bytes) -> Result<ChatRequest, WireError> {
+    let members = Members::read(body)?;
+    if let Some(name) = members.names().find(|name| !PROMPT.contains(name)) {
+        return Err(WireError::member(name, UNKNOWN));
+    }
+    thoughts(&members)?;
+    chat(&members, Map::new(), Vec::new())
+}
+
+/// The chat of a prompt, beside members about its answer.
+fn chat<'a>(
+    members: &'a Members,
+    mut made: Map<String, Value>,
+    mut raw: Vec<Raw<'a>>,
+) -> Result<ChatRequest, WireError> {
+    let model = members.read_as::<String>("model", "must be a text")?.filter(|name| !name.is_empty());
+    let model = model.ok_or_else(|| WireError::member("model", "must name a deployment"))?;
+    made.insert("model".into(), model.into());
+    raw.extend(members.get("thinking").map(|text| Raw::new("thinking", text)));
+    tools(members, &mut made, &mut raw)?;
+    output(members, &mut made, &mut raw)?;
+    let messages = conversation(members)?;
     let Ok(messages) = serde_json::to_string(&messages) else {
         return Err(WireError::member("messages", "can't be written"));
     };
     raw.push(Raw::new("messages", messages));
-    let request = ChatRequest::read(Bytes::from(object(made, &raw)))?;
-    let form = MessageForm { thoughts: thoughts(&members)?, input: request.estimated_tokens() };
-    Ok(Messages { request, form })
+    ChatRequest::read(Bytes::from(object(made, &raw)))
 }
 
-/// Members that stand by themselves.
+/// Members about the answer, which stand by themselves; gives the texts at which it ends.
 fn head<'a>(
     members: &'a Members,
     made: &mut Map<String, Value>,
     raw: &mut Vec<Raw<'a>>,
-) -> Result<(), WireError> {
+) -> Result<Vec<String>, WireError> {
     const BOUND: &str = "must be a positive integer";
-    let model = members.read_as::<String>("model", "must be a text")?.filter(|name| !name.is_empty());
-    let model = model.ok_or_else(|| WireError::member("model", "must name a deployment"))?;
-    made.insert("model".into(), model.into());
     let most = members.read_as::<u64>("max_tokens", BOUND)?.filter(|most| *most > 0);
     made.insert("max_tokens".into(), most.ok_or_else(|| WireError::member("max_tokens", BOUND))?.into());
     for name in ["temperature", "top_p", "top_k"] {
@@ -71,8 +86,9 @@ fn head<'a>(
         }
     }
     let stops = members.read_as::<Vec<String>>("stop_sequences", "must be a list of texts")?;
-    if let Some(stops) = stops.filter(|stops| !stops.is_empty()) {
-        made.insert("stop".into(), stops.into());
+    let stops = stops.unwrap_or_default();
+    if !stops.is_empty() {
+        made.insert("stop".into(), stops.clone().into());
     }
     if members.read_as::<bool>("stream", "must be true or false")?.unwrap_or(false) {
         made.insert("stream".into(), true.into());
@@ -91,8 +107,7 @@ fn head<'a>(
     if let Some(tier) = members.read_as::<String>("service_tier", "must be a text")? {
         made.insert("service_tier".into(), tier.into());
     }
-    raw.extend(members.get("thinking").map(|text| Raw::new("thinking", text)));
-    Ok(())
+    Ok(stops)
 }
 
 /// Refuses members of other names than those read, unless they are null, false or empty.

@@ -10,6 +10,9 @@ mod stream;
 
 pub use stream::MessageStream;
 
+use std::fmt;
+use std::sync::Arc;
+
 use bytes::Bytes;
 use serde_json::{Value, json};
 
@@ -35,15 +38,36 @@ impl Messages {
     pub fn read(body: Bytes) -> Result<Self, WireError> {
         ask::read(body)
     }
+
+    /// Reads a body whose tokens are to be counted, which has nothing about its answer: the prompt, as a chat.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn prompt(body: Bytes) -> Result<ChatRequest, WireError> {
+        ask::prompt(body)
+    }
 }
 
-/// Form of the answer to a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Form of the answer to a message. `Debug` shows nothing of the request.
+#[derive(Clone, PartialEq, Eq)]
 pub struct MessageForm {
     /// Whether the caller asked for thoughts, and reads their blocks.
     thoughts: bool,
     /// Tokens that the prompt is likely to have: told until the provider has counted, and where it does not.
     input: u64,
+    /// Texts at which the caller wants the answer to end.
+    stops: Arc<[String]>,
+}
+
+impl fmt::Debug for MessageForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stops = self.stops.len();
+        f.debug_struct("MessageForm")
+            .field("thoughts", &self.thoughts)
+            .field("input", &self.input)
+            .field("stops", &stops)
+            .finish()
+    }
 }
 
 impl MessageForm {
@@ -52,24 +76,42 @@ impl MessageForm {
     /// # Errors
     /// `Answer`: malformed, without an end, or a tool's call whose arguments are no JSON object.
     pub fn whole(&self, completion: &[u8]) -> Result<Bytes, WireError> {
-        answer::whole(*self, completion)
+        answer::whole(self, completion)
     }
 
     /// The writer of the answer as a stream.
     #[must_use]
-    pub const fn stream(&self) -> MessageStream {
-        MessageStream::new(*self)
+    pub fn stream(&self) -> MessageStream {
+        MessageStream::new(self.clone())
+    }
+
+    /// The text that ended the answer, where the provider tells it and it is one of the caller's: some providers have words
+    /// of their own in its place.
+    fn stopped_by(&self, told: Option<&Value>) -> Option<&str> {
+        let told = told.and_then(Value::as_str)?;
+        self.stops.iter().map(String::as_str).find(|stop| *stop == told)
     }
 }
 
-/// Word for a message's end. Providers that call a tool and say `stop` have called a tool.
-const fn stop_reason(finish: FinishReason, calls: bool, refused: bool) -> &'static str {
-    match finish {
-        FinishReason::ContentFilter => "refusal",
-        FinishReason::Length => "max_tokens",
-        FinishReason::Stop | FinishReason::ToolCalls if calls => "tool_use",
-        FinishReason::Stop | FinishReason::ToolCalls if refused => "refusal",
-        FinishReason::Stop | FinishReason::ToolCalls => "end_turn",
+/// End of a message.
+struct End<'a> {
+    reason: &'static str,
+    /// The text of the caller's that ended it.
+    stop: Option<&'a str>,
+}
+
+impl<'a> End<'a> {
+    /// The end by the chat's reason. Providers that call a tool and say `stop` have called a tool.
+    const fn of(finish: FinishReason, calls: bool, refused: bool, stop: Option<&'a str>) -> Self {
+        let reason = match finish {
+            FinishReason::ContentFilter => "refusal",
+            FinishReason::Length => "max_tokens",
+            FinishReason::Stop | FinishReason::ToolCalls if calls => "tool_use",
+            FinishReason::Stop | FinishReason::ToolCalls if refused => "refusal",
+            FinishReason::Stop if stop.is_some() => return Self { reason: "stop_sequence", stop },
+            FinishReason::Stop | FinishReason::ToolCalls => "end_turn",
+        };
+        Self { reason, stop: None }
     }
 }
 

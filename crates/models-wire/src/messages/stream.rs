@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::fmt;
 
-use super::{MessageForm, stop_reason, usage_json};
+use super::{End, MessageForm, usage_json};
 use crate::chunk::{CallPiece, ChatChunk, Delta, StreamEvent};
 use crate::error::{AnswerFault, WireError};
 use crate::estimate::tokens_of_bytes;
@@ -36,6 +36,9 @@ struct PieceChoice {
     delta: Option<Delta>,
     #[serde(default, deserialize_with = "crate::response::finish")]
     finish_reason: Option<FinishReason>,
+    /// The text that ended it, where the provider tells it.
+    #[serde(default)]
+    stop_reason: Option<Value>,
 }
 
 /// The block that is open.
@@ -55,6 +58,8 @@ pub struct MessageStream {
     calls: usize,
     refused: bool,
     finish: Option<FinishReason>,
+    /// The text that ended it, where the provider tells it.
+    stop: Option<Value>,
     usage: Option<Usage>,
     weight: u64,
     heddle: Option<Value>,
@@ -76,6 +81,7 @@ impl MessageStream {
             calls: 0,
             refused: false,
             finish: None,
+            stop: None,
             usage: None,
             weight: 0,
             heddle: None,
@@ -106,6 +112,7 @@ impl MessageStream {
         for choice in piece.choices.unwrap_or_default().into_iter().filter(|choice| choice.index == 0) {
             self.delta(choice.delta.unwrap_or_default(), out)?;
             self.finish = choice.finish_reason.or(self.finish);
+            self.stop = choice.stop_reason.or_else(|| self.stop.take());
         }
         Ok(())
     }
@@ -227,10 +234,11 @@ impl MessageStream {
         self.close(out);
         let output = tokens_of_bytes(self.weight);
         let estimated = Usage { input: self.form.input, output, ..Usage::default() };
-        let reason = stop_reason(finish, self.calls > 0, self.refused);
+        let stop = self.form.stopped_by(self.stop.as_ref());
+        let end = End::of(finish, self.calls > 0, self.refused, stop);
         let mut event = json!({
             "type": "message_delta",
-            "delta": {"stop_reason": reason, "stop_sequence": null},
+            "delta": {"stop_reason": end.reason, "stop_sequence": end.stop},
             "usage": usage_json(self.usage.unwrap_or(estimated)),
         });
         if let (Some(heddle), Some(members)) = (self.heddle.take(), event.as_object_mut()) {

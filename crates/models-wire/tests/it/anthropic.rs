@@ -232,6 +232,37 @@ fn an_answer_comes_in_openais_words_with_tokens_beside_the_cache_added_once() {
 }
 
 #[test]
+fn the_text_that_ended_an_answer_stands_beside_the_reason() {
+    let asked = request(with(hello(), json!({"stream": true, "stop": ["END"]})));
+    for (reason, sequence, told) in [
+        ("stop_sequence", json!("END"), json!("END")),
+        ("stop_sequence", Value::Null, Value::Null),
+        ("end_turn", json!("END"), Value::Null),
+    ] {
+        let mut body = whole(json!([{"type": "text", "text": "a"}]), reason);
+        body["stop_sequence"] = sequence.clone();
+        let response = answered(FAMILY, &body).unwrap();
+        let body: Value = serde_json::from_slice(&response.body).unwrap();
+        let choice = &body["choices"][0];
+        assert_eq!((&choice["finish_reason"], &choice["stop_reason"]), (&json!("stop"), &told), "{reason}");
+        let mut pieces = stream();
+        pieces.truncate(10);
+        let delta = json!({"stop_reason": reason, "stop_sequence": sequence});
+        pieces.push(json!({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 15}}));
+        pieces.push(json!({"type": "message_stop"}));
+        let out = streamed(&target(FAMILY), &asked, events(&pieces).as_bytes(), 40);
+        let last = &out.chunks.last().unwrap()["choices"][0];
+        assert_eq!((&last["finish_reason"], &last["stop_reason"]), (&json!("stop"), &told), "{reason}");
+        assert!(
+            out.done
+                && out.chunks[..out.chunks.len() - 1]
+                    .iter()
+                    .all(|chunk| { chunk["choices"][0].get("stop_reason").is_none() })
+        );
+    }
+}
+
+#[test]
 fn json_by_a_tool_comes_back_as_the_answers_text() {
     let schema = json!({"type": "json_schema", "json_schema": {"name": "a", "strict": true, "schema": {"type": "object"}}});
     let asked = request(with(hello(), json!({"response_format": schema})));

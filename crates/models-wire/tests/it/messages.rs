@@ -4,7 +4,7 @@ use bytes::Bytes;
 use heddle_models_wire::{AnswerFault, ChatChunk, Failure, Family, Messages, StreamEvent, WireError};
 use serde_json::{Value, json};
 
-use crate::support::{target, with};
+use crate::support::{answer, target, with};
 
 fn read(body: &Value) -> Result<Messages, WireError> {
     Messages::read(Bytes::from(body.to_string()))
@@ -100,6 +100,64 @@ fn what_goes_to_a_provider_of_the_same_wire_is_what_came() {
     let cache = result.remove("cache_control").unwrap();
     result["content"][0]["cache_control"] = cache;
     assert_eq!(sent, came);
+}
+
+/// Members of a message that are about its answer alone.
+const ABOUT_THE_ANSWER: [&str; 8] =
+    ["max_tokens", "temperature", "top_p", "top_k", "stop_sequences", "stream", "metadata", "service_tier"];
+
+#[test]
+fn a_prompt_is_counted_without_what_is_about_its_answer() {
+    let count = |body: &Value| Messages::prompt(Bytes::from(body.to_string()));
+    let mut body = conversation();
+    for member in ABOUT_THE_ANSWER {
+        body.as_object_mut().unwrap().remove(member);
+    }
+    let (prompt, whole) = (count(&body).unwrap(), read(&conversation()).unwrap().request);
+    assert_eq!(prompt.estimated_tokens(), whole.estimated_tokens());
+    for member in ["messages", "tools", "tool_choice"] {
+        assert_eq!(prompt.member(member), whole.member(member), "{member}");
+    }
+    // A default of the deployment counts as far as it is a part of the prompt.
+    let thinking = json!({"type": "enabled", "budget_tokens": 1024});
+    let defaults = json!({"temperature": 0.5, "max_tokens": 9, "user": "u", "thinking": thinking});
+    let filled = prompt.with_defaults(defaults.as_object().unwrap()).unwrap();
+    let sent = target(Family::Anthropic).count(&filled).unwrap().unwrap();
+    assert_eq!(sent.path, "/v1/messages/count_tokens");
+    assert!(sent.headers.iter().any(|header| header.name == "anthropic-version"));
+    let sent: Value = serde_json::from_slice(&sent.body).unwrap();
+    let mut names: Vec<&str> = sent.as_object().unwrap().keys().map(String::as_str).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["messages", "model", "system", "thinking", "tool_choice", "tools"]);
+    let asked: Value = serde_json::from_slice(&target(Family::Anthropic).chat(&whole).unwrap().body).unwrap();
+    assert_eq!((&sent["messages"], &sent["model"]), (&asked["messages"], &json!("their-model")));
+    for family in Family::ALL.into_iter().filter(|family| *family != Family::Anthropic) {
+        assert_eq!(target(family).count(&prompt), Ok(None), "{family}");
+    }
+    for member in ABOUT_THE_ANSWER {
+        let error = count(&with(body.clone(), json!({member: 1}))).unwrap_err();
+        assert_eq!((error.at(), error.failure()), (Some(member), Failure::InvalidRequest));
+    }
+    for (more, place) in [
+        (json!({"container": "c"}), "container"),
+        (json!({"model": ""}), "model"),
+        (json!({"messages": []}), "messages"),
+        (json!({"thinking": {}}), "thinking.type"),
+    ] {
+        assert_eq!(count(&with(body.clone(), more)).unwrap_err().at(), Some(place));
+    }
+}
+
+#[test]
+fn a_count_that_is_no_number_is_a_failure() {
+    let target = target(Family::Anthropic);
+    assert_eq!(target.count_response(br#"{"input_tokens": 14, "context_management": null}"#), Ok(14));
+    for body in ["{}", "{\"input_tokens\": -1}", "[]", "14", ""] {
+        let told = target.count_response(body.as_bytes());
+        assert_eq!(told, Err(AnswerFault::Malformed.into()), "{body}");
+    }
+    let refused = br#"{"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}"#;
+    assert_eq!(target.count_response(refused).unwrap_err().failure(), Failure::Unavailable);
 }
 
 #[test]
@@ -233,6 +291,39 @@ fn an_answer_is_a_message_with_its_blocks_its_end_and_its_tokens() {
 }
 
 #[test]
+fn the_text_that_ended_an_answer_is_told_where_it_is_one_of_the_callers() {
+    let asked = with(hello(), json!({"stop_sequences": ["END", "###"]}));
+    let told = |asked: &Value, finish: &str, stop: &Value| {
+        let mut answer = completion(&json!({"content": "It weaves."}), finish);
+        answer["choices"][0]["stop_reason"] = stop.clone();
+        let whole = message(asked, &answer).unwrap();
+        let mut last = piece(json!({}), Some(finish));
+        last["choices"][0]["stop_reason"] = stop.clone();
+        let pieces = [piece(json!({"content": "It weaves."}), None), last];
+        let streamed = together(&events(asked, &pieces).unwrap());
+        let end = |message: &Value| (message["stop_reason"].clone(), message["stop_sequence"].clone());
+        assert_eq!(end(&whole), end(&streamed), "{finish} {stop}");
+        end(&whole)
+    };
+    assert_eq!(told(&asked, "stop", &json!("###")), (json!("stop_sequence"), json!("###")));
+    // Words of a provider's own, and numbers of tokens, are no texts of the caller's.
+    for stop in [json!("eos"), json!(128_001), Value::Null] {
+        assert_eq!(told(&asked, "stop", &stop), (json!("end_turn"), Value::Null), "{stop}");
+    }
+    assert_eq!(told(&hello(), "stop", &json!("###")), (json!("end_turn"), Value::Null));
+    assert_eq!(told(&asked, "length", &json!("###")), (json!("max_tokens"), Value::Null));
+    // As a provider of the same wire tells it.
+    let Messages { request, form } = read(&asked).unwrap();
+    let said = json!({"model": "claude-x", "content": [{"type": "text", "text": "It weaves."}],
+        "stop_reason": "stop_sequence", "stop_sequence": "END", "usage": {"input_tokens": 1, "output_tokens": 2}});
+    let response =
+        target(Family::Anthropic).chat_response(&request, &answer(), said.to_string().into()).unwrap();
+    let told: Value = serde_json::from_slice(&form.whole(&response.body).unwrap()).unwrap();
+    assert_eq!((&told["stop_reason"], &told["stop_sequence"]), (&json!("stop_sequence"), &json!("END")));
+    assert!(!format!("{form:?}").contains("END"));
+}
+
+#[test]
 fn thoughts_are_told_to_who_asks_for_them() {
     let asked = with(hello(), json!({"thinking": {"type": "enabled", "budget_tokens": 1024}}));
     let plain = json!({"content": "a", "reasoning_content": "hm"});
@@ -336,6 +427,7 @@ fn together(events: &[Event]) -> Value {
             }
             "message_delta" => {
                 message["stop_reason"] = data["delta"]["stop_reason"].clone();
+                message["stop_sequence"] = data["delta"]["stop_sequence"].clone();
                 message["usage"] = data["usage"].clone();
             }
             other => assert_eq!(other, "message_stop"),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use heddle_kernel::ModelDeploymentId;
+use heddle_kernel::{ModelDeploymentId, TenantId};
 use heddle_models_wire::{Failure, Usage};
 use heddle_policy::capability::{DeploymentChat, DeploymentEmbed};
 use tokio::time::Instant;
@@ -419,13 +419,16 @@ impl Gateway {
     /// Asks the deployment of a running call.
     async fn ask<K: Kind>(&self, kind: &K, running: &mut Running) -> Result<K::Got, Next> {
         self.take_of_deployment(running).map_err(Next::Elsewhere)?;
-        running.place = Some(self.enter(running).await.map_err(Next::Elsewhere)?);
+        let entered = self.enter(running.caller.tenant, &running.route).await;
+        running.place = Some(entered.map_err(Next::Elsewhere)?);
         self.reserve(running).await?;
         let mut repeat = 0;
         loop {
             let leave = match self.0.breakers.ask(running.route.deployment.id) {
                 Ok(leave) => leave,
-                Err(wait) => return Err(Next::Elsewhere(circuit_open(running, wait))),
+                Err(wait) => {
+                    return Err(Next::Elsewhere(circuit_open(&running.route, running.attempts, wait)));
+                }
             };
             running.attempts += 1;
             running.asking = true;
@@ -489,14 +492,17 @@ impl Gateway {
         Ok(())
     }
 
-    async fn enter(&self, running: &Running) -> Result<Place, GatewayError> {
-        let route = &running.route;
+    /// A place among the calls that run at a time.
+    ///
+    /// # Errors
+    /// `Busy`.
+    pub(super) async fn enter(&self, tenant: TenantId, route: &Route) -> Result<Place, GatewayError> {
         let (own, over) = (&route.deployment.limits, &route.connection.connection.limits);
         let wanted = Wanted {
-            tenant: running.caller.tenant,
+            tenant,
             connection: route.deployment.connection_id,
             deployment: route.deployment.id,
-            most_of_tenant: self.0.ports.bounds.bounds(running.caller.tenant).limits.concurrency,
+            most_of_tenant: self.0.ports.bounds.bounds(tenant).limits.concurrency,
             most_of_connection: over.concurrency,
             most_of_deployment: own.concurrency,
         };
@@ -559,13 +565,22 @@ impl Gateway {
 
 /// Takes of a holder's rates.
 fn takes(holder: Holder, limits: &Limits, estimate: Estimate) -> Vec<Take> {
-    let calls = limits.requests_per_minute.map(|most| (Unit::Requests, u64::from(most), 1));
-    let tokens = limits.tokens_per_minute.map(|most| (Unit::Tokens, most, estimate.usual()));
-    let both = calls.into_iter().chain(tokens);
-    both.map(|(unit, per_minute, amount)| Take { holder, unit, per_minute, amount }).collect()
+    let tokens = limits.tokens_per_minute.map(|per_minute| Take {
+        holder,
+        unit: Unit::Tokens,
+        per_minute,
+        amount: estimate.usual(),
+    });
+    request(holder, limits).into_iter().chain(tokens).collect()
 }
 
-fn limited(short: &Short) -> GatewayError {
+/// The take of a holder's rate of requests, where it has one.
+pub(super) fn request(holder: Holder, limits: &Limits) -> Option<Take> {
+    let per_minute = u64::from(limits.requests_per_minute?);
+    Some(Take { holder, unit: Unit::Requests, per_minute, amount: 1 })
+}
+
+pub(super) fn limited(short: &Short) -> GatewayError {
     GatewayError::Limited {
         of: match short.take.holder {
             Holder::Organisation(_) => LimitOf::Organisation,
@@ -582,7 +597,7 @@ fn limited(short: &Short) -> GatewayError {
 }
 
 /// Counts a failure for or against a deployment's health.
-fn judge(leave: Leave, missed: &Missed) {
+pub(super) fn judge(leave: Leave, missed: &Missed) {
     if missed.failure.is_of_health() {
         leave.ill();
     } else {
@@ -590,32 +605,39 @@ fn judge(leave: Leave, missed: &Missed) {
     }
 }
 
-fn fault(running: &Running, missed: Missed) -> ProviderFault {
+/// The fault of a deployment that was asked so many times.
+fn fault(route: &Route, attempts: u32, missed: Missed) -> ProviderFault {
     ProviderFault {
         failure: missed.failure,
-        provider: running.route.connection.connection.kind,
-        deployment: running.route.deployment.id,
+        provider: route.connection.connection.kind,
+        deployment: route.deployment.id,
         upstream_status: missed.upstream_status,
         upstream_request_id: missed.upstream_request_id,
         provider_code: missed.provider_code,
         message: missed.message,
-        attempts: running.attempts,
+        attempts,
         retry_after: missed.retry_after,
         circuit_open: false,
     }
 }
 
-fn circuit_open(running: &Running, wait: Duration) -> GatewayError {
+/// The error of a deployment that is not asked at present.
+pub(super) fn circuit_open(route: &Route, attempts: u32, wait: Duration) -> GatewayError {
     let missed = Missed { retry_after: Some(wait), ..Missed::of(Failure::Unavailable) };
-    GatewayError::Provider(ProviderFault { circuit_open: true, ..fault(running, missed) })
+    GatewayError::Provider(ProviderFault { circuit_open: true, ..fault(route, attempts, missed) })
+}
+
+/// The error of an exchange: what is wrong with the request, or the provider's fault.
+pub(super) fn told(route: &Route, attempts: u32, missed: Missed) -> GatewayError {
+    match &missed.request {
+        Some(error) => GatewayError::Request(heddle_models_wire::WireError::clone(error)),
+        None => GatewayError::Provider(fault(route, attempts, missed)),
+    }
 }
 
 fn given_up(running: &Running, missed: Missed) -> Next {
     let elsewhere = missed.failure.is_for_fallback() || missed.request.as_deref().is_some_and(is_of_family);
-    let error = match &missed.request {
-        Some(error) => GatewayError::Request(heddle_models_wire::WireError::clone(error)),
-        None => GatewayError::Provider(fault(running, missed)),
-    };
+    let error = told(&running.route, running.attempts, missed);
     if elsewhere { Next::Elsewhere(error) } else { Next::Nowhere(error) }
 }
 
@@ -634,5 +656,5 @@ fn worse(before: GatewayError, after: GatewayError) -> GatewayError {
 
 /// Error of an answer that broke behind its first piece.
 pub(crate) fn broken(running: &Running, missed: Missed) -> GatewayError {
-    GatewayError::Provider(fault(running, missed))
+    GatewayError::Provider(fault(&running.route, running.attempts, missed))
 }

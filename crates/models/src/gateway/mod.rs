@@ -8,6 +8,7 @@
 mod breaker;
 mod call;
 mod chat;
+mod count;
 mod embed;
 mod error;
 mod exchange;

@@ -363,6 +363,23 @@ async fn rates_and_budgets_refuse_before_anybody_is_asked() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn tokens_are_counted_as_a_request_among_the_others_and_without_a_row() {
+    let limits = Limits { requests_per_minute: Some(2), tokens_per_minute: Some(1), ..Limits::default() };
+    let bounds = Bounds { limits, ..Bounds::default() };
+    let off = Deployment { enabled: false, ..deployment(2, "b") };
+    let bench = bench(vec![deployment(1, "a"), off], Vec::new(), bounds, None);
+    let count = async |number: u128| bench.gateway.count_at(TENANT, id(number), &question(false)).await;
+    for _ in 0..2 {
+        assert!(count(1).await.unwrap() > 0, "its tokens are none that a rate counts");
+    }
+    let error = count(1).await.unwrap_err();
+    assert!(matches!(error, GatewayError::Limited { limit: "requestsPerMinute", most: 2, .. }), "{error}");
+    assert!(matches!(count(2).await.unwrap_err(), GatewayError::Disabled));
+    assert!(matches!(count(3).await.unwrap_err(), GatewayError::NotFound));
+    assert_eq!((bench.rows().await.len(), bench.asked().len()), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_stream_flows_to_its_end_and_one_without_an_end_is_an_error() {
     let whole = Does::Streams(vec![PIECE, LAST], false);
     let cut = Does::Streams(vec![PIECE], false);

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use heddle_api::Operation;
 use heddle_api::operations::ops;
 use heddle_api::wire::inference::{ChatBody, EmbeddingsBody};
+use heddle_api::wire::messages::TokenCount;
 use heddle_model_faces::deployments as faces;
 use heddle_model_faces::literals::capability_of;
 use heddle_models::ports::DeploymentFilter;
@@ -28,7 +29,7 @@ use crate::models::failure::unreadable;
 use crate::reply::{Content, HandlerResult, Response};
 
 /// Form of an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Envelope {
     /// `{"data": ...}`.
     Data,
@@ -47,7 +48,7 @@ impl Envelope {
     ///
     /// # Errors
     /// An answer that is no message.
-    fn around(self, body: &[u8]) -> HandlerResult {
+    fn around(&self, body: &[u8]) -> HandlerResult {
         let bytes = match self {
             Self::Bare => Bytes::copy_from_slice(body),
             Self::Message(form) => form.whole(body).map_err(|error| unreadable(&error))?,
@@ -64,7 +65,7 @@ impl Envelope {
     }
 
     /// Form of the pieces of a stream.
-    fn form(self) -> stream::Form {
+    fn form(&self) -> stream::Form {
         match self {
             Self::Data | Self::Bare => stream::Form::Chunks,
             Self::Message(form) => stream::Form::Messages(form.stream()),
@@ -78,9 +79,10 @@ fn journal<O: Operation>(
     app: &Arc<App>,
     context: &RequestContext,
     meta: &Meta,
-    envelope: Envelope,
+    envelope: &Envelope,
 ) -> CallJournal {
     let (app, context, key) = (Arc::clone(app), context.clone(), meta.idempotency.clone());
+    let envelope = envelope.clone();
     Arc::new(move |report: &CallReport<'_>| {
         let (spec, usage) = (O::ID.spec(), report.usage);
         if usage.outcome != CallOutcome::Completed {
@@ -123,6 +125,14 @@ pub(crate) async fn message(call: Call<ops::CreateMessage>) -> HandlerResult {
     asked.answer::<ops::CreateMessage>().await
 }
 
+/// POST /v1/messages/count_tokens
+pub(crate) async fn message_tokens(call: Call<ops::CountMessageTokens>) -> HandlerResult {
+    let Call { app, context, authorized, body, .. } = call;
+    let prompt = Messages::prompt(Bytes::from(body.bytes)).map_err(GatewayError::Request)?;
+    let input_tokens = app.models.gateway.count(&authorized, &context, &prompt).await?;
+    Response::json(200, &TokenCount { input_tokens })
+}
+
 async fn complete<O>(call: Call<O>, envelope: Envelope) -> HandlerResult
 where
     O: Operation<Access = OnNamed<DeploymentChat>, Body = ChatBody>,
@@ -154,7 +164,7 @@ impl Asked {
     /// The answer, whole or piece by piece.
     async fn answer<O: Operation>(self) -> HandlerResult {
         let Self { app, context, authorized, meta, request, envelope } = self;
-        let journal = journal::<O>(&app, &context, &meta, envelope);
+        let journal = journal::<O>(&app, &context, &meta, &envelope);
         if !request.stream() {
             let answer = app.models.gateway.chat(&authorized, &context, request, journal).await?;
             return envelope.around(&answer.response.body);
@@ -194,7 +204,7 @@ where
 {
     let Call { app, context, authorized, body, meta, .. } = call;
     let request = EmbeddingRequest::read(Bytes::from(body.bytes)).map_err(GatewayError::Request)?;
-    let journal = journal::<O>(&app, &context, &meta, envelope);
+    let journal = journal::<O>(&app, &context, &meta, &envelope);
     let answer = app.models.gateway.embed(&authorized, &context, request, journal).await?;
     envelope.around(&answer.response.body)
 }

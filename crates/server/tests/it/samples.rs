@@ -126,7 +126,7 @@ pub(crate) fn body(id: OperationId) -> Value {
         Id::ImportModels => json!({ "models": [{ "model": "m" }] }),
         Id::SetDeploymentMemory => json!({ "policy": "onDemand" }),
         Id::SetDeploymentPreload => json!({ "enabled": false }),
-        Id::Chat | Id::CreateChatCompletion => {
+        Id::Chat | Id::CreateChatCompletion | Id::CountMessageTokens => {
             json!({ "model": "no-such-model", "messages": [{ "role": "user", "content": "q" }] })
         }
         Id::CreateMessage => json!({

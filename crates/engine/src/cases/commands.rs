@@ -2,7 +2,6 @@
 
 use super::file::Change;
 use super::items::{Creation, Transition};
-use super::transitions::word;
 use super::{CaseMachine, LifeCycle, Moved, Todo, transition};
 use crate::core::eval::prefixed;
 use crate::core::jobs::Failure;
@@ -10,6 +9,7 @@ use crate::core::{Spot, StepFault, expression};
 use crate::event::{EventKind, ItemCreated, ItemState, ItemType, RunStarted, SubscriptionKind, Trigger};
 use crate::state::Life;
 use crate::{Command, ItemTarget, LocalId, Rejection, SkipTarget};
+use heddle_cmmn::life::word;
 use heddle_cmmn::plan::{Item, ItemEvent, ItemIx, PLAN_MODEL, Rule, Work};
 use serde_json::{Map, Value};
 

@@ -1,11 +1,11 @@
 //! Creation and transitions of items (clauses 8.4 and 8.6).
 
-use super::transitions::{self, transition, word};
-use super::{CaseMachine, Moved, Todo};
+use super::{CaseMachine, LifeCycle, Moved, Todo, transition};
 use crate::core::budgets::Exceeded;
 use crate::core::{Spot, StepFault, expression};
 use crate::event::{EventKind, IncidentCode, ItemCreated, ItemState, ItemType, Phase, Resolution};
 use crate::{LocalId, Rejection, size};
+use heddle_cmmn::life::word;
 use heddle_cmmn::plan::{CriterionIx, Item, ItemEvent, ItemIx, LifecycleListener, PLAN_MODEL, Rule, Work};
 use heddle_feel::size_of_json;
 use serde_json::{Map, Value};
@@ -178,9 +178,9 @@ impl CaseMachine<'_> {
 
     /// The transition by which an item ends with what is around it, or by a criterion.
     pub(super) fn exit_event(&self, item: &Item) -> ItemEvent {
-        match transitions::LifeCycle::of(&item.work, item.parent.is_none()) {
-            transitions::LifeCycle::Occurrence => ItemEvent::ParentTerminate,
-            transitions::LifeCycle::Case | transitions::LifeCycle::Work => ItemEvent::Exit,
+        match LifeCycle::of(&item.work, item.parent.is_none()) {
+            LifeCycle::Occurrence => ItemEvent::ParentTerminate,
+            LifeCycle::Case | LifeCycle::Work => ItemEvent::Exit,
         }
     }
 

@@ -10,11 +10,10 @@ mod pending;
 mod planning;
 mod planning_view;
 mod sentries;
-mod transitions;
 mod view;
 mod work;
 
-pub use transitions::{LifeCycle, TRANSITIONS, To, Transitions, transition};
+pub use heddle_cmmn::life::{LifeCycle, TRANSITIONS, To, Transitions, transition};
 pub use view::{
     CaseView, CriterionView, FileView, ItemView, MissingPart, PartSource, PlanningView, case_view,
 };

@@ -3,11 +3,12 @@
 use super::conditions::FileContext;
 use super::file;
 use super::planning_view::planning;
-use super::transitions::{LifeCycle, transition, word};
+use super::{LifeCycle, transition};
 use crate::LocalId;
 use crate::event::{ItemState, ItemType};
 use crate::state::{CaseState, ItemInstance, State};
 use crate::view::{WaitKind, WaitingFor};
+use heddle_cmmn::life::word;
 use heddle_cmmn::plan::{CasePlan, FileEvent, FileItem, Item, ItemEvent, ItemIx, PLAN_MODEL, Source, Work};
 use heddle_feel::{EvalContext, Layers, Ref, Scope, to_json};
 use heddle_kernel::Timestamp;

@@ -407,6 +407,10 @@ impl<'m> Builder<'m> {
                 self.plan.on_data.push(ix);
             }
         }
+        // One rule is enough: what the others leave open is as in a new case.
+        if self.plan.items.iter().any(|item| item.control.reactivation.is_some()) {
+            self.plan.reactivation.get_or_insert_default();
+        }
     }
 }
 

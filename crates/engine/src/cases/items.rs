@@ -76,6 +76,40 @@ impl CaseMachine<'_> {
         Ok(id)
     }
 
+    /// A plan item comes to be in a stage that opens, or in a case that is reactivated; its rules may say otherwise there.
+    pub(super) fn come(&mut self, ix: ItemIx, stage: LocalId) -> Result<(), Rejection> {
+        let Some(item) = self.plan_item(ix).filter(|own| own.discretionary.is_none()) else { return Ok(()) };
+        let Some(at_once) = self.comes(item, stage)? else { return Ok(()) };
+        let id = self.create(ix, stage, Creation::default())?;
+        if at_once && !item.entry.is_empty() {
+            self.todo.push_back(Todo::Enter(id));
+        }
+        Ok(())
+    }
+
+    /// Whether an item that comes to be begins at once; none where it does not come to be.
+    fn comes(&mut self, item: &Item, stage: LocalId) -> Result<Option<bool>, Rejection> {
+        let again = self.case().is_ok_and(|case| case.reactivated);
+        let Some(default) = self.plan.reactivation.as_ref().filter(|_| again) else { return Ok(Some(false)) };
+        let scope = self.inner(stage);
+        for own in item.control.reactivation.as_deref().into_iter().chain([default]) {
+            for (rule, way) in [(&own.activate, Some(true)), (&own.ignore, None), (&own.anew, Some(false))] {
+                // Null is data that is not there.
+                let holds = match rule {
+                    Rule::When(condition) => self.part(condition, scope),
+                    Rule::No | Rule::Yes => self.rule(rule, scope),
+                };
+                match holds {
+                    Ok(true) => return Ok(way),
+                    Ok(false) => {}
+                    // Nothing is done twice that nobody asked for.
+                    Err(fault) => return self.trouble(stage, fault).map(|()| None),
+                }
+            }
+        }
+        Ok(Some(false))
+    }
+
     /// Makes a transition, if the life cycle allows it.
     pub(super) fn transit(
         &mut self,

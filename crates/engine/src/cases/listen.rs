@@ -230,18 +230,24 @@ impl CaseMachine<'_> {
 
     /// A listener occurs, with data.
     pub(super) fn occur(&mut self, id: LocalId, payload: Value) -> Result<(), Rejection> {
-        if !payload.is_null() {
-            match self.taken(id, payload) {
-                Ok(()) => {}
-                Err(fault) => self.trouble(id, fault)?,
-            }
-        }
+        self.take(id, payload)?;
         self.transit(id, ItemEvent::Occur, None)
+    }
+
+    /// Takes the data of an event; what cannot be taken is an incident of its listener.
+    pub(super) fn take(&mut self, id: LocalId, payload: Value) -> Result<(), Rejection> {
+        match self.taken(id, payload) {
+            Ok(()) => Ok(()),
+            Err(fault) => self.trouble(id, fault),
+        }
     }
 
     /// Takes the data of an event: by the mapping of its listener; otherwise members that are called as case file items
     /// change those, and the others become variables.
     fn taken(&mut self, id: LocalId, payload: Value) -> Result<(), StepFault> {
+        if payload.is_null() {
+            return Ok(());
+        }
         let (_, item) = self.item_of(id)?;
         let scope = self.inner(id);
         let outputs = &item.extra.mappings.outputs;

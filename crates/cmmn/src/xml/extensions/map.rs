@@ -111,6 +111,7 @@ impl Place<'_, '_> {
                 Ok(vec![(member, one_of(&rule, words)?)])
             }
             Map::Reactivation => {
+                self.refuse("type")?;
                 let conditions = ["activateCondition", "ignoreCondition", "defaultCondition"];
                 let given =
                     conditions.iter().filter_map(|own| Some(((*own).to_owned(), text(&self.given(own)?))));

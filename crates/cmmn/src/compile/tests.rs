@@ -164,6 +164,40 @@ fn extensions_of_rules_are_read() {
 }
 
 #[test]
+fn rules_of_reactivation_are_those_of_items_and_of_the_listener() {
+    let listener = |rules: Value| {
+        one(
+            json!({"type": "eventListener", "configuration": {"listenerType": "reactivate", "reactivation": rules}}),
+        )
+    };
+    let found = plan(listener(json!({"ignoreCondition": "true", "activateCondition": ""})));
+    let rules = found.reactivation.as_ref().unwrap();
+    assert!(matches!((&rules.activate, &rules.ignore, &rules.anew), (Rule::No, Rule::Yes, Rule::No)));
+    assert!(plan(one(json!({"type": "task"}))).reactivation.is_none());
+    let of_item = |rules: Value| {
+        one(json!({"type": "task", "defaultControl": {"configuration": {"reactivation": rules}}}))
+    };
+    let found = plan(of_item(json!({"activateCondition": "${again}", "defaultCondition": true})));
+    let rules = item(&found, "i").control.reactivation.as_deref().unwrap();
+    assert!(matches!((&rules.activate, &rules.ignore, &rules.anew), (Rule::When(_), Rule::No, Rule::Yes)));
+    // One rule is enough for the model to have rules.
+    assert!(matches!(found.reactivation.as_ref().unwrap().anew, Rule::No));
+    for (given, code, words) in [
+        (of_item(json!("ignore")), "wrongSetting", "object of conditions"),
+        (of_item(json!({"ignoreCondition": 1})), "wrongSetting", "ignoreCondition"),
+        (of_item(json!({"ignoreCondition": "1 +"})), "expressionSyntax", "ignoreCondition"),
+        (listener(json!({"condition": "x"})), "unknownSetting", "condition"),
+        (
+            one(json!({"type": "task", "configuration": {"reactivation": {"ignoreCondition": true}}})),
+            "settingUnused",
+            "listener",
+        ),
+    ] {
+        refused(given, code, words);
+    }
+}
+
+#[test]
 fn discretionary_items_have_the_rules_and_roles_of_the_tables_around_them() {
     let found = plan(json!({
         "id": "c", "roles": [{"id": "r1", "name": "Boss"}, {"id": "r2"}],

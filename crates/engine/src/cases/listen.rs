@@ -10,6 +10,7 @@ use heddle_cmmn::plan::{Item, ItemEvent, ItemIx, Source, Work};
 use heddle_feel::{Context, Ref};
 use heddle_settings::{Schedule, Setting};
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 impl CaseMachine<'_> {
@@ -146,12 +147,17 @@ impl CaseMachine<'_> {
 
     /// Opens and closes the waits of listeners whose being there depends on data.
     pub(super) fn settle_listeners(&mut self) -> Result<(), Rejection> {
+        if self.conditional.is_empty() {
+            return Ok(());
+        }
+        let timers = self.state.timers.iter().map(|own| own.host);
+        let waiting: HashSet<LocalId> =
+            timers.chain(self.state.subscriptions.iter().map(|own| own.host)).collect();
         for place in 0..self.conditional.len() {
             let Some(ix) = self.conditional.get(place).copied() else { break };
             let Some(item) = self.plan_item(ix).filter(|own| own.extra.available.is_some()) else { continue };
             for id in self.available(ix) {
-                let waits = self.state.timers.iter().any(|own| own.host == id)
-                    || self.state.subscriptions.iter().any(|own| own.host == id);
+                let waits = waiting.contains(&id);
                 match self.is_there(item, id) {
                     Ok(true) if !waits => self.listen(id, ix)?,
                     Ok(false) if waits => self.close_waits(id),

@@ -275,6 +275,10 @@ pub enum ParentCompletion {
     IgnoreIfAvailable,
     /// The item does not when it has completed once.
     IgnoreAfterFirstCompletion,
+    /// The item does not while it is available or enabled.
+    IgnoreIfAvailableOrEnabled,
+    /// The item does not while it is available or enabled, when it has completed once.
+    IgnoreAfterFirstCompletionIfAvailableOrEnabled,
 }
 
 /// Discretionary item (clause 5.4.9).

@@ -275,6 +275,10 @@ fn parent_completion(word: &str) -> Option<ParentCompletion> {
         "ignore" => ParentCompletion::Ignore,
         "ignoreIfAvailable" => ParentCompletion::IgnoreIfAvailable,
         "ignoreAfterFirstCompletion" => ParentCompletion::IgnoreAfterFirstCompletion,
+        "ignoreIfAvailableOrEnabled" => ParentCompletion::IgnoreIfAvailableOrEnabled,
+        "ignoreAfterFirstCompletionIfAvailableOrEnabled" => {
+            ParentCompletion::IgnoreAfterFirstCompletionIfAvailableOrEnabled
+        }
         _ => return None,
     })
 }

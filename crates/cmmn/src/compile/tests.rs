@@ -392,6 +392,36 @@ fn what_starts_a_case_and_what_listens_to_items_is_read() {
 }
 
 #[test]
+fn a_listener_behind_the_commit_is_computed_in_the_step_and_says_so() {
+    let heard = |phase: &str| {
+        compiled(one(json!({"type": "humanTask", "configuration": {"listeners": [
+            {"on": "complete", "source": "1", "resultVariable": "x", "onTransaction": phase}]}})))
+    };
+    for phase in ["committed", "before-commit"] {
+        let compiled = heard(phase);
+        assert_eq!(item(&compiled.cases[0], "i").extra.listeners.len(), 1);
+        let told = told(&compiled);
+        assert!(told.iter().any(|own| own.starts_with("listenerInStep")), "{told:#?}");
+        assert!(compiled.diagnostics.iter().all(|own| own.remedy.is_some()));
+    }
+}
+
+#[test]
+fn what_only_a_sentry_hears_comes_back_whatever_the_rules_say() {
+    let mut given = one(json!({"type": "task"}));
+    given["casePlanModel"]["items"][0]["entryCriteria"] = json!([{"id": "k", "sentryRef": "y"}]);
+    given["casePlanModel"]["items"][0]["configuration"] = json!({"reactivation": {"ignoreCondition": true}});
+    given["casePlanModel"]["sentries"] = json!([{"id": "y", "configuration": {
+        "variableOnParts": [{"variableName": "v", "variableEvents": ["create"]}]}}]);
+    let found = plan(given);
+    let rules =
+        |own: &Item| own.control.reactivation.as_deref().map(|own| (own.ignore.clone(), own.anew.clone()));
+    assert!(matches!(rules(item(&found, "i")), Some((Rule::Yes, Rule::No))));
+    let heard = found.items.iter().find(|own| matches!(own.work, Work::Variable { .. })).unwrap();
+    assert!(matches!(rules(heard), Some((Rule::No, Rule::Yes))));
+}
+
+#[test]
 fn a_decision_is_named_by_a_text_or_by_what_is_one() {
     for (named, expected) in [("rate", Some("rate")), ("=\"rate\"", Some("rate")), ("=which", None)] {
         let found = plan(one(json!({"type": "decisionTask", "configuration": {"decisionRef": named}})));
@@ -527,6 +557,11 @@ fn what_is_not_executed_is_refused_with_its_reason() {
             ),
             "unsupportedSetting",
             "compute",
+        ),
+        (
+            heard("task", json!({"on": "start", "onTransaction": "rolled-back"})),
+            "wrongSetting",
+            "nothing is left to hear",
         ),
         (heard("humanTask", json!({"on": "timeout"})), "unsupportedSetting", "timeout"),
         (heard("humanTask", json!({"on": "occur"})), "unsupportedSetting", "occur"),

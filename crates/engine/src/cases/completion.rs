@@ -100,13 +100,16 @@ impl CaseMachine<'_> {
     /// Whether vendors' words let a stage complete as if the item were not there.
     fn is_ignored(&self, stage: LocalId, child: LocalId, item: &Item) -> Result<bool, StepFault> {
         let state = self.item(child)?.state;
+        let is_idle = matches!(state, ItemState::Available | ItemState::Enabled);
+        let is_done =
+            || Ok::<_, Rejection>(self.case()?.tally(stage, &item.id).is_some_and(|own| own.completed > 0));
         let ignored = match item.control.parent_completion {
             ParentCompletion::Standard => matches!(item.work, Work::Reactivation { .. }),
             ParentCompletion::Ignore => true,
             ParentCompletion::IgnoreIfAvailable => state == ItemState::Available,
-            ParentCompletion::IgnoreAfterFirstCompletion => {
-                self.case()?.tally(stage, &item.id).is_some_and(|own| own.completed > 0)
-            }
+            ParentCompletion::IgnoreAfterFirstCompletion => is_done()?,
+            ParentCompletion::IgnoreIfAvailableOrEnabled => is_idle,
+            ParentCompletion::IgnoreAfterFirstCompletionIfAvailableOrEnabled => is_idle && is_done()?,
         };
         if ignored || state != ItemState::Available {
             return Ok(ignored);

@@ -72,6 +72,11 @@ fn words_become_settings() {
              <flowable:planItemLifecycleListener sourceState=\"available\" class=\"a.L\"/></extensionElements></milestone>",
             json!({"milestoneVariable": "done", "listeners": [{"from": "available", "jobType": "java:a.L"}]}),
         ),
+        (
+            "<milestone id=\"t\"><extensionElements><flowable:planItemLifecycleListener targetState=\"completed\" \
+             expression=\"${x}\" onTransaction=\"committed\"/></extensionElements></milestone>",
+            json!({"listeners": [{"to": "completed", "source": "${x}", "onTransaction": "committed"}]}),
+        ),
     ];
     for (element, expected) in rows {
         assert_eq!(settings(element), expected, "{element}");

@@ -45,18 +45,17 @@ impl CaseMachine<'_> {
         let (_, stage) = self.item_of(id)?;
         let auto = matches!(stage.work, Work::Stage { auto_complete: true }) || by_hand;
         let mut found = Vec::new();
-        for &ix in &stage.children {
-            let Some(item) = self.plan_item(ix) else { continue };
-            for &child in self.live(ix) {
-                let own = self.state.item(child).filter(|own| own.parent == Some(id));
-                if own.is_some()
-                    && !self.is_ignored(id, child, item)?
-                    && self.holds_back(id, child, ix, item, [auto, by_hand])
-                {
-                    found.push(item.id.to_string());
-                    if found.len() >= most {
-                        return Ok(found);
-                    }
+        let mut children = self.children(id);
+        if most > 1 {
+            // As they stand in the model.
+            children.sort_by_key(|child| self.places.get(child).copied());
+        }
+        for child in children {
+            let (ix, item) = self.item_of(child)?;
+            if !self.is_ignored(id, child, item)? && self.holds_back(id, child, ix, item, [auto, by_hand]) {
+                found.push(item.id.to_string());
+                if found.len() >= most {
+                    return Ok(found);
                 }
             }
         }

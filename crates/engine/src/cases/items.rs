@@ -176,14 +176,9 @@ impl CaseMachine<'_> {
         }
     }
 
-    /// Children of a stage's instance that have not ended.
+    /// Children of a stage's instance that have not ended, by rising ids.
     pub(super) fn children(&self, id: LocalId) -> Vec<LocalId> {
-        let Ok((_, item)) = self.item_of(id) else { return Vec::new() };
-        let all = item.children.iter().flat_map(|&child| self.live(child).iter().copied());
-        let mut own: Vec<LocalId> =
-            all.filter(|child| self.state.item(*child).is_some_and(|own| own.parent == Some(id))).collect();
-        own.sort_unstable();
-        own
+        self.within.get(&id).cloned().unwrap_or_default()
     }
 
     fn pass_on(&mut self, id: LocalId, event: ItemEvent) -> Result<(), Rejection> {

@@ -66,7 +66,11 @@ impl<'p> CaseMachine<'p> {
         let Some(item) = self.plan_item(criterion.item) else { return Vec::new() };
         let is_beside = |ix: ItemIx| self.plan_item(ix).is_some_and(|own| own.parent == item.parent);
         let stage = moved.filter(|moved| is_beside(moved.item)).and_then(|moved| moved.parent);
-        let there = self.live(criterion.item).iter().filter_map(|id| self.state.item(*id));
+        let own = self.live(criterion.item);
+        let beside = stage.and_then(|id| self.within.get(&id)).filter(|beside| beside.len() < own.len());
+        let near = beside.map_or(own, Vec::as_slice).iter();
+        let near = near.filter(|id| beside.is_none() || self.places.get(*id) == Some(&criterion.item));
+        let there = near.filter_map(|id| self.state.item(*id));
         let there = there.filter(|own| stage.is_none() || own.parent == stage);
         if criterion.is_exit {
             return there.map(|own| own.id).collect();

@@ -1,9 +1,10 @@
 //! Cases that are reactivated behind an end: which items are there again, by the rules of the model.
 
-use super::support::{Plan, human, milestone, rule, stage, user_event};
+use super::support::{Case, Plan, human, milestone, rule, stage, user_event};
 use heddle_cmmn::plan::Work;
 use heddle_engine::{Command, IncidentCode, Status};
 use serde_json::json;
+use std::sync::Arc;
 
 fn listener() -> Work {
     Work::Reactivation { available: None }
@@ -119,4 +120,34 @@ fn a_case_that_was_suspended_alone_asks_no_rule() {
     case.give(Command::ReactivateCase).unwrap();
     case.complete("a");
     assert_eq!((case.at("t"), case.at("b")), ("active", "active"));
+}
+
+#[test]
+fn a_model_of_flowable_comes_back_as_its_rules_say() {
+    let source = r#"<definitions xmlns="http://www.omg.org/spec/CMMN/20151109/MODEL"
+        xmlns:flowable="http://flowable.org/cmmn" targetNamespace="urn:t">
+      <case id="c"><casePlanModel id="m" autoComplete="true">
+        <planItem id="first" definitionRef="check"><itemControl><extensionElements>
+          <flowable:reactivationRule defaultCondition="${vars:getOrDefault(again, false)}"/>
+        </extensionElements></itemControl></planItem>
+        <planItem id="second" definitionRef="pay"/>
+        <planItem id="back" definitionRef="reopen"/>
+        <humanTask id="check"/><humanTask id="pay"/>
+        <eventListener id="reopen" flowable:eventType="reactivate"><extensionElements>
+          <flowable:defaultReactivationRule ignoreCondition="true"/></extensionElements></eventListener>
+      </casePlanModel></case></definitions>"#;
+    let read = heddle_cmmn::xml::read(source.as_bytes()).unwrap();
+    let compiled = heddle_cmmn::compile(&read.definition);
+    assert!(compiled.is_executable(), "{:#?}", compiled.diagnostics);
+    let mut case = Case::new(Arc::clone(&compiled.cases[0]));
+    case.begin(json!({}));
+    case.complete("first");
+    case.complete("second");
+    assert_eq!(case.status(), Status::Completed);
+    case.raise("back", json!({"again": true})).unwrap();
+    assert_eq!((case.at("first"), case.states("second")), ("active", vec!["completed"]));
+    case.complete("first");
+    // Without its data the event brings back nothing of what has rules.
+    case.raise("back", json!({"again": null})).unwrap();
+    assert_eq!((case.states("first"), case.at("back")), (vec!["completed", "completed"], "available"));
 }

@@ -284,6 +284,7 @@ mod tests {
             on_item: HashMap::new(),
             on_file: HashMap::new(),
             on_data: Vec::new(),
+            reactivation: None,
         }
     }
 

@@ -56,6 +56,9 @@ pub struct CasePlan {
     pub on_file: HashMap<FileIx, Vec<CriterionIx>>,
     /// Criteria whose sentry has an if-part that is not decided by its text: looked at in every round.
     pub on_data: Vec<CriterionIx>,
+    /// Rules, in a case that is reactivated, of items of which their own say nothing; an extension. Absent where the model
+    /// has no such rule at any item either: what waits for events and criteria is there anew then.
+    pub reactivation: Option<Reactivation>,
 }
 
 impl CasePlan {
@@ -206,6 +209,20 @@ pub struct Control {
     pub completion_neutral: Option<Rule>,
     /// Whether it holds its parent back; an extension.
     pub parent_completion: ParentCompletion,
+    /// Fate of it in a case that is reactivated; an extension.
+    pub reactivation: Option<Box<Reactivation>>,
+}
+
+/// Rules of what becomes of an item in a case that was reactivated; an extension. The first that holds counts, in this
+/// order; where none does, the item is there as in a new case.
+#[derive(Debug, Clone, Default)]
+pub struct Reactivation {
+    /// Whether it begins at once, whatever its entry criteria wait for.
+    pub activate: Rule,
+    /// Whether it does not come to be.
+    pub ignore: Rule,
+    /// Whether it is there as in a new case.
+    pub anew: Rule,
 }
 
 /// A rule of item control.
@@ -258,6 +275,10 @@ pub enum ParentCompletion {
     IgnoreIfAvailable,
     /// The item does not when it has completed once.
     IgnoreAfterFirstCompletion,
+    /// The item does not while it is available or enabled.
+    IgnoreIfAvailableOrEnabled,
+    /// The item does not while it is available or enabled, when it has completed once.
+    IgnoreAfterFirstCompletionIfAvailableOrEnabled,
 }
 
 /// Discretionary item (clause 5.4.9).

@@ -76,6 +76,13 @@ fn of_execution(code: &str) -> Option<&'static str> {
         }
         "unknownVariable" => "Nothing has to be done when something outside of the case sets the variable.",
         "roleUnused" => "Nothing has to be done; take the role out when nobody needs it.",
+        "listenerInStep" => {
+            "Nothing has to be done; what must not hold the transition up is a task behind it."
+        }
+        "reactivationUnruled" => {
+            "Nothing has to be done; `reactivation: {\"defaultCondition\": true}` of the listener brings all items back as in a \
+             new case."
+        }
         "ruleUnused" => "Take the rule out, or put it at a task or a stage.",
         "planningUnused" => "Add discretionary items, or take the planning table out.",
         _ => return None,

@@ -92,6 +92,7 @@ fn plan() -> Result<CasePlan, String> {
         file_ids: HashMap::new(),
         on_item,
         on_file: HashMap::new(),
+        reactivation: None,
     })
 }
 

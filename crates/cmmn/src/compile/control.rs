@@ -3,7 +3,7 @@
 use super::{At, Builder, Node};
 use crate::finding::Severity;
 use crate::model::{self, ItemControl, PlanItemDefinition};
-use crate::plan::{Control, ParentCompletion, Repeats, Rule};
+use crate::plan::{Condition, Control, ParentCompletion, Reactivation, Repeats, Rule};
 use heddle_settings::Setting;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -34,6 +34,7 @@ impl<'m> Builder<'m> {
             let own: Map<String, Value> = own.map(|(name, value)| (name.clone(), value.clone())).collect();
             self.control_settings(&own, at, &mut found);
         }
+        self.default_reactivation(definition, At { id: node.definition_ref, path: defined });
         let controls = [node.control, definition.default_control.as_ref()];
         let is_silent = controls.into_iter().flatten().all(|own| own.manual_activation_rule.is_none());
         let kind = definition.r#type.as_deref().unwrap_or_default();
@@ -82,12 +83,60 @@ impl<'m> Builder<'m> {
         match self.condition(at, member, rule.condition.as_ref(), rule.context_ref.as_deref()) {
             // Refused and told of: the plan is not used.
             None => Rule::No,
-            Some(condition) => match condition.expression.constant() {
-                Some(heddle_feel::Value::Boolean(true)) => Rule::Yes,
-                Some(heddle_feel::Value::Boolean(false)) => Rule::No,
-                Some(_) | None => Rule::When(Box::new(condition)),
-            },
+            Some(condition) => when(condition),
         }
+    }
+
+    /// The rule that the listener for the reactivation of a case has for all items.
+    fn default_reactivation(&mut self, definition: &PlanItemDefinition, at: At<'_>) {
+        let given = |name: &str| {
+            definition.configuration.as_ref().and_then(|own| own.get(name)).filter(|own| !own.is_null())
+        };
+        let Some(rule) = given("reactivation") else { return };
+        let member = "configuration.reactivation";
+        if given("listenerType").and_then(Value::as_str) == Some("reactivate") {
+            let found = self.reactivation(rule, at, member);
+            self.plan.reactivation = Some(found);
+        } else {
+            let message = format!(
+                "{member}: beside items, whose own control has it, only a listener for the reactivation of the case has it"
+            );
+            self.error(at, ("settingUnused", "5.4.11"), message);
+        }
+    }
+
+    /// Rules of what becomes of an item in a case that is reactivated.
+    fn reactivation(&mut self, value: &Value, at: At<'_>, member: &str) -> Reactivation {
+        let mut found = Reactivation::default();
+        let Some(members) = value.as_object() else {
+            self.error(at, ("wrongSetting", "5.4.11"), format!("{member}: must be an object of conditions"));
+            return found;
+        };
+        for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {
+            let member = format!("{member}.{name}");
+            let rule = match name.as_str() {
+                "activateCondition" => &mut found.activate,
+                "ignoreCondition" => &mut found.ignore,
+                "defaultCondition" => &mut found.anew,
+                _ => {
+                    let message = format!("{member}: there is no such setting");
+                    self.error(at, ("unknownSetting", "5.4.11"), message);
+                    continue;
+                }
+            };
+            *rule = match value {
+                Value::Bool(true) => Rule::Yes,
+                Value::Bool(false) => Rule::No,
+                Value::String(text) if text.trim().is_empty() => Rule::No,
+                Value::String(text) => self.text_condition(at, &member, text).map(when).unwrap_or_default(),
+                Value::Null | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+                    let message = format!("{member}: must be true, false or a condition");
+                    self.error(at, ("wrongSetting", "5.4.11"), message);
+                    Rule::No
+                }
+            };
+        }
+        found
     }
 
     /// Settings of a repetition rule.
@@ -183,10 +232,8 @@ impl<'m> Builder<'m> {
                 ("completionNeutral" | "parentCompletion", _) => {
                     self.error(at, ("wrongSetting", "5.4.11"), format!("{member}: must be a text"));
                 }
-                ("reactivation", _) => {
-                    let message =
-                        format!("{member}: what comes back with a reactivated case is what was in it");
-                    self.error(at, ("unsupportedSetting", "5.4.11"), message);
+                ("reactivation", rules) => {
+                    found.reactivation = Some(Box::new(self.reactivation(rules, at, &member)));
                 }
                 _ => {
                     self.error(
@@ -197,6 +244,15 @@ impl<'m> Builder<'m> {
                 }
             }
         }
+    }
+}
+
+/// The rule of a condition, which its text may decide.
+fn when(condition: Condition) -> Rule {
+    match condition.expression.constant() {
+        Some(heddle_feel::Value::Boolean(true)) => Rule::Yes,
+        Some(heddle_feel::Value::Boolean(false)) => Rule::No,
+        Some(_) | None => Rule::When(Box::new(condition)),
     }
 }
 
@@ -219,6 +275,10 @@ fn parent_completion(word: &str) -> Option<ParentCompletion> {
         "ignore" => ParentCompletion::Ignore,
         "ignoreIfAvailable" => ParentCompletion::IgnoreIfAvailable,
         "ignoreAfterFirstCompletion" => ParentCompletion::IgnoreAfterFirstCompletion,
+        "ignoreIfAvailableOrEnabled" => ParentCompletion::IgnoreIfAvailableOrEnabled,
+        "ignoreAfterFirstCompletionIfAvailableOrEnabled" => {
+            ParentCompletion::IgnoreAfterFirstCompletionIfAvailableOrEnabled
+        }
         _ => return None,
     })
 }

@@ -2,6 +2,7 @@
 
 use super::sentries::item_event;
 use super::{At, Builder};
+use crate::finding::Severity;
 use crate::plan::{Extra, ItemEvent, LifecycleListener};
 use heddle_feel::{Dialect, Expression};
 use heddle_settings::{Target, calculation, juel};
@@ -91,7 +92,16 @@ impl Builder<'_> {
         };
         for (number, item) in items.iter().enumerate() {
             match lifecycle_listener(item, kind) {
-                Ok(found) => extra.listeners.push(found),
+                Ok(found) => {
+                    extra.listeners.push(found);
+                    if item.get("onTransaction").is_some_and(|own| !own.is_null()) {
+                        let message = format!(
+                            "configuration.listeners[{number}].onTransaction: the listener is computed in the step of its \
+                             transition, which is stored as a whole"
+                        );
+                        self.tell(Severity::Info, at, ("listenerInStep", "5.4"), message);
+                    }
+                }
                 Err((code, sentence)) => {
                     let message = format!("configuration.listeners[{number}]: {sentence}");
                     self.error(at, (code, "5.4"), message);
@@ -118,16 +128,22 @@ fn lifecycle_listener(item: &Value, kind: &str) -> Result<LifecycleListener, Fau
     let Some(members) = item.as_object() else { return Err(wrong("must be an object")) };
     let text = |name: &str| calculation::text(members, name).map_err(|own| (own.0, own.1));
     if text("jobType")?.is_some() {
-        let sentence = "only listeners that compute something are executed: a worker cannot be waited for in a transition";
+        let sentence = "only listeners that compute something are executed: a worker cannot be waited for in a transition; a \
+                        task with this `jobType`, behind an entry criterion on the transition, does the same beside it";
         return Err(("unsupportedSetting", sentence.to_owned()));
     }
     for name in members.keys() {
         if !matches!(
             name.as_str(),
-            "on" | "from" | "to" | "source" | "script" | "scriptFormat" | "resultVariable"
+            "on" | "from" | "to" | "source" | "script" | "scriptFormat" | "resultVariable" | "onTransaction"
         ) {
             return Err(wrong(&format!("a listener has no member `{name}`")));
         }
+    }
+    if let Some(phase) = text("onTransaction")?.filter(|own| !matches!(*own, "before-commit" | "committed")) {
+        return Err(wrong(&format!(
+            "onTransaction: must be before-commit or committed, not {phase:?}: of a step that fails nothing is left to hear"
+        )));
     }
     let told = match text("on")? {
         Some(_) if text("from")?.or(text("to")?).is_some() => {

@@ -219,6 +219,7 @@ impl<'m> Builder<'m> {
             on_item: HashMap::new(),
             on_file: HashMap::new(),
             on_data: Vec::new(),
+            reactivation: None,
         };
         Self {
             definition,

@@ -5,7 +5,7 @@ use crate::finding::Severity;
 use crate::model::{self, Criterion as Written};
 use crate::plan::{
     Control, Criterion, CriterionIx, ExitEvent, ExitKind, Extra, FileEvent, Item, ItemEvent, ItemIx, OnPart,
-    PLAN_MODEL, ParentCompletion, Rule, Sentry, SentryIx, Source, Work,
+    PLAN_MODEL, ParentCompletion, Reactivation, Rule, Sentry, SentryIx, Source, Work,
 };
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -405,6 +405,17 @@ impl<'m> Builder<'m> {
             }
             if sentry.condition.is_some() {
                 self.plan.on_data.push(ix);
+            }
+        }
+        // One rule is enough: what the others leave open is as in a new case.
+        if self.plan.items.iter().any(|item| item.control.reactivation.is_some()) {
+            self.plan.reactivation.get_or_insert_default();
+        }
+        if self.plan.reactivation.is_some() {
+            // What only a sentry hears is there whenever its stage is.
+            for item in self.plan.items.iter_mut().skip(self.raws.len()) {
+                item.control.reactivation =
+                    Some(Box::new(Reactivation { anew: Rule::Yes, ..Reactivation::default() }));
             }
         }
     }

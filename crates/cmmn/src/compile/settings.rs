@@ -14,6 +14,7 @@ const AS_WRITTEN: &[&str] = &[
     "formKey",
     "headers",
     "listeners",
+    "reactivation",
     "script",
     "scriptFormat",
     "category",

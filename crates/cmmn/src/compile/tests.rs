@@ -164,6 +164,40 @@ fn extensions_of_rules_are_read() {
 }
 
 #[test]
+fn rules_of_reactivation_are_those_of_items_and_of_the_listener() {
+    let listener = |rules: Value| {
+        one(
+            json!({"type": "eventListener", "configuration": {"listenerType": "reactivate", "reactivation": rules}}),
+        )
+    };
+    let found = plan(listener(json!({"ignoreCondition": "true", "activateCondition": ""})));
+    let rules = found.reactivation.as_ref().unwrap();
+    assert!(matches!((&rules.activate, &rules.ignore, &rules.anew), (Rule::No, Rule::Yes, Rule::No)));
+    assert!(plan(one(json!({"type": "task"}))).reactivation.is_none());
+    let of_item = |rules: Value| {
+        one(json!({"type": "task", "defaultControl": {"configuration": {"reactivation": rules}}}))
+    };
+    let found = plan(of_item(json!({"activateCondition": "${again}", "defaultCondition": true})));
+    let rules = item(&found, "i").control.reactivation.as_deref().unwrap();
+    assert!(matches!((&rules.activate, &rules.ignore, &rules.anew), (Rule::When(_), Rule::No, Rule::Yes)));
+    // One rule is enough for the model to have rules.
+    assert!(matches!(found.reactivation.as_ref().unwrap().anew, Rule::No));
+    for (given, code, words) in [
+        (of_item(json!("ignore")), "wrongSetting", "object of conditions"),
+        (of_item(json!({"ignoreCondition": 1})), "wrongSetting", "ignoreCondition"),
+        (of_item(json!({"ignoreCondition": "1 +"})), "expressionSyntax", "ignoreCondition"),
+        (listener(json!({"condition": "x"})), "unknownSetting", "condition"),
+        (
+            one(json!({"type": "task", "configuration": {"reactivation": {"ignoreCondition": true}}})),
+            "settingUnused",
+            "listener",
+        ),
+    ] {
+        refused(given, code, words);
+    }
+}
+
+#[test]
 fn discretionary_items_have_the_rules_and_roles_of_the_tables_around_them() {
     let found = plan(json!({
         "id": "c", "roles": [{"id": "r1", "name": "Boss"}, {"id": "r2"}],
@@ -358,6 +392,36 @@ fn what_starts_a_case_and_what_listens_to_items_is_read() {
 }
 
 #[test]
+fn a_listener_behind_the_commit_is_computed_in_the_step_and_says_so() {
+    let heard = |phase: &str| {
+        compiled(one(json!({"type": "humanTask", "configuration": {"listeners": [
+            {"on": "complete", "source": "1", "resultVariable": "x", "onTransaction": phase}]}})))
+    };
+    for phase in ["committed", "before-commit"] {
+        let compiled = heard(phase);
+        assert_eq!(item(&compiled.cases[0], "i").extra.listeners.len(), 1);
+        let told = told(&compiled);
+        assert!(told.iter().any(|own| own.starts_with("listenerInStep")), "{told:#?}");
+        assert!(compiled.diagnostics.iter().all(|own| own.remedy.is_some()));
+    }
+}
+
+#[test]
+fn what_only_a_sentry_hears_comes_back_whatever_the_rules_say() {
+    let mut given = one(json!({"type": "task"}));
+    given["casePlanModel"]["items"][0]["entryCriteria"] = json!([{"id": "k", "sentryRef": "y"}]);
+    given["casePlanModel"]["items"][0]["configuration"] = json!({"reactivation": {"ignoreCondition": true}});
+    given["casePlanModel"]["sentries"] = json!([{"id": "y", "configuration": {
+        "variableOnParts": [{"variableName": "v", "variableEvents": ["create"]}]}}]);
+    let found = plan(given);
+    let rules =
+        |own: &Item| own.control.reactivation.as_deref().map(|own| (own.ignore.clone(), own.anew.clone()));
+    assert!(matches!(rules(item(&found, "i")), Some((Rule::Yes, Rule::No))));
+    let heard = found.items.iter().find(|own| matches!(own.work, Work::Variable { .. })).unwrap();
+    assert!(matches!(rules(heard), Some((Rule::No, Rule::Yes))));
+}
+
+#[test]
 fn a_decision_is_named_by_a_text_or_by_what_is_one() {
     for (named, expected) in [("rate", Some("rate")), ("=\"rate\"", Some("rate")), ("=which", None)] {
         let found = plan(one(json!({"type": "decisionTask", "configuration": {"decisionRef": named}})));
@@ -493,6 +557,11 @@ fn what_is_not_executed_is_refused_with_its_reason() {
             ),
             "unsupportedSetting",
             "compute",
+        ),
+        (
+            heard("task", json!({"on": "start", "onTransaction": "rolled-back"})),
+            "wrongSetting",
+            "nothing is left to hear",
         ),
         (heard("humanTask", json!({"on": "timeout"})), "unsupportedSetting", "timeout"),
         (heard("humanTask", json!({"on": "occur"})), "unsupportedSetting", "occur"),

@@ -18,7 +18,7 @@
 //! | task | `jobType`, `headers`, `inputs`, `outputs`, `retry`, `priority`, `resultVariable`, or `script` with `scriptFormat` |
 //! | any task | `blockingCondition` |
 //! | milestone | `milestoneVariable`, `businessStatus` |
-//! | event listener | `listenerType: signal, variable, reactivate`, `eventType`, `correlationKey`, `outputs`, `signalName`, `variableName`, `variableChangeType`, `availableCondition` |
+//! | event listener | `listenerType: signal, variable, reactivate`, `eventType`, `correlationKey`, `outputs`, `signalName`, `variableName`, `variableChangeType`, `availableCondition`; `reactivation` of one with `reactivate` |
 //! | item control | `completionNeutral: true` or a condition, `parentCompletion`, `reactivation: {activateCondition, ignoreCondition, defaultCondition}` |
 //! | repetition rule | `maxInstanceCount`, `collection`, `elementVariable`, `elementIndexVariable`, `counterVariable`, `repeatOnStandardEvent` |
 //! | exit criterion | `exitType`, `exitEventType` |

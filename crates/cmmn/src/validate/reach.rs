@@ -4,6 +4,7 @@
 
 use super::Checked;
 use crate::finding::{Diagnostic, Severity};
+use crate::life::word;
 use crate::plan::{
     CasePlan, Condition, CriterionIx, ItemEvent, ItemIx, OnPart, PLAN_MODEL, Rule, Source, Work,
 };
@@ -223,11 +224,6 @@ fn impossible(case: &Checked<'_>, item: ItemIx, part: &OnPart) -> Option<Diagnos
     let kind = if is_passive(&own.work) { "milestone or event listener" } else { "stage or task" };
     let message = format!("{:?} is waited for to `{}`, which no {kind} does", own.id, word(*event));
     Some(case.about(item, Severity::Error, ("impossibleTransition", "8.4"), message))
-}
-
-/// The word of the standard for an event.
-fn word(event: ItemEvent) -> String {
-    serde_json::to_value(event).ok().and_then(|own| own.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 /// The finding on an item that can never begin, with what it waits for.

@@ -47,6 +47,25 @@ fn a_sound_case_has_no_findings() {
 }
 
 #[test]
+fn a_listener_for_the_reactivation_without_rules_says_what_it_brings_back() {
+    let case = |configuration: Value| {
+        findings(json!({
+            "id": "p", "type": "casePlanModel", "items": [{"id": "e", "definitionRef": "u"}, {"id": "a", "definitionRef": "t"}],
+            "definitions": [
+                {"id": "t", "type": "humanTask"},
+                {"id": "u", "type": "eventListener", "configuration": configuration}
+            ]
+        }))
+    };
+    let unruled = case(json!({"listenerType": "reactivate"}));
+    tells(&unruled, Severity::Info, "reactivationUnruled", "e");
+    let ruled = case(json!({"listenerType": "reactivate", "reactivation": {"defaultCondition": "again"}}));
+    assert!(ruled.iter().all(|own| own.code != "reactivationUnruled"), "{ruled:#?}");
+    // Its condition reads a variable, as those of items do.
+    tells(&ruled, Severity::Info, "unknownVariable", "c");
+}
+
+#[test]
 fn ids_are_there_once() {
     let found = findings(model(
         json!([{"id": "a", "definitionRef": "t"}, {"id": "a", "definitionRef": "m"}]),

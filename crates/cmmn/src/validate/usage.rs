@@ -2,7 +2,7 @@
 
 use super::Checked;
 use crate::finding::{At, Diagnostic, Severity, found};
-use crate::plan::{Condition, Item, Rule, Work};
+use crate::plan::{Condition, Item, Reactivation, Rule, Work};
 use heddle_settings::{DataMapping, Target};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -22,6 +22,17 @@ pub(super) fn check(case: &Checked<'_>) -> Vec<Diagnostic> {
         let message = format!("a condition reads the variable `{name}`, which nothing in the case sets");
         let at = At { id: &case.plan.id, path: case.path };
         told.push(found(Severity::Info, ("unknownVariable", "5.4.7.2"), at, message));
+    }
+    if case.plan.reactivation.is_none()
+        && let Some((ix, item)) =
+            (0..).zip(&case.plan.items).find(|(_, item)| matches!(item.work, Work::Reactivation { .. }))
+    {
+        let message = format!(
+            "when {:?} reactivates the case, what waits for events and criteria is there anew, and what was done stays done: no \
+             rule says otherwise",
+            item.id
+        );
+        told.push(case.about(ix, Severity::Info, ("reactivationUnruled", "8.4"), message));
     }
     let used = used_roles(case);
     for (number, role) in case.plan.roles.iter().enumerate() {
@@ -43,14 +54,24 @@ fn conditions<'p>(case: &Checked<'p>) -> impl Iterator<Item = &'p Condition> {
         let control = &item.control;
         let rules = [&control.required, &control.manual, &control.repetition];
         let rules = rules.into_iter().chain(control.completion_neutral.as_ref());
-        let rules = rules.filter_map(|rule| match rule {
-            Rule::When(condition) => Some(&**condition),
-            Rule::No | Rule::Yes => None,
-        });
+        let rules = rules.chain(control.reactivation.as_deref().into_iter().flat_map(of_reactivation));
+        let rules = rules.filter_map(condition_of);
         let applicable = item.discretionary.iter().flat_map(|own| &own.applicable);
         rules.chain(item.extra.available.as_ref()).chain(applicable)
     });
-    of_sentries.chain(of_items)
+    let default = plan.reactivation.iter().flat_map(of_reactivation).filter_map(condition_of);
+    of_sentries.chain(of_items).chain(default)
+}
+
+fn of_reactivation(rules: &Reactivation) -> [&Rule; 3] {
+    [&rules.activate, &rules.ignore, &rules.anew]
+}
+
+fn condition_of(rule: &Rule) -> Option<&Condition> {
+    match rule {
+        Rule::When(condition) => Some(&**condition),
+        Rule::No | Rule::Yes => None,
+    }
 }
 
 /// Names that something in the case sets.

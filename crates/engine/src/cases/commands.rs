@@ -2,7 +2,6 @@
 
 use super::file::Change;
 use super::items::{Creation, Transition};
-use super::transitions::word;
 use super::{CaseMachine, LifeCycle, Moved, Todo, transition};
 use crate::core::eval::prefixed;
 use crate::core::jobs::Failure;
@@ -10,7 +9,8 @@ use crate::core::{Spot, StepFault, expression};
 use crate::event::{EventKind, ItemCreated, ItemState, ItemType, RunStarted, SubscriptionKind, Trigger};
 use crate::state::Life;
 use crate::{Command, ItemTarget, LocalId, Rejection, SkipTarget};
-use heddle_cmmn::plan::{Item, ItemEvent, ItemIx, PLAN_MODEL, Rule, Work};
+use heddle_cmmn::life::word;
+use heddle_cmmn::plan::{Item, ItemEvent, ItemIx, PLAN_MODEL, Rule, Source, Work};
 use serde_json::{Map, Value};
 
 /// Most items that the refusal of a completion names.
@@ -253,7 +253,13 @@ impl CaseMachine<'_> {
                 self.emit(Spot::default(), EventKind::CaseClosed { by });
                 Ok(())
             }
-            ItemEvent::Reactivate => self.reactivate_case(),
+            ItemEvent::Reactivate => {
+                if self.reopen()? {
+                    return self.bring_back(None);
+                }
+                self.reconsider();
+                Ok(())
+            }
             _ => Err(self.wrong_case_transition(event)),
         }
     }
@@ -263,27 +269,39 @@ impl CaseMachine<'_> {
         Rejection::WrongTransition { item: self.plan.id.to_string(), state, transition: word(event) }
     }
 
-    /// Lets a case go on. Of one that had ended, what waits for events and criteria is there anew; what was done stays done.
-    fn reactivate_case(&mut self) -> Result<(), Rejection> {
+    /// Makes a case active again; answers whether it had ended.
+    fn reopen(&mut self) -> Result<bool, Rejection> {
         let ended = self.state.life != Life::Suspended;
         self.transit(LocalId::ROOT, ItemEvent::Reactivate, None)?;
         let by = self.actor();
         self.emit(Spot::default(), EventKind::CaseReactivated { by });
         // What happened to the case is no reason to complete it.
         self.touched.clear();
-        let Some(model) = self.plan_item(PLAN_MODEL).filter(|_| ended) else {
-            self.reconsider();
-            return Ok(());
-        };
+        Ok(ended)
+    }
+
+    /// Creates anew what comes back with a case that had ended: what waits for events and criteria, while what was done stays
+    /// done; or what its rules say, beside what waits for the listener that reactivates it.
+    fn bring_back(&mut self, listener: Option<ItemIx>) -> Result<(), Rejection> {
+        let Some(model) = self.plan_item(PLAN_MODEL) else { return Ok(()) };
         for &ix in &model.children {
-            let Some(item) = self.plan_item(ix) else { continue };
+            let Some(item) = self.plan_item(ix).filter(|_| self.live(ix).is_empty()) else { continue };
             let comes = item.discretionary.is_none() && (!item.entry.is_empty() || self.is_listener(item));
-            if comes && self.live(ix).is_empty() {
+            if self.plan.reactivation.is_some() && !self.awaits(item, listener) {
+                self.come(ix, LocalId::ROOT)?;
+            } else if comes {
                 let repeats = !matches!(item.control.repetition, Rule::No) && !item.entry.is_empty();
                 self.create(ix, LocalId::ROOT, Creation { repeats, ..Creation::default() })?;
             }
         }
         Ok(())
+    }
+
+    /// Whether an entry criterion of an item waits for this listener to occur.
+    fn awaits(&self, item: &Item, listener: Option<ItemIx>) -> bool {
+        let fits = |source: &Source| matches!(source, Source::Item { item, event: ItemEvent::Occur, .. } if Some(*item) == listener);
+        let sentries = item.entry.iter().filter_map(|ix| self.criterion(*ix));
+        sentries.flat_map(|(_, sentry)| &sentry.on).any(|on| fits(&on.source))
     }
 
     /// Items of an id: several, where the stage around them stands in the plan several times.
@@ -439,9 +457,18 @@ impl CaseMachine<'_> {
             });
         }
         self.admit_occurrence(id, item)?;
-        if let Work::Reactivation { .. } = item.work {
-            self.reactivate_case()?;
+        let Work::Reactivation { .. } = item.work else { return self.occur(id, payload) };
+        let (ix, _) = self.item_of(id)?;
+        if self.reopen()? {
+            // The rules see the data of the event.
+            self.take(id, payload)?;
+            self.bring_back(Some(ix))?;
         }
-        self.occur(id, payload)
+        self.transit(id, ItemEvent::Occur, None)?;
+        // It is there for the next end, too.
+        if self.live(ix).is_empty() && item.parent == Some(PLAN_MODEL) {
+            self.create(ix, LocalId::ROOT, Creation::default())?;
+        }
+        Ok(())
     }
 }

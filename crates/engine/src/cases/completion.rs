@@ -45,18 +45,17 @@ impl CaseMachine<'_> {
         let (_, stage) = self.item_of(id)?;
         let auto = matches!(stage.work, Work::Stage { auto_complete: true }) || by_hand;
         let mut found = Vec::new();
-        for &ix in &stage.children {
-            let Some(item) = self.plan_item(ix) else { continue };
-            for &child in self.live(ix) {
-                let own = self.state.item(child).filter(|own| own.parent == Some(id));
-                if own.is_some()
-                    && !self.is_ignored(id, child, item)?
-                    && self.holds_back(id, child, ix, item, [auto, by_hand])
-                {
-                    found.push(item.id.to_string());
-                    if found.len() >= most {
-                        return Ok(found);
-                    }
+        let mut children = self.children(id);
+        if most > 1 {
+            // As they stand in the model.
+            children.sort_by_key(|child| self.places.get(child).copied());
+        }
+        for child in children {
+            let (ix, item) = self.item_of(child)?;
+            if !self.is_ignored(id, child, item)? && self.holds_back(id, child, ix, item, [auto, by_hand]) {
+                found.push(item.id.to_string());
+                if found.len() >= most {
+                    return Ok(found);
                 }
             }
         }
@@ -100,13 +99,16 @@ impl CaseMachine<'_> {
     /// Whether vendors' words let a stage complete as if the item were not there.
     fn is_ignored(&self, stage: LocalId, child: LocalId, item: &Item) -> Result<bool, StepFault> {
         let state = self.item(child)?.state;
+        let is_idle = matches!(state, ItemState::Available | ItemState::Enabled);
+        let is_done =
+            || Ok::<_, Rejection>(self.case()?.tally(stage, &item.id).is_some_and(|own| own.completed > 0));
         let ignored = match item.control.parent_completion {
             ParentCompletion::Standard => matches!(item.work, Work::Reactivation { .. }),
             ParentCompletion::Ignore => true,
             ParentCompletion::IgnoreIfAvailable => state == ItemState::Available,
-            ParentCompletion::IgnoreAfterFirstCompletion => {
-                self.case()?.tally(stage, &item.id).is_some_and(|own| own.completed > 0)
-            }
+            ParentCompletion::IgnoreAfterFirstCompletion => is_done()?,
+            ParentCompletion::IgnoreIfAvailableOrEnabled => is_idle,
+            ParentCompletion::IgnoreAfterFirstCompletionIfAvailableOrEnabled => is_idle && is_done()?,
         };
         if ignored || state != ItemState::Available {
             return Ok(ignored);

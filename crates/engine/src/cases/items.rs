@@ -1,11 +1,11 @@
 //! Creation and transitions of items (clauses 8.4 and 8.6).
 
-use super::transitions::{self, transition, word};
-use super::{CaseMachine, Moved, Todo};
+use super::{CaseMachine, LifeCycle, Moved, Todo, transition};
 use crate::core::budgets::Exceeded;
 use crate::core::{Spot, StepFault, expression};
 use crate::event::{EventKind, IncidentCode, ItemCreated, ItemState, ItemType, Phase, Resolution};
 use crate::{LocalId, Rejection, size};
+use heddle_cmmn::life::word;
 use heddle_cmmn::plan::{CriterionIx, Item, ItemEvent, ItemIx, LifecycleListener, PLAN_MODEL, Rule, Work};
 use heddle_feel::size_of_json;
 use serde_json::{Map, Value};
@@ -76,6 +76,40 @@ impl CaseMachine<'_> {
         Ok(id)
     }
 
+    /// A plan item comes to be in a stage that opens, or in a case that is reactivated; its rules may say otherwise there.
+    pub(super) fn come(&mut self, ix: ItemIx, stage: LocalId) -> Result<(), Rejection> {
+        let Some(item) = self.plan_item(ix).filter(|own| own.discretionary.is_none()) else { return Ok(()) };
+        let Some(at_once) = self.comes(item, stage)? else { return Ok(()) };
+        let id = self.create(ix, stage, Creation::default())?;
+        if at_once && !item.entry.is_empty() {
+            self.todo.push_back(Todo::Enter(id));
+        }
+        Ok(())
+    }
+
+    /// Whether an item that comes to be begins at once; none where it does not come to be.
+    fn comes(&mut self, item: &Item, stage: LocalId) -> Result<Option<bool>, Rejection> {
+        let again = self.case().is_ok_and(|case| case.reactivated);
+        let Some(default) = self.plan.reactivation.as_ref().filter(|_| again) else { return Ok(Some(false)) };
+        let scope = self.inner(stage);
+        for own in item.control.reactivation.as_deref().into_iter().chain([default]) {
+            for (rule, way) in [(&own.activate, Some(true)), (&own.ignore, None), (&own.anew, Some(false))] {
+                // Null is data that is not there.
+                let holds = match rule {
+                    Rule::When(condition) => self.part(condition, scope),
+                    Rule::No | Rule::Yes => self.rule(rule, scope),
+                };
+                match holds {
+                    Ok(true) => return Ok(way),
+                    Ok(false) => {}
+                    // Nothing is done twice that nobody asked for.
+                    Err(fault) => return self.trouble(stage, fault).map(|()| None),
+                }
+            }
+        }
+        Ok(Some(false))
+    }
+
     /// Makes a transition, if the life cycle allows it.
     pub(super) fn transit(
         &mut self,
@@ -142,14 +176,9 @@ impl CaseMachine<'_> {
         }
     }
 
-    /// Children of a stage's instance that have not ended.
+    /// Children of a stage's instance that have not ended, by rising ids.
     pub(super) fn children(&self, id: LocalId) -> Vec<LocalId> {
-        let Ok((_, item)) = self.item_of(id) else { return Vec::new() };
-        let all = item.children.iter().flat_map(|&child| self.live(child).iter().copied());
-        let mut own: Vec<LocalId> =
-            all.filter(|child| self.state.item(*child).is_some_and(|own| own.parent == Some(id))).collect();
-        own.sort_unstable();
-        own
+        self.within.get(&id).cloned().unwrap_or_default()
     }
 
     fn pass_on(&mut self, id: LocalId, event: ItemEvent) -> Result<(), Rejection> {
@@ -178,9 +207,9 @@ impl CaseMachine<'_> {
 
     /// The transition by which an item ends with what is around it, or by a criterion.
     pub(super) fn exit_event(&self, item: &Item) -> ItemEvent {
-        match transitions::LifeCycle::of(&item.work, item.parent.is_none()) {
-            transitions::LifeCycle::Occurrence => ItemEvent::ParentTerminate,
-            transitions::LifeCycle::Case | transitions::LifeCycle::Work => ItemEvent::Exit,
+        match LifeCycle::of(&item.work, item.parent.is_none()) {
+            LifeCycle::Occurrence => ItemEvent::ParentTerminate,
+            LifeCycle::Case | LifeCycle::Work => ItemEvent::Exit,
         }
     }
 

@@ -10,6 +10,7 @@ use heddle_cmmn::plan::{Item, ItemEvent, ItemIx, Source, Work};
 use heddle_feel::{Context, Ref};
 use heddle_settings::{Schedule, Setting};
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 impl CaseMachine<'_> {
@@ -146,12 +147,17 @@ impl CaseMachine<'_> {
 
     /// Opens and closes the waits of listeners whose being there depends on data.
     pub(super) fn settle_listeners(&mut self) -> Result<(), Rejection> {
+        if self.conditional.is_empty() {
+            return Ok(());
+        }
+        let timers = self.state.timers.iter().map(|own| own.host);
+        let waiting: HashSet<LocalId> =
+            timers.chain(self.state.subscriptions.iter().map(|own| own.host)).collect();
         for place in 0..self.conditional.len() {
             let Some(ix) = self.conditional.get(place).copied() else { break };
             let Some(item) = self.plan_item(ix).filter(|own| own.extra.available.is_some()) else { continue };
             for id in self.available(ix) {
-                let waits = self.state.timers.iter().any(|own| own.host == id)
-                    || self.state.subscriptions.iter().any(|own| own.host == id);
+                let waits = waiting.contains(&id);
                 match self.is_there(item, id) {
                     Ok(true) if !waits => self.listen(id, ix)?,
                     Ok(false) if waits => self.close_waits(id),
@@ -230,18 +236,24 @@ impl CaseMachine<'_> {
 
     /// A listener occurs, with data.
     pub(super) fn occur(&mut self, id: LocalId, payload: Value) -> Result<(), Rejection> {
-        if !payload.is_null() {
-            match self.taken(id, payload) {
-                Ok(()) => {}
-                Err(fault) => self.trouble(id, fault)?,
-            }
-        }
+        self.take(id, payload)?;
         self.transit(id, ItemEvent::Occur, None)
+    }
+
+    /// Takes the data of an event; what cannot be taken is an incident of its listener.
+    pub(super) fn take(&mut self, id: LocalId, payload: Value) -> Result<(), Rejection> {
+        match self.taken(id, payload) {
+            Ok(()) => Ok(()),
+            Err(fault) => self.trouble(id, fault),
+        }
     }
 
     /// Takes the data of an event: by the mapping of its listener; otherwise members that are called as case file items
     /// change those, and the others become variables.
     fn taken(&mut self, id: LocalId, payload: Value) -> Result<(), StepFault> {
+        if payload.is_null() {
+            return Ok(());
+        }
         let (_, item) = self.item_of(id)?;
         let scope = self.inner(id);
         let outputs = &item.extra.mappings.outputs;

@@ -10,11 +10,10 @@ mod pending;
 mod planning;
 mod planning_view;
 mod sentries;
-mod transitions;
 mod view;
 mod work;
 
-pub use transitions::{LifeCycle, TRANSITIONS, To, Transitions, transition};
+pub use heddle_cmmn::life::{LifeCycle, TRANSITIONS, To, Transitions, transition};
 pub use view::{
     CaseView, CriterionView, FileView, ItemView, MissingPart, PartSource, PlanningView, case_view,
 };
@@ -74,6 +73,8 @@ pub(crate) struct CaseMachine<'p> {
     rounds: u32,
     /// Instances that have not ended, by their items.
     live: Vec<Vec<LocalId>>,
+    /// The same, by the stages around them and by rising ids.
+    within: HashMap<LocalId, Vec<LocalId>>,
     /// Items of all instances.
     places: HashMap<LocalId, ItemIx>,
     /// On-parts that have occurred in this step, of sentries that ask for all of them at once.
@@ -135,10 +136,14 @@ impl<'p> CaseMachine<'p> {
         let variables = numbered().filter(|(_, item)| matches!(item.work, Work::Variable { .. }));
         let variables = variables.map(|(ix, _)| ix).collect();
         let mut live = vec![Vec::new(); plan.items.len()];
+        let mut within: HashMap<LocalId, Vec<LocalId>> = HashMap::new();
         let places = core.state.case.as_deref().map(|case| places(plan, case)).unwrap_or_default();
         for own in core.state.case.iter().flat_map(|case| &case.items).filter(|own| !own.state.is_ended()) {
             if let Some(own_live) = places.get(&own.id).and_then(|ix| live.get_mut(*ix as usize)) {
                 own_live.push(own.id);
+                if let Some(parent) = own.parent {
+                    within.entry(parent).or_default().push(own.id);
+                }
             }
         }
         Self {
@@ -149,6 +154,7 @@ impl<'p> CaseMachine<'p> {
             touched: Vec::new(),
             rounds: 0,
             live,
+            within,
             places,
             fleeting: HashMap::new(),
             conditional,
@@ -319,9 +325,19 @@ impl<'p> CaseMachine<'p> {
             if let Some(own) = self.live.get_mut(ix as usize) {
                 own.push(id);
             }
-        } else if let EventKind::ItemTransitioned { to, from, .. } = kind
-            && let Some(own) = self.places.get(&id).and_then(|ix| self.live.get_mut(*ix as usize))
-        {
+            if let Some(parent) = created.parent {
+                self.within.entry(parent).or_default().push(id);
+            }
+        } else if let EventKind::ItemTransitioned { to, from, .. } = kind {
+            let parent = self.state.item(id).and_then(|own| own.parent).filter(|_| to.is_ended());
+            if let Some(around) = parent.and_then(|parent| self.within.get_mut(&parent))
+                && let Ok(at) = around.binary_search(&id)
+            {
+                around.remove(at);
+            }
+            let Some(own) = self.places.get(&id).and_then(|ix| self.live.get_mut(*ix as usize)) else {
+                return;
+            };
             if to.is_ended() {
                 own.retain(|one| *one != id);
             } else if from.is_ended() {

@@ -47,12 +47,11 @@ fn refusal(looking: &Looking<'_>, host: &ItemInstance, table: &Item, item: &Item
         Work::Stage { .. } => Some(host.id),
         _ => host.parent,
     };
-    let there = looking.case.items.iter();
-    let there = there.filter(|own| own.parent == stage && own.item == item.id && !own.state.is_ended());
+    let there = looking.there.get(&(stage, &*item.id)).copied().unwrap_or_default();
     let most = match item.control.repetition {
         Rule::No => Some(1),
         Rule::Yes | Rule::When(_) => item.control.repeats.max_instances,
     };
-    let is_full = most.is_some_and(|most| there.count() >= most as usize);
+    let is_full = most.is_some_and(|most| there >= most as usize);
     is_full.then(|| "there are as many of it as there may be".to_owned())
 }

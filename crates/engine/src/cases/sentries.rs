@@ -39,7 +39,7 @@ impl<'p> CaseMachine<'p> {
                 else {
                     continue;
                 };
-                for owner in self.owners(criterion) {
+                for owner in self.owners(criterion, source) {
                     if source.is_some_and(|source| !self.shares(source, owner, criterion)) {
                         continue;
                     }
@@ -60,26 +60,38 @@ impl<'p> CaseMachine<'p> {
     }
 
     /// Instances for which a criterion is kept: of an exit criterion those of its item, of an entry criterion the stages
-    /// in which the item may begin.
-    fn owners(&self, criterion: &Criterion) -> Vec<LocalId> {
-        if criterion.is_exit {
-            return self.live(criterion.item).to_vec();
-        }
+    /// in which the item may begin. What moved in a stage concerns, of the other items of that stage, those of the same
+    /// instance alone.
+    fn owners(&self, criterion: &Criterion, moved: Option<&Moved>) -> Vec<LocalId> {
         let Some(item) = self.plan_item(criterion.item) else { return Vec::new() };
+        let is_beside = |ix: ItemIx| self.plan_item(ix).is_some_and(|own| own.parent == item.parent);
+        let stage = moved.filter(|moved| is_beside(moved.item)).and_then(|moved| moved.parent);
+        let own = self.live(criterion.item);
+        let beside = stage.and_then(|id| self.within.get(&id)).filter(|beside| beside.len() < own.len());
+        let near = beside.map_or(own, Vec::as_slice).iter();
+        let near = near.filter(|id| beside.is_none() || self.places.get(*id) == Some(&criterion.item));
+        let there = near.filter_map(|id| self.state.item(*id));
+        let there = there.filter(|own| stage.is_none() || own.parent == stage);
+        if criterion.is_exit {
+            return there.map(|own| own.id).collect();
+        }
         let repeats = !matches!(item.control.repetition, Rule::No);
-        let waits = |stage: LocalId| {
-            let there = self.live(criterion.item).iter().filter_map(|id| self.state.item(*id));
-            let mut there = there.filter(|own| own.parent == Some(stage));
-            match (repeats, item.discretionary.is_some()) {
-                // What was never planned does not come.
-                (true, true) => self.case().is_ok_and(|case| case.tally(stage, &item.id).is_some()),
-                (true, false) => true,
-                (false, _) => there.any(|own| own.state == ItemState::Available),
-            }
+        let mut waiting: Vec<LocalId> = Vec::new();
+        if !repeats {
+            let available = there.filter(|own| own.state == ItemState::Available);
+            waiting.extend(available.filter_map(|own| own.parent));
+            waiting.sort_unstable();
+        }
+        let waits = |stage: &LocalId| match (repeats, item.discretionary.is_some()) {
+            // What was never planned does not come.
+            (true, true) => self.case().is_ok_and(|case| case.tally(*stage, &item.id).is_some()),
+            (true, false) => true,
+            (false, _) => waiting.binary_search(stage).is_ok(),
         };
         let is_open = |id: &LocalId| self.state.item(*id).is_some_and(|own| own.state == ItemState::Active);
-        let stages = self.live(item.parent.unwrap_or(PLAN_MODEL)).iter().copied().filter(is_open);
-        stages.filter(|stage| waits(*stage)).collect()
+        let all = self.live(item.parent.unwrap_or(PLAN_MODEL));
+        let stages = if stage.is_some() { stage.as_slice() } else { all };
+        stages.iter().copied().filter(|id| is_open(id) && waits(id)).collect()
     }
 
     /// Whether what moved stands in the same instance of the innermost stage around both.
@@ -140,10 +152,11 @@ impl<'p> CaseMachine<'p> {
     fn if_part(&mut self, criterion: &Criterion, sentry: &Sentry, owner: LocalId) -> Result<bool, Rejection> {
         let Some(condition) = &sentry.condition else { return Ok(true) };
         let scope = self.inner(owner);
-        let about = json!({ "criterion": &*criterion.id });
-        let mut open = self.state.incidents.iter();
-        let open = open.find(|own| own.instance == Some(owner) && own.failure.as_ref() == Some(&about));
-        let open = open.map(|own| own.id);
+        let is_about = |own: &&crate::state::IncidentState| {
+            let about = own.failure.as_ref().and_then(|own| own.get("criterion")?.as_str());
+            own.instance == Some(owner) && about == Some(&*criterion.id)
+        };
+        let open = self.state.incidents.iter().find(is_about).map(|own| own.id);
         match (self.part(condition, scope), open) {
             (Ok(holds), None) => Ok(holds),
             (Ok(holds), Some(incident_id)) => {
@@ -156,6 +169,7 @@ impl<'p> CaseMachine<'p> {
             (Err(StepFault::Incident(IncidentCode::ExpressionError, _)), Some(_)) => Ok(false),
             (Err(StepFault::Incident(code, message)), _) => {
                 let message = format!("the criterion `{}`: {message}", criterion.id);
+                let about = json!({ "criterion": &*criterion.id });
                 self.raise(owner, code, &message, Phase::Tokens, Some(about));
                 Ok(false)
             }
@@ -168,7 +182,7 @@ impl<'p> CaseMachine<'p> {
         let plan = self.plan;
         for &ix in &plan.on_data {
             let Some((criterion, _)) = self.criterion(ix) else { continue };
-            for owner in self.owners(criterion) {
+            for owner in self.owners(criterion, None) {
                 if self.halted || self.steps.is_stopped() {
                     return Ok(());
                 }
@@ -311,5 +325,88 @@ fn fits(source: &Source, moved: &Moved) -> bool {
             *item == moved.item && *event == moved.event && by_exit
         }
         Source::File { .. } => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::Core;
+    use crate::state::State;
+    use crate::{Command, RunContext, Trigger, step};
+    use heddle_kernel::{Budget, RunId, Timestamp};
+    use serde_json::Value;
+    use std::collections::BTreeMap;
+
+    const STAGES: usize = 40;
+
+    fn context() -> RunContext {
+        RunContext {
+            run_id: RunId(uuid::Uuid::from_u128(1)),
+            now: Timestamp::from_micros(0),
+            correlation_key: None,
+            actor: None,
+            decisions: None,
+            elsewhere: None,
+            hops: 0,
+            budget: Budget::DEFAULT,
+            remark: None,
+            stores: BTreeMap::new(),
+            roles: Vec::new(),
+            people: BTreeMap::new(),
+        }
+    }
+
+    /// A stage for each element of a collection; in each `b` waits for `a`, and ends with `c`.
+    fn model() -> Value {
+        let on = |id: &str, source: &str| {
+            json!({"id": id, "onParts": [
+                {"type": "planItemOnPart", "sourceRef": source, "standardEvent": "complete"}]})
+        };
+        json!({"cases": [{"id": "c", "casePlanModel": {
+        "id": "m", "type": "casePlanModel",
+        "items": [{"id": "s", "definitionRef": "stage", "itemControl": {
+            "repetitionRule": {"configuration": {"collection": "all"}}}}],
+        "definitions": [
+            {"id": "t", "type": "humanTask"},
+            {"id": "stage", "type": "stage", "sentries": [on("y", "a"), on("z", "c")], "items": [
+                {"id": "a", "definitionRef": "t"}, {"id": "c", "definitionRef": "t"},
+                {"id": "b", "definitionRef": "t", "entryCriteria": [{"id": "in", "sentryRef": "y"}],
+                 "exitCriteria": [{"id": "out", "sentryRef": "z"}]}]}
+        ]}}]})
+    }
+
+    #[test]
+    fn what_moves_in_one_of_many_stages_looks_at_that_stage_alone() {
+        let compiled = heddle_cmmn::compile(&serde_json::from_value(model()).unwrap());
+        let plan = compiled.cases.first().unwrap_or_else(|| panic!("{:#?}", compiled.diagnostics));
+        let all: Vec<usize> = (0..STAGES).collect();
+        let input = json!({ "all": all }).as_object().cloned().unwrap();
+        let (start, cx) =
+            (Command::Start { trigger: Trigger::Manual { start_node: None }, input }, context());
+        let state = step(plan, &State::new(), start, &cx).unwrap().state;
+        let machine = CaseMachine::new(plan, Core::new(state, &cx));
+        let ix = |id: &str| *plan.item_ids.get(id).unwrap();
+        let sources: Vec<LocalId> = machine.live(ix("a")).to_vec();
+        assert_eq!((sources.len(), machine.live(ix("b")).len()), (STAGES, STAGES));
+        let mut looked = 0;
+        for (name, is_exit) in [("a", false), ("c", true)] {
+            let mut criteria = plan.criteria.iter();
+            let criterion = criteria.find(|own| own.is_exit == is_exit).unwrap();
+            for &id in machine.live(ix(name)) {
+                let parent = machine.state.item(id).and_then(|own| own.parent);
+                let event = ItemEvent::Complete;
+                let owners = machine
+                    .owners(criterion, Some(&Moved { id, item: ix(name), event, criterion: None, parent }));
+                let own = owners.iter().map(|own| {
+                    if is_exit { machine.state.item(*own).and_then(|own| own.parent) } else { Some(*own) }
+                });
+                assert_eq!(own.collect::<Vec<_>>(), [parent]);
+                looked += owners.len();
+            }
+            // Data concern all of them.
+            assert_eq!(machine.owners(criterion, None).len(), STAGES);
+        }
+        assert_eq!(looked, 2 * STAGES);
     }
 }

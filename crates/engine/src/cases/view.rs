@@ -3,11 +3,12 @@
 use super::conditions::FileContext;
 use super::file;
 use super::planning_view::planning;
-use super::transitions::{LifeCycle, transition, word};
+use super::{LifeCycle, transition};
 use crate::LocalId;
 use crate::event::{ItemState, ItemType};
-use crate::state::{CaseState, ItemInstance, State};
-use crate::view::{WaitKind, WaitingFor};
+use crate::state::{CaseState, ItemInstance, State, SubscriptionState, TimerState};
+use crate::view::{Incident, WaitKind, WaitingFor};
+use heddle_cmmn::life::word;
 use heddle_cmmn::plan::{CasePlan, FileEvent, FileItem, Item, ItemEvent, ItemIx, PLAN_MODEL, Source, Work};
 use heddle_feel::{EvalContext, Layers, Ref, Scope, to_json};
 use heddle_kernel::Timestamp;
@@ -171,6 +172,27 @@ pub(super) struct Looking<'v> {
     pub now: Timestamp,
     /// Items of all instances.
     pub places: HashMap<LocalId, ItemIx>,
+    /// Numbers of instances that have not ended, by the stages around them and by the ids of their items.
+    pub there: HashMap<(Option<LocalId>, &'v str), usize>,
+    waits: Waits<'v>,
+}
+
+/// Subjects of waits by who waits; of several the first one counts.
+struct Waits<'v> {
+    incidents: HashMap<LocalId, Incident>,
+    timers: HashMap<LocalId, &'v TimerState>,
+    subscriptions: HashMap<LocalId, &'v SubscriptionState>,
+}
+
+impl<'v> Waits<'v> {
+    fn of(state: &'v State) -> Self {
+        let incidents = state.incidents().into_iter().rev();
+        Self {
+            incidents: incidents.filter_map(|own| Some((own.node_instance_id?, own))).collect(),
+            timers: state.timers.iter().rev().map(|own| (own.host, own)).collect(),
+            subscriptions: state.subscriptions.iter().rev().map(|own| (own.host, own)).collect(),
+        }
+    }
 }
 
 /// The case as it stands at an instant; none for a run of a process.
@@ -178,7 +200,12 @@ pub(super) struct Looking<'v> {
 pub fn case_view(plan: &CasePlan, state: &State, now: Timestamp) -> Option<CaseView> {
     let case = state.case.as_deref()?;
     let model = case.item(LocalId::ROOT)?;
-    let looking = Looking { plan, state, case, now, places: super::places(plan, case) };
+    let mut there: HashMap<_, usize> = HashMap::new();
+    for own in case.items.iter().filter(|own| !own.state.is_ended()) {
+        *there.entry((own.parent, &*own.item)).or_default() += 1;
+    }
+    let (places, waits) = (super::places(plan, case), Waits::of(state));
+    let looking = Looking { plan, state, case, now, places, there, waits };
     Some(CaseView {
         state: model.state,
         items: case.items.iter().filter_map(|own| looking.item(own)).collect(),
@@ -220,7 +247,7 @@ impl Looking<'_> {
             required: own.required,
             planned: own.planned,
             repeats: own.repeats,
-            waiting_for: self.state.item_wait(own),
+            waiting_for: self.state.item_wait(own, &self.waits),
             criteria: criteria.collect(),
             options: self.options(own, ix == PLAN_MODEL, Some(item)),
         })
@@ -388,7 +415,7 @@ impl State {
     }
 
     /// Subject of an item's wait: what it does not do by itself.
-    fn item_wait(&self, own: &ItemInstance) -> Option<WaitingFor> {
+    fn item_wait(&self, own: &ItemInstance, waits: &Waits<'_>) -> Option<WaitingFor> {
         if own.state.is_ended() {
             return None;
         }
@@ -402,11 +429,9 @@ impl State {
             attempt: own.attempt,
             options: Vec::new(),
         };
-        let is_stopped = self.incidents.iter().any(|one| one.instance == Some(own.id));
-        let mut incidents = is_stopped.then(|| self.incidents()).into_iter().flatten();
-        if let Some(incident) = incidents.find(|one| one.node_instance_id == Some(own.id)) {
+        if let Some(incident) = waits.incidents.get(&own.id) {
             let mut found = wait(WaitKind::Incident, Some(&incident.message));
-            found.options = incident.options;
+            found.options.clone_from(&incident.options);
             return Some(WaitingFor { incident_id: Some(incident.id), ..found });
         }
         if let Some(task) = self.task_of(own.id) {
@@ -420,10 +445,10 @@ impl State {
         if self.call_of(own.id).is_some() {
             return Some(wait(WaitKind::Call, None));
         }
-        if let Some(timer) = self.timers.iter().find(|timer| timer.host == own.id) {
+        if let Some(timer) = waits.timers.get(&own.id) {
             return Some(WaitingFor { due_at: Some(timer.due_at), ..wait(WaitKind::Timer, None) });
         }
-        let open = self.subscriptions.iter().find(|open| open.host == own.id)?;
+        let open = waits.subscriptions.get(&own.id)?;
         let kind = match open.kind {
             crate::SubscriptionKind::Message => WaitKind::Message,
             crate::SubscriptionKind::Signal => WaitKind::Signal,

@@ -1,6 +1,5 @@
 //! Work of stages and tasks: what begins it, what ends it, and what its failure is.
 
-use super::items::Creation;
 use super::{CaseMachine, Todo};
 use crate::core::StepFault;
 use crate::core::compute::{Computed, Scopes, json_of};
@@ -98,10 +97,7 @@ impl CaseMachine<'_> {
     /// Creates what is in a stage from the first.
     pub(super) fn open_stage(&mut self, id: LocalId, item: &Item) -> Result<(), Rejection> {
         for &child in &item.children {
-            let is_there = self.plan_item(child).is_some_and(|own| own.discretionary.is_none());
-            if is_there {
-                self.create(child, id, Creation::default())?;
-            }
+            self.come(child, id)?;
         }
         self.touched.push(id);
         Ok(())

@@ -46,6 +46,9 @@ pub(crate) struct CaseState {
     /// Rest of a round that a budget stopped.
     #[serde(rename = "u", default, skip_serializing_if = "Vec::is_empty")]
     pub pending: Vec<Pending>,
+    /// Whether it was reactivated behind an end: rules say what comes to be in it since then.
+    #[serde(rename = "b", default, skip_serializing_if = "std::ops::Not::not")]
+    pub reactivated: bool,
 }
 
 /// End of the work of an instance.
@@ -371,6 +374,7 @@ fn take(whole: &mut Value, path: &[Value]) {
 impl State {
     /// Applies an event about a case.
     pub(crate) fn apply_case(&mut self, event: &Event) {
+        let had_ended = self.ended_at.is_some();
         match &event.kind {
             EventKind::CaseOpened { people } => {
                 let file = super::no_outputs();
@@ -391,7 +395,9 @@ impl State {
         }
         let Some(case) = self.case.as_deref_mut() else { return };
         match &event.kind {
-            EventKind::CaseReactivated { .. } => case.output = None,
+            EventKind::CaseReactivated { .. } => {
+                (case.output, case.reactivated) = (None, case.reactivated || had_ended);
+            }
             EventKind::RoundPending { left } if left.is_empty() => case.pending.clear(),
             EventKind::RoundPending { left } => case.pending.extend_from_slice(left),
             EventKind::CaseFileChanged { item, event, path, value } => {

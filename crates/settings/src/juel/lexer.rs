@@ -19,7 +19,7 @@ const SIGNS: &[&str] = &[
 ];
 
 /// Reads tokens one by one.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Lexer<'t> {
     source: &'t str,
     at: usize,

@@ -6,6 +6,7 @@
 //!
 //! [`script`] does the same for scripts of assignments and simple expressions.
 
+mod functions;
 mod lexer;
 mod methods;
 mod parser;

@@ -1,6 +1,7 @@
 //! A recursive descent parser of JUEL's expressions, bounded in depth and size.
 
 use super::JuelError;
+use super::functions;
 use super::lexer::{Lexer, Token};
 use super::methods::{self, Method, Unit};
 use std::collections::BTreeMap;
@@ -10,7 +11,7 @@ const MAX_DEPTH: usize = 64;
 const MAX_NODES: usize = 500;
 
 /// An expression.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Expr<'t> {
     Null,
     Boolean(bool),
@@ -325,6 +326,36 @@ impl<'t> Parser<'t, '_> {
         Expr::Name(name)
     }
 
+    /// Whether a colon with the name of a function and its parenthesis follows.
+    fn names_function(&self) -> bool {
+        let mut ahead = self.lexer.clone();
+        self.token == Token::Sign(":")
+            && matches!(ahead.next(), Ok(Token::Name(_)))
+            && matches!(ahead.next(), Ok(Token::Sign("(")))
+    }
+
+    /// A function on a variable, from the colon behind its prefix on; the variable stands in it by its name, quoted or not.
+    fn of_variables(&mut self, space: &str) -> Result<Expr<'t>, JuelError> {
+        self.expect(":")?;
+        let name = match self.advance()? {
+            Token::Name(name) => name,
+            other => return Err(unexpected(&other)),
+        };
+        let mut arguments = self.arguments()?.into_iter();
+        let variable = match arguments.next() {
+            Some(Expr::Text(name)) => Some(self.variable(name)),
+            own @ Some(Expr::Name(_) | Expr::Feel(_)) => own,
+            Some(_) | None => None,
+        };
+        let argument = arguments.next();
+        let found = variable.filter(|_| arguments.next().is_none());
+        found.and_then(|own| functions::call(name, own, argument)).ok_or_else(|| {
+            JuelError(format!(
+                "the function `{space}:{name}(…)` with these arguments belongs to the other engine"
+            ))
+        })
+    }
+
     /// A function that the other engines put beside the variables.
     fn function(&mut self, name: &str) -> Result<Expr<'t>, JuelError> {
         let unknown = || JuelError(format!("the function `{name}(…)` belongs to the other engine"));
@@ -353,6 +384,9 @@ impl<'t> Parser<'t, '_> {
             Token::Name("null") => Expr::Null,
             Token::Name("instanceof") => {
                 return Err(JuelError("`instanceof` asks for a Java class".to_owned()));
+            }
+            Token::Name(space) if functions::SPACES.contains(&space) && self.names_function() => {
+                self.of_variables(space)?
             }
             Token::Name(name) if self.token == Token::Sign("(") => self.function(name)?,
             Token::Name(name) => self.variable(name.to_owned()),

@@ -111,6 +111,7 @@ impl Place<'_, '_> {
                 Ok(vec![(member, one_of(&rule, words)?)])
             }
             Map::Reactivation => {
+                self.refuse("type")?;
                 let conditions = ["activateCondition", "ignoreCondition", "defaultCondition"];
                 let given =
                     conditions.iter().filter_map(|own| Some(((*own).to_owned(), text(&self.given(own)?))));
@@ -265,13 +266,15 @@ impl Place<'_, '_> {
 
     /// A listener with its code.
     fn listener(&self, mut listener: Value) -> Result<Members, String> {
-        for refused in
-            ["onTransaction", "customPropertiesResolverClass", "customPropertiesResolverExpression"]
-        {
+        for refused in ["customPropertiesResolverClass", "customPropertiesResolverExpression"] {
             self.refuse(refused)?;
         }
         let Some(members) = listener.as_object_mut() else { return Ok(Vec::new()) };
         let mut set = |name: &str, value: String| members.insert(name.to_owned(), value.into());
+        if let Some(phase) = self.given("onTransaction") {
+            one_of(&phase, "before-commit committed")?;
+            set("onTransaction", phase);
+        }
         if let Some(class) = self.given("class") {
             set("jobType", format!("java:{class}"));
         } else if let Some(bean) = self.given("delegateExpression") {

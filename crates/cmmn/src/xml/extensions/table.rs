@@ -202,8 +202,10 @@ const CODE: &str = "Becomes a job for an external worker, of a type named after 
 const HEADER: &str = "Becomes a header of the job.";
 const REPEATS: &str = "Becomes how the item repeats.";
 const CHANNEL: &str = "Channels of the other engine are not there: events come in by the API and by hooks.";
+const HANDLERS: &str = "It runs Java code of the other engine; the worker of the job does it here, and inputs and outputs map its values.";
 const RESULT: &str = "Becomes the variable of the result.";
-const AGGREGATED: &str = "What the instances of a repetition give is not gathered.";
+const AGGREGATED: &str = "What the instances of a repetition give is not gathered of itself; an output of each that appends to a \
+                          list of the case (`=append(all, own)`) does that.";
 
 /// Every attribute and extension element; the first row of a name whose elements fit counts.
 static WORDS: &[Word] = &[
@@ -233,7 +235,7 @@ static WORDS: &[Word] = &[
         "taskCompleterVariableName",
         "",
         Effect::Refused,
-        "No variable takes who completed the task.",
+        "No variable takes who completed the task; the events of the case tell it.",
     ),
     kept_child(FLOWABLE, "formProperty", "", Effect::Told, FORM),
     // Calls.
@@ -334,14 +336,8 @@ static WORDS: &[Word] = &[
         &["outputs"],
         "Becomes an output of the job.",
     ),
-    kept_child(FLOWABLE, "httpRequestHandler", "", Effect::Refused, "It runs Java code of the other engine."),
-    kept_child(
-        FLOWABLE,
-        "httpResponseHandler",
-        "",
-        Effect::Refused,
-        "It runs Java code of the other engine.",
-    ),
+    kept_child(FLOWABLE, "httpRequestHandler", "", Effect::Refused, HANDLERS),
+    kept_child(FLOWABLE, "httpResponseHandler", "", Effect::Refused, HANDLERS),
     unless(FLOWABLE, "parallelInSameTransaction", "", "false", DURABLE),
     to(
         FLOWABLE,
@@ -568,7 +564,7 @@ static WORDS: &[Word] = &[
         "variableListener",
         "",
         Effect::Refused,
-        "Nothing listens to variables by code here.",
+        "Nothing listens to variables by code here; an event listener with `variableName` does, and tasks behind it.",
     ),
     // Transactions, channels, and what belongs to editors.
     kept(FLOWABLE, "async", "", Effect::Quiet, DURABLE),

@@ -58,6 +58,11 @@ fn words_become_settings() {
             json!({"listenerType": "signal", "signalName": "s", "availableCondition": "${x}"}),
         ),
         (
+            "<eventListener id=\"t\" flowable:eventType=\"reactivate\"><extensionElements>\
+             <flowable:defaultReactivationRule ignoreCondition=\"true\"/></extensionElements></eventListener>",
+            json!({"listenerType": "reactivate", "reactivation": {"ignoreCondition": "true"}}),
+        ),
+        (
             "<eventListener id=\"t\"><extensionElements><flowable:eventType>paid</flowable:eventType>\
              <flowable:eventCorrelationParameter name=\"k\" value=\"${order}\"/></extensionElements></eventListener>",
             json!({"eventType": "paid", "correlationKey": "${order}"}),
@@ -66,6 +71,11 @@ fn words_become_settings() {
             "<milestone id=\"t\" flowable:milestoneVariable=\"done\"><extensionElements>\
              <flowable:planItemLifecycleListener sourceState=\"available\" class=\"a.L\"/></extensionElements></milestone>",
             json!({"milestoneVariable": "done", "listeners": [{"from": "available", "jobType": "java:a.L"}]}),
+        ),
+        (
+            "<milestone id=\"t\"><extensionElements><flowable:planItemLifecycleListener targetState=\"completed\" \
+             expression=\"${x}\" onTransaction=\"committed\"/></extensionElements></milestone>",
+            json!({"listeners": [{"to": "completed", "source": "${x}", "onTransaction": "committed"}]}),
         ),
     ];
     for (element, expected) in rows {
@@ -77,7 +87,8 @@ fn words_become_settings() {
 fn words_of_controls_criteria_and_sentries_become_settings() {
     let imported = read(
         "<planItem id=\"i\" definitionRef=\"t\"><itemControl><extensionElements>\
-         <flowable:parentCompletionRule type=\"ignore\"/><flowable:completionNeutralRule/></extensionElements>\
+         <flowable:parentCompletionRule type=\"ignore\"/><flowable:completionNeutralRule/>\
+         <flowable:reactivationRule activateCondition=\"${x}\" ignoreCondition=\"true\"/></extensionElements>\
          <repetitionRule flowable:maxInstanceCount=\"unlimited\" flowable:collectionVariable=\"all\" \
          flowable:elementVariable=\"one\"/></itemControl>\
          <exitCriterion id=\"x\" sentryRef=\"s\" flowable:exitEventType=\"forceComplete\"/></planItem>\
@@ -89,7 +100,11 @@ fn words_of_controls_criteria_and_sentries_become_settings() {
     let item = &plan.items.as_ref().unwrap()[0];
     let control = item.item_control.as_ref().unwrap();
     let of = |own: &Option<serde_json::Map<String, Value>>| own.clone().map_or(Value::Null, Value::Object);
-    assert_eq!(of(&control.configuration), json!({"parentCompletion": "ignore", "completionNeutral": true}));
+    assert_eq!(
+        of(&control.configuration),
+        json!({"parentCompletion": "ignore", "completionNeutral": true,
+            "reactivation": {"activateCondition": "${x}", "ignoreCondition": "true"}})
+    );
     let rule = control.repetition_rule.as_ref().unwrap();
     assert_eq!(
         of(&rule.configuration),

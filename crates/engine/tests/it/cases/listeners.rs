@@ -168,3 +168,39 @@ fn a_case_that_completed_is_reactivated_by_its_listener() {
     case.complete("b");
     assert_eq!(case.status(), Status::Completed);
 }
+
+#[test]
+fn each_of_many_items_shows_what_it_waits_for_itself() {
+    let mut plan = Plan::new(false).discretionary("x", "case", &[], None);
+    for number in 1..=20 {
+        plan = plan.top(&format!("t{number}"), timer(TimerKind::Any, &format!("PT{number}H")));
+        plan = plan.top(&format!("j{number}"), super::support::job("pay"));
+    }
+    let mut case = plan.start(json!({}));
+    // The failures of all jobs but one are incidents of their own.
+    for number in 1..20 {
+        let (item, message) = (format!("j{number}"), format!("no money for {number}"));
+        let mut jobs = case.state.jobs().into_iter();
+        let job_id = jobs.find(|job| *job.node_id == *item).unwrap().job_id;
+        let (details, retries, retry_after_ms) = (None, Some(0), None);
+        case.give(Command::FailJob { job_id, message, details, retries, retry_after_ms }).unwrap();
+    }
+    let view = case.view();
+    for own in view.items.iter().filter(|own| own.parent_id.is_some()) {
+        let waits = own.waiting_for.as_ref().unwrap();
+        let (kind, number) = own.item_id.split_at(1);
+        let number: i64 = number.parse().unwrap();
+        if kind == "t" {
+            assert_eq!(waits.due_at, Some(case.now.plus_seconds(number * 3600)), "{}", own.item_id);
+        } else if number < 20 {
+            let name = waits.name.as_deref().unwrap_or_default();
+            assert!(waits.incident_id.is_some() && name.contains(&format!("for {number}")), "{waits:?}");
+        } else {
+            assert_eq!((waits.incident_id, waits.name.as_deref()), (None, Some("pay")));
+        }
+    }
+    // A discretionary item may be planned as often as it may be there.
+    assert!(view.planning[0].applicable);
+    case.plan("x").unwrap();
+    assert!(!case.view().planning[0].applicable);
+}

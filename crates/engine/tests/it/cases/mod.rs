@@ -7,6 +7,7 @@ mod life;
 mod listeners;
 mod planning;
 mod random;
+mod reactivation;
 mod rules;
 mod sentries;
 mod stages;

@@ -77,16 +77,25 @@ fn vendors_let_a_stage_complete_without_an_item() {
         (ParentCompletion::Ignore, "active"),
         (ParentCompletion::IgnoreIfAvailable, "available"),
         (ParentCompletion::IgnoreAfterFirstCompletion, "again"),
+        (ParentCompletion::IgnoreIfAvailableOrEnabled, "enabled"),
+        (ParentCompletion::IgnoreIfAvailableOrEnabled, "available"),
+        (ParentCompletion::IgnoreAfterFirstCompletionIfAvailableOrEnabled, "enabled again"),
     ] {
         let plan =
             Plan::new(false).tasks("a b").with("b", |own| own.control.parent_completion = parent_completion);
         let plan = match left {
             "available" => plan.entry("b", "a terminate"),
             "again" => plan.with("b", |own| own.control.repetition = rule("yes")),
+            "enabled" => by_hand(plan, "b"),
+            "enabled again" => by_hand(plan, "b").with("b", |own| own.control.repetition = rule("yes")),
             _ => plan,
         };
         let mut case = plan.start(json!({}));
-        if left == "again" {
+        if left == "enabled again" {
+            // Before its first completion it is waited for.
+            case.go("b", "manualStart").unwrap();
+        }
+        if left.ends_with("again") {
             case.complete("b");
         }
         assert_eq!(case.status(), Status::Waiting);

@@ -4,7 +4,7 @@
 
 use heddle_cmmn::plan::{
     CasePlan, Condition, Criterion, Discretion, Extra, FileEvent, FileItem, Item, ItemEvent, ItemIx,
-    Multiplicity, OnPart, Role, Rule, Sentry, Source, Work,
+    Multiplicity, OnPart, Reactivation, Role, Rule, Sentry, Source, Work,
 };
 use heddle_engine::{
     Actor, Budget, CaseView, Command, Event, IncidentCode, ItemTarget, LocalId, Rejection, RunContext, State,
@@ -24,6 +24,7 @@ pub(crate) struct Plan {
     sentries: Vec<Sentry>,
     file: Vec<FileItem>,
     roles: Vec<Role>,
+    reactivation: Option<Reactivation>,
 }
 
 pub(crate) fn feel(source: &str) -> Expression {
@@ -37,6 +38,12 @@ pub(crate) fn when(source: &str) -> Condition {
 /// A rule: `yes`, or a condition.
 pub(crate) fn rule(source: &str) -> Rule {
     if source == "yes" { Rule::Yes } else { Rule::When(Box::new(when(source))) }
+}
+
+fn reactivation(rules: [&str; 3]) -> Reactivation {
+    let [activate, ignore, anew] =
+        rules.map(|source| if source.is_empty() { Rule::No } else { rule(source) });
+    Reactivation { activate, ignore, anew }
 }
 
 pub(crate) fn human() -> Work {
@@ -101,6 +108,7 @@ impl Plan {
             sentries: Vec::new(),
             file: Vec::new(),
             roles: Vec::new(),
+            reactivation: None,
         };
         plan.push("case", None, Work::Stage { auto_complete });
         plan
@@ -193,6 +201,21 @@ impl Plan {
         let (id, name) = (format!("file-{name}").into(), name.into());
         let (children, targets, properties) = (Vec::new(), Vec::new(), Vec::new());
         self.file.push(FileItem { id, name, parent, children, targets, multiplicity, properties });
+        self
+    }
+
+    /// The rules of an item in a case that is reactivated: conditions for `activate`, `ignore` and `anew`, each of which may
+    /// be empty.
+    pub(crate) fn reactivated(self, item: &str, rules: [&str; 3]) -> Self {
+        let rules = reactivation(rules);
+        let mut plan = self.with(item, |own| own.control.reactivation = Some(Box::new(rules)));
+        plan.reactivation.get_or_insert_default();
+        plan
+    }
+
+    /// The rules of items whose own say nothing.
+    pub(crate) fn reactivated_else(mut self, rules: [&str; 3]) -> Self {
+        self.reactivation = Some(reactivation(rules));
         self
     }
 
@@ -313,6 +336,7 @@ impl Plan {
             on_item,
             on_file,
             on_data,
+            reactivation: self.reactivation,
         })
     }
 

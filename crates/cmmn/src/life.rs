@@ -1,7 +1,6 @@
 //! Life cycles of items (clause 8.4), as a table.
 
-use crate::event::ItemState;
-use heddle_cmmn::plan::{ItemEvent, Work};
+use crate::plan::{ItemEvent, ItemState, Work};
 
 /// Life cycle that an item follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -80,7 +79,8 @@ pub const TRANSITIONS: &[Transitions] = {
 
 impl LifeCycle {
     /// Life cycle of an item with this work; the case plan model has no stage around it.
-    pub(crate) const fn of(work: &Work, is_plan_model: bool) -> Self {
+    #[must_use]
+    pub const fn of(work: &Work, is_plan_model: bool) -> Self {
         match work {
             Work::Stage { .. } if is_plan_model => Self::Case,
             Work::Stage { .. }
@@ -120,7 +120,8 @@ pub fn transition(
 }
 
 /// The word of the standard for a transition.
-pub(crate) fn word(event: ItemEvent) -> String {
+#[must_use]
+pub fn word(event: ItemEvent) -> String {
     match serde_json::to_value(event) {
         Ok(serde_json::Value::String(word)) => word,
         Ok(_) | Err(_) => String::new(),

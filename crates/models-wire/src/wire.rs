@@ -54,7 +54,7 @@ impl Target {
     /// As [`chat`](Self::chat).
     pub fn count(&self, request: &ChatRequest) -> Result<Option<UpstreamRequest>, WireError> {
         match self.family {
-            Family::Anthropic => anthropic::count(self, request).map(Some),
+            Family::Anthropic => anthropic::count_request(self, request).map(Some),
             Family::OpenAi | Family::AzureOpenAi | Family::Gemini | Family::Ollama => Ok(None),
         }
     }

@@ -55,7 +55,7 @@ pub(crate) fn chat(target: &Target, request: &ChatRequest) -> Result<UpstreamReq
 }
 
 /// The request for the tokens of a chat's prompt: nothing is said of its answer.
-pub(crate) fn count(target: &Target, request: &ChatRequest) -> Result<UpstreamRequest, WireError> {
+pub(crate) fn count_request(target: &Target, request: &ChatRequest) -> Result<UpstreamRequest, WireError> {
     check(request, FAMILY, SAID)?;
     let body = prompt(target, request, Map::new())?;
     Ok(UpstreamRequest::post("/v1/messages/count_tokens", body).with(VERSION))

@@ -8,7 +8,7 @@ mod ask;
 mod stream;
 
 pub(crate) use answer::{chat_response, count_response};
-pub(crate) use ask::{chat, count};
+pub(crate) use ask::{chat, count_request};
 pub(crate) use stream::Reader;
 
 use crate::error::WireError;

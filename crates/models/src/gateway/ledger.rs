@@ -1,12 +1,13 @@
-//! The ledger: ends of calls go through a bounded queue and are written in batches; what does not fit is written at once.
-//! Each is in the spill before its caller has the end of the answer, so that none is lost with the process either.
+//! The ledger: ends of calls go through a bounded queue and are written in batches. Each is in the spill before its caller
+//! has the end of the answer, so that none is lost with the process; what does not fit into the queue is there alone, and
+//! is read from it when the writer has time, so that a slow database costs no memory.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use heddle_usecase::{AuditEntry, Journal};
 use serde::{Deserialize, Serialize};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use crate::ports::{Spill, UsageStore};
 use crate::records::{Reservation, Settlement, UsageRow};
@@ -15,12 +16,17 @@ use crate::records::{Reservation, Settlement, UsageRow};
 const QUEUE: usize = 4_096;
 /// Ends of one batch.
 const BATCH: usize = 500;
+/// Time for which ends gather before they are written together: the spill has them meanwhile, and whoever reads usage waits
+/// no longer than this.
+const GATHER: Duration = Duration::from_millis(10);
 /// First wait behind a failure.
 const WAIT: Duration = Duration::from_millis(100);
 /// Longest wait behind a failure.
 const LONGEST: Duration = Duration::from_secs(5);
-/// Tries of what is written outside of the queue.
+/// Tries of what is written outside of the queue, where the spill can't keep it.
 const TRIES: u32 = 8;
+/// Number of those that are written so at a time.
+const BESIDE: usize = 256;
 
 enum Entry {
     End(Box<Kept>),
@@ -47,6 +53,7 @@ pub(crate) struct Ledger {
     store: Arc<dyn UsageStore>,
     spill: Arc<dyn Spill>,
     queue: mpsc::Sender<Entry>,
+    beside: Arc<Semaphore>,
 }
 
 impl std::fmt::Debug for Ledger {
@@ -73,28 +80,42 @@ impl Ledger {
     pub(crate) fn new(store: Arc<dyn UsageStore>, spill: Arc<dyn Spill>) -> (Self, LedgerWriter) {
         let (sender, receiver) = mpsc::channel(QUEUE);
         let writer = LedgerWriter { store: store.clone(), spill: spill.clone(), queue: receiver };
-        (Self { store, spill, queue: sender }, writer)
+        (Self { store, spill, queue: sender, beside: Arc::new(Semaphore::new(BESIDE)) }, writer)
     }
 
-    /// Enters an end: it is in the spill when this returns, whatever becomes of the process. Where the queue is full, or
-    /// its writer is gone, it is written by a task of its own.
+    /// Enters an end: it is in the spill when this returns, whatever becomes of the process. Where the queue is full it is
+    /// nowhere else; what the spill can't keep then is written by a task of its own, of which there are few.
     pub(crate) fn enter(&self, end: Settlement) {
         let part = line(&end).and_then(|line| self.spill.keep(&line));
         let refused = match self.queue.try_send(Entry::End(Box::new(Kept { end, part }))) {
             Ok(()) => return,
             Err(mpsc::error::TrySendError::Full(entry) | mpsc::error::TrySendError::Closed(entry)) => entry,
         };
-        let Entry::End(kept) = refused else { return };
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
-            tracing::warn!(call = %kept.end.usage.id, "the end of a call is recorded at the next start");
-            return;
-        };
-        let (store, spill) = (self.store.clone(), self.spill.clone());
-        runtime.spawn(async move {
-            if write(&*store, std::slice::from_ref(&kept.end), TRIES).await {
-                kept.part.into_iter().for_each(|part| spill.written(part));
+        match refused {
+            Entry::End(kept) => match kept.part {
+                Some(part) => self.spill.behind(part),
+                None => self.write_beside(kept.end),
+            },
+            Entry::Flush(_) => {}
+        }
+    }
+
+    fn write_beside(&self, end: Settlement) {
+        let place = self.beside.clone().try_acquire_owned();
+        match (tokio::runtime::Handle::try_current(), place) {
+            (Ok(runtime), Ok(place)) => {
+                let store = self.store.clone();
+                runtime.spawn(async move {
+                    if !write(&*store, &[end], TRIES).await {
+                        tracing::error!(calls = 1, "the usage of calls was not recorded");
+                    }
+                    drop(place);
+                });
             }
-        });
+            (Err(_), _) | (_, Err(_)) => {
+                tracing::error!(call = %end.usage.id, "the end of a call was not recorded");
+            }
+        }
     }
 
     /// Writes an end at once, behind nothing.
@@ -116,11 +137,20 @@ impl Ledger {
 }
 
 impl LedgerWriter {
-    /// Writes what a process before left, and then what comes, until nobody can send any more.
+    /// Writes what a process before left, and then what comes, until nobody can send any more. What is in the spill alone
+    /// is written when the queue is empty, and before anybody is told that all is written.
     pub async fn run(mut self) {
-        self.recover().await;
+        self.catch_up().await;
         let mut entries = Vec::with_capacity(BATCH);
         while self.queue.recv_many(&mut entries, BATCH).await > 0 {
+            if entries.len() < BATCH && entries.iter().all(|entry| matches!(entry, Entry::End(_))) {
+                tokio::time::sleep(GATHER).await;
+                while entries.len() < BATCH
+                    && let Ok(entry) = self.queue.try_recv()
+                {
+                    entries.push(entry);
+                }
+            }
             let (mut ends, mut parts, mut flushed) =
                 (Vec::with_capacity(entries.len()), Vec::new(), Vec::new());
             for entry in entries.drain(..) {
@@ -136,6 +166,9 @@ impl LedgerWriter {
             if !ends.is_empty() && write(&*self.store, &ends, u32::MAX).await {
                 parts.into_iter().for_each(|part| self.spill.written(part));
             }
+            if !flushed.is_empty() || self.queue.is_empty() {
+                self.catch_up().await;
+            }
             for done in flushed {
                 // Who waited may be gone.
                 let _ = done.send(());
@@ -143,23 +176,21 @@ impl LedgerWriter {
         }
     }
 
-    /// Writes what a process that was killed, or whose database was away, left in the spill. What the store has of it is
-    /// not written again.
-    async fn recover(&self) {
+    /// Writes what is in the spill alone: of a process that was killed, or of calls beyond the queue. What the store has of
+    /// it is not written again.
+    async fn catch_up(&self) {
         while let Some((part, lines)) = self.spill.left() {
             let (ends, torn) = read(&lines);
             if torn > 0 {
                 tracing::warn!(
                     lines = torn,
-                    "ends of calls that were being written at the end of a process are unreadable"
+                    "ends of calls in the spill are unreadable: their process ended as it wrote them"
                 );
             }
             for batch in ends.chunks(BATCH) {
                 write(&*self.store, batch, u32::MAX).await;
             }
-            if !ends.is_empty() {
-                tracing::info!(calls = ends.len(), "the usage of calls of a process before is recorded");
-            }
+            tracing::info!(calls = ends.len(), "the usage of calls is recorded from the spill");
             self.spill.forget(part);
         }
     }
@@ -192,9 +223,7 @@ async fn write(store: &dyn UsageStore, ends: &[Settlement], tries: u32) -> bool 
     for number in 1..=tries {
         match store.settle(ends).await {
             Ok(()) => return true,
-            Err(error) if number == tries => {
-                tracing::error!(%error, calls = ends.len(), "the usage of calls is recorded at the next start");
-            }
+            Err(error) if number == tries => tracing::error!(%error, "the usage of calls can't be recorded"),
             Err(error) => {
                 tracing::warn!(%error, calls = ends.len(), "the usage of calls waits to be recorded");
                 tokio::time::sleep(wait).await;

@@ -13,7 +13,7 @@ mod embed;
 mod error;
 mod exchange;
 mod kept;
-mod ledger;
+pub(crate) mod ledger;
 mod money;
 mod places;
 mod rates;

@@ -76,10 +76,14 @@ pub trait Spill: Send + Sync {
     /// Tells that a line of a part is in the store. A part of which all are is forgotten.
     fn written(&self, part: u64);
 
-    /// The oldest part that a process before this one left, with its lines; the last of them may be torn.
+    /// Tells that nobody but the spill has a line of a part: it is to be read again.
+    fn behind(&self, part: u64);
+
+    /// The oldest part that is to be read, with its lines, to which none is added any more: one that a process before this
+    /// one left, whose last line may be torn, or one with a line that nobody else has.
     fn left(&self) -> Option<(u64, Vec<u8>)>;
 
-    /// Forgets a part that was left: all of it is in the store.
+    /// Forgets a part that was read: all of it is in the store.
     fn forget(&self, part: u64);
 }
 

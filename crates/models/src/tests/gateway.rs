@@ -1,6 +1,7 @@
 //! Calls from their deployment to their end.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -15,6 +16,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::{TENANT, USER, connection, deployment, now};
+use crate::gateway::ledger::Ledger;
 use crate::gateway::{Caller, Gateway, GatewayError, GatewayPorts, GatewaySettings, untold};
 use crate::keys::Opening;
 use crate::ports::{
@@ -104,33 +106,54 @@ impl Random for Half {
     }
 }
 
-/// A spill in memory: one part, with what a process before left in another.
+/// A spill in memory: lines by part, with what a process before left.
 #[derive(Default)]
 struct Lines {
-    kept: Mutex<Vec<String>>,
-    waiting: Mutex<usize>,
-    left: Mutex<Option<Vec<u8>>>,
+    parts: Mutex<BTreeMap<u64, Vec<String>>>,
+    open: Mutex<u64>,
+    written: Mutex<usize>,
+    read: Mutex<BTreeSet<u64>>,
+}
+
+impl Lines {
+    fn left_behind(text: &str) -> Self {
+        let spill = Self { open: Mutex::new(1), ..Self::default() };
+        spill.parts.lock().unwrap().insert(0, vec![text.to_owned()]);
+        spill.behind(0);
+        spill
+    }
+
+    fn text(&self) -> String {
+        self.parts.lock().unwrap().values().flatten().cloned().collect()
+    }
 }
 
 impl Spill for Lines {
     fn keep(&self, line: &[u8]) -> Option<u64> {
-        self.kept.lock().unwrap().push(String::from_utf8(line.to_vec()).unwrap());
-        *self.waiting.lock().unwrap() += 1;
-        Some(2)
+        let open = *self.open.lock().unwrap();
+        let line = format!("{}\n", String::from_utf8(line.to_vec()).unwrap());
+        self.parts.lock().unwrap().entry(open).or_default().push(line);
+        Some(open)
     }
 
-    fn written(&self, part: u64) {
-        assert_eq!(part, 2);
-        *self.waiting.lock().unwrap() -= 1;
+    fn written(&self, _part: u64) {
+        *self.written.lock().unwrap() += 1;
+    }
+
+    fn behind(&self, part: u64) {
+        self.read.lock().unwrap().insert(part);
     }
 
     fn left(&self) -> Option<(u64, Vec<u8>)> {
-        self.left.lock().unwrap().clone().map(|lines| (1, lines))
+        let part = *self.read.lock().unwrap().first()?;
+        *self.open.lock().unwrap() = part + 1;
+        let lines = self.parts.lock().unwrap().get(&part).cloned().unwrap_or_default();
+        Some((part, lines.concat().into_bytes()))
     }
 
     fn forget(&self, part: u64) {
-        assert_eq!(part, 1);
-        *self.left.lock().unwrap() = None;
+        self.read.lock().unwrap().remove(&part);
+        self.parts.lock().unwrap().remove(&part);
     }
 }
 
@@ -248,19 +271,50 @@ async fn the_end_of_a_call_outlives_the_process() {
     };
     let killed = bench(vec![deployment(1, "a")], vec![answer()], Bounds::default(), None);
     ask(&killed).await;
-    let line = killed.spill.kept.lock().unwrap().concat();
+    let line = killed.spill.text();
     assert!(line.contains("completed") && !line.contains("canary"), "{line}");
     let rows = killed.rows().await;
-    assert_eq!((rows.len(), *killed.spill.waiting.lock().unwrap()), (1, 0));
+    assert_eq!((rows.len(), *killed.spill.written.lock().unwrap()), (1, 1));
     // The next process: the line whole, and one that was torn by the end of the one before.
-    let left = format!("{line}\n{}", &line[..line.len() / 2]);
-    let spill = Lines { left: Mutex::new(Some(left.into_bytes())), ..Lines::default() };
+    let spill = Lines::left_behind(&format!("{line}{}", &line[..line.len() / 2]));
     let settings = GatewaySettings::default();
     let next = bench_with(vec![deployment(1, "a")], vec![answer()], Bounds::default(), None, settings, spill);
     ask(&next).await;
     let both = next.rows().await;
     assert_eq!((both.len(), &both[0]), (2, &rows[0]));
-    assert_eq!((next.spill.left(), *next.spill.waiting.lock().unwrap()), (None, 0));
+    assert!(next.spill.left().is_none());
+}
+
+/// The store is away for a while: what does not fit into the queue is in the spill alone, and written once it is back.
+#[tokio::test(start_paused = true)]
+async fn more_calls_than_wait_cost_no_memory_and_are_counted() {
+    const CALLS: usize = 5_000;
+    let (ends, is_there) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicBool::new(false)));
+    let mut usage = MockUsageStore::new();
+    let (kept, there) = (ends.clone(), is_there.clone());
+    usage.expect_settle().returning(move |all| {
+        if !there.load(Ordering::Relaxed) {
+            return Err(StoreError::Unavailable("away".into()));
+        }
+        kept.lock().unwrap().extend(all.iter().map(|end: &Settlement| end.usage.id));
+        Ok(())
+    });
+    let spill = Arc::new(Lines::default());
+    let (ledger, writer) = Ledger::new(Arc::new(usage), spill.clone());
+    tokio::spawn(writer.run());
+    let one = bench(vec![deployment(1, "a")], vec![answer()], Bounds::default(), None);
+    one.gateway.chat_as(&caller(), id(1), question(false), untold()).await.unwrap();
+    let end = one.rows().await.remove(0);
+    for number in 0..CALLS {
+        let mut end = end.clone();
+        end.usage.id = Uuid::from_u128(number as u128);
+        ledger.enter(end);
+    }
+    assert!(!spill.read.lock().unwrap().is_empty(), "the queue is bounded");
+    is_there.store(true, Ordering::Relaxed);
+    ledger.flush().await;
+    let all: BTreeSet<Uuid> = ends.lock().unwrap().iter().copied().collect();
+    assert_eq!((all.len(), spill.left()), (CALLS, None));
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,7 +1,7 @@
 //! The spill of usage: files in the data directory that keep the ends of calls until the database has them. They are not
 //! synced: a process that is killed loses nothing, a machine without power the last moments.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
@@ -25,8 +25,8 @@ pub(super) struct SpillFiles {
 
 #[derive(Default)]
 struct Parts {
-    /// Parts of processes before this one that are still there.
-    left: Vec<u64>,
+    /// Parts that are to be read: of processes before this one, and those with lines that nobody else has.
+    left: BTreeSet<u64>,
     /// The part that is written.
     open: Option<Open>,
     /// Number of the next part.
@@ -49,7 +49,7 @@ impl SpillFiles {
         let folder = data.join(FOLDER);
         let left = made(&folder).and_then(|()| numbers(&folder)).unwrap_or_else(|error| {
             tracing::error!(folder = %folder.display(), %error, "the usage of calls is not kept beyond the process");
-            Vec::new()
+            BTreeSet::new()
         });
         let next = left.last().map_or(1, |last| last + 1);
         Self { folder, parts: Mutex::new(Parts { left, next, ..Parts::default() }) }
@@ -100,9 +100,9 @@ fn made(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-/// Numbers of the parts in a folder, the oldest first.
-fn numbers(folder: &Path) -> io::Result<Vec<u64>> {
-    let mut numbers = Vec::new();
+/// Numbers of the parts in a folder.
+fn numbers(folder: &Path) -> io::Result<BTreeSet<u64>> {
+    let mut numbers = BTreeSet::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let number: Option<u64> =
@@ -111,7 +111,6 @@ fn numbers(folder: &Path) -> io::Result<Vec<u64>> {
             numbers.extend(number);
         }
     }
-    numbers.sort_unstable();
     Ok(numbers)
 }
 
@@ -150,21 +149,37 @@ impl Spill for SpillFiles {
         }
     }
 
+    fn behind(&self, part: u64) {
+        self.parts.lock().left.insert(part);
+    }
+
     fn left(&self) -> Option<(u64, Vec<u8>)> {
         loop {
-            let part = *self.parts.lock().left.first()?;
+            let part = {
+                let mut parts = self.parts.lock();
+                let part = *parts.left.first()?;
+                // What comes from now on is in another one.
+                parts.open.take_if(|open| open.number == part);
+                part
+            };
             match fs::read(self.place(part)) {
                 Ok(lines) => return Some((part, lines)),
                 Err(error) => {
-                    tracing::error!(file = %self.place(part).display(), %error, "usage that was left can't be read");
-                    self.parts.lock().left.retain(|other| *other != part);
+                    // One that was read and forgotten before its last line was said to be behind is no fault.
+                    if error.kind() != io::ErrorKind::NotFound {
+                        tracing::error!(file = %self.place(part).display(), %error, "usage that was left can't be read");
+                    }
+                    self.parts.lock().left.remove(&part);
                 }
             }
         }
     }
 
     fn forget(&self, part: u64) {
-        self.parts.lock().left.retain(|other| *other != part);
+        let mut parts = self.parts.lock();
+        parts.left.remove(&part);
+        parts.waiting.remove(&part);
+        drop(parts);
         self.remove(part);
     }
 }
@@ -213,6 +228,25 @@ mod tests {
         next.written(other);
         drop(next);
         assert!(files(data.path()).is_empty(), "nothing stays of what is recorded");
+    }
+
+    #[test]
+    fn what_nobody_else_has_is_read_again() {
+        let data = tempfile::tempdir().unwrap();
+        let spill = SpillFiles::open(data.path());
+        let part = spill.keep(b"one").unwrap();
+        assert_eq!(spill.keep(b"two"), Some(part));
+        spill.behind(part);
+        assert_eq!(spill.left(), Some((part, b"one\ntwo\n".to_vec())));
+        let next = spill.keep(b"three").unwrap();
+        assert_ne!(next, part, "a part that is read grows no more");
+        spill.forget(part);
+        // What was told of it meanwhile comes too late to matter.
+        spill.written(part);
+        spill.behind(part);
+        assert_eq!((spill.left(), files(data.path()).len()), (None, 1));
+        spill.written(next);
+        assert_eq!(fs::metadata(spill.place(next)).unwrap().len(), 0);
     }
 
     #[test]

@@ -166,7 +166,7 @@ mod tests {
         store
     }
 
-    /// What is allowed, and the rows that were read for it.
+    /// Passages that are allowed, and the rows that were read for it.
     async fn asked(count: u64, reach: &Reach) -> (Vec<PassageRange>, usize) {
         let rows = Arc::new(AtomicUsize::new(0));
         let found = allowed(&store(count, &rows), &database(count), reach).await.unwrap();

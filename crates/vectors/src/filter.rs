@@ -361,7 +361,7 @@ mod tests {
         ids.iter().map(|n| FileId(Uuid::from_u128(*n))).collect()
     }
 
-    /// What a filter reaches where the conditions, which are asked for in this order and no others, hold for these files.
+    /// Reach of a filter where the conditions, which are asked for in this order and no others, hold for these files.
     async fn reached(filter: Value, sets: &'static [&'static [u128]]) -> Reach {
         let filter = Filter::read(&filter, &schema()).unwrap();
         let mut store = MockPassageStore::new();

@@ -40,7 +40,7 @@ pub(crate) struct Options {
     /// Repeats an earlier run.
     #[arg(long)]
     seed: Option<u64>,
-    /// This document alone; both where none is named.
+    /// Document that is asked alone; both where none is named.
     #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(DOCUMENTS))]
     document: Option<String>,
     /// Only operations whose name contains this text, such as `/api/workflows`.

@@ -110,13 +110,7 @@ impl Place<'_, '_> {
                 let rule = self.given("type").ok_or("the rule has no type")?;
                 Ok(vec![(member, one_of(&rule, words)?)])
             }
-            Map::Reactivation => {
-                self.refuse("type")?;
-                let conditions = ["activateCondition", "ignoreCondition", "defaultCondition"];
-                let given =
-                    conditions.iter().filter_map(|own| Some(((*own).to_owned(), text(&self.given(own)?))));
-                Ok(vec![(member, Value::Object(given.collect()))])
-            }
+            Map::Reactivation => Ok(vec![(member, self.reactivation()?)]),
             Map::Keep
             | Map::Unless(_)
             | Map::Text
@@ -134,6 +128,14 @@ impl Place<'_, '_> {
             | Map::Code(_)
             | Map::ListenerType => Err(self.word.reason.trim_end_matches('.').to_owned()),
         }
+    }
+
+    /// The conditions of a reactivation rule.
+    fn reactivation(&self) -> Result<Value, String> {
+        self.refuse("type")?;
+        let conditions = ["activateCondition", "ignoreCondition", "defaultCondition"];
+        let given = conditions.iter().filter_map(|own| Some(((*own).to_owned(), text(&self.given(own)?))));
+        Ok(Value::Object(given.collect()))
     }
 
     /// The value of an unprefixed attribute that is not empty.

@@ -190,7 +190,9 @@ impl LedgerWriter {
             for batch in ends.chunks(BATCH) {
                 write(&*self.store, batch, u32::MAX).await;
             }
-            tracing::info!(calls = ends.len(), "the usage of calls is recorded from the spill");
+            if !ends.is_empty() {
+                tracing::info!(calls = ends.len(), "the usage of calls is recorded from the spill");
+            }
             self.spill.forget(part);
         }
     }

@@ -47,8 +47,8 @@ impl SpillFiles {
     /// The spill of a data directory, with what is left in it.
     pub(super) fn open(data: &Path) -> Self {
         let folder = data.join(FOLDER);
-        let left = made(&folder).and_then(|()| numbers(&folder)).unwrap_or_else(|error| {
-            tracing::error!(folder = %folder.display(), %error, "the usage of calls is not kept beyond the process");
+        let left = numbers(&folder).unwrap_or_else(|error| {
+            tracing::error!(folder = %folder.display(), %error, "usage that was left can't be read");
             BTreeSet::new()
         });
         let next = left.last().map_or(1, |last| last + 1);
@@ -63,6 +63,7 @@ impl SpillFiles {
     fn append(&self, parts: &mut Parts, line: &[u8]) -> io::Result<u64> {
         if parts.open.as_ref().is_none_or(|open| open.bytes >= PART) {
             let number = parts.next;
+            made(&self.folder)?;
             let mut options = OpenOptions::new();
             let file = options.create_new(true).append(true).mode(0o600).open(self.place(number))?;
             parts.next += 1;
@@ -95,7 +96,7 @@ impl SpillFiles {
     }
 }
 
-/// Makes a folder that is nobody else's.
+/// Makes a folder that is nobody else's, where there is none.
 fn made(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
@@ -103,7 +104,11 @@ fn made(folder: &Path) -> io::Result<()> {
 /// Numbers of the parts in a folder.
 fn numbers(folder: &Path) -> io::Result<BTreeSet<u64>> {
     let mut numbers = BTreeSet::new();
-    for entry in fs::read_dir(folder)? {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(numbers),
+        entries => entries?,
+    };
+    for entry in entries {
         let path = entry?.path();
         let number: Option<u64> =
             path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse().ok());
@@ -213,6 +218,7 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let first = SpillFiles::open(data.path());
         assert_eq!(first.left(), None);
+        assert!(!data.path().join(FOLDER).exists(), "a command that calls no model makes no folder");
         let part = first.keep(b"one").unwrap();
         assert_eq!(first.keep(b"two"), Some(part));
         first.written(part);
@@ -278,7 +284,6 @@ mod tests {
         spill.written(1);
         // Once it can be, it is.
         fs::remove_file(data.path().join(FOLDER)).unwrap();
-        fs::create_dir(data.path().join(FOLDER)).unwrap();
         assert_eq!(spill.keep(b"two"), Some(1));
     }
 }

@@ -22,6 +22,7 @@ fn stages() -> Plan {
         .top("r", listener())
         .reactivated("first", ["", "", "again = \"first\""])
         .reactivated("second", ["again = \"second\"", "", "again = \"first\""])
+        .reactivated("a", ["", "", "yes"])
         .reactivated("b", ["", "yes", ""])
         .reactivated("c", ["", "", "yes"])
         .reactivated_else(["", "yes", ""])

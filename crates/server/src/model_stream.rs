@@ -37,7 +37,7 @@ pub(crate) enum Form {
     /// Chunks, as clients of OpenAI's interface read them.
     Chunks,
     /// Events of a message, as clients of Anthropic's interface read them.
-    Messages(MessageStream),
+    Messages(Box<MessageStream>),
 }
 
 /// Parts that a stream is made of.

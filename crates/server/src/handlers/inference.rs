@@ -68,7 +68,7 @@ impl Envelope {
     fn form(&self) -> stream::Form {
         match self {
             Self::Data | Self::Bare => stream::Form::Chunks,
-            Self::Message(form) => stream::Form::Messages(form.stream()),
+            Self::Message(form) => stream::Form::Messages(Box::new(form.stream())),
         }
     }
 }

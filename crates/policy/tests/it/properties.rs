@@ -206,9 +206,11 @@ proptest! {
             assert!(snapshot.covers(&rules).is_ok());
             holds(facts().with_system_role(name));
         }
-        // Whoever gets the role is in the same organisation, and everyone's rules are theirs.
+        // Whoever gets the role is in the same organisation, and what is denied to everyone is denied to them. What everyone
+        // is allowed they have without the role, also where it is denied to whoever gives it.
         if snapshot.covers(&rules).is_ok() {
-            let everyone = world.grants.iter().filter(|grant| grant.source == Source::Everyone).cloned();
+            let is_everyone_s = |grant: &&GrantFacts| grant.source == Source::Everyone && grant.effect == Effect::Deny;
+            let everyone = world.grants.iter().filter(is_everyone_s).cloned();
             holds(everyone.fold(facts().with_system_role(name), Facts::with_grant));
         }
     }

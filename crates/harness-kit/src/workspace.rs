@@ -22,6 +22,16 @@ pub fn root() -> PathBuf {
 #[must_use]
 pub fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    // What cargo tells the program that it runs: build scripts that look at it would be run anew, and all that stands on them
+    // built twice.
+    for (name, _) in std::env::vars_os() {
+        if name
+            .to_str()
+            .is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_"))
+        {
+            command.env_remove(name);
+        }
+    }
     command.current_dir(root());
     command
 }

@@ -25,6 +25,8 @@ const WAIT: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(5);
 /// Tries of what is written outside of the queue, where the spill can't keep it.
 const TRIES: u32 = 8;
+/// Times that a store which answers may refuse ends, before they are tried one by one, and each before it is set aside.
+const REFUSALS: u32 = 3;
 /// Number of those that are written so at a time.
 const BESIDE: usize = 256;
 
@@ -106,7 +108,7 @@ impl Ledger {
             (Ok(runtime), Ok(place)) => {
                 let store = self.store.clone();
                 runtime.spawn(async move {
-                    if !write(&*store, &[end], TRIES).await {
+                    if !write(&*store, &[end]).await {
                         tracing::error!(calls = 1, "the usage of calls was not recorded");
                     }
                     drop(place);
@@ -152,20 +154,21 @@ impl LedgerWriter {
                 }
             }
             let (mut ends, mut parts, mut flushed) =
-                (Vec::with_capacity(entries.len()), Vec::new(), Vec::new());
+                (Vec::with_capacity(entries.len()), Vec::with_capacity(entries.len()), Vec::new());
             for entry in entries.drain(..) {
                 match entry {
                     Entry::End(kept) => {
-                        parts.extend(kept.part);
                         ends.push(kept.end);
+                        parts.push(kept.part);
                     }
                     Entry::Flush(done) => flushed.push(done),
                 }
             }
-            // What can't be written now is kept and tried again: the queue behind it fills, and is bounded.
-            if !ends.is_empty() && write(&*self.store, &ends, u32::MAX).await {
-                parts.into_iter().for_each(|part| self.spill.written(part));
-            }
+            // What can't be written now is kept and tried again: the queue behind it fills, and is bounded. What the store
+            // refuses stays in the spill, for the next start.
+            let refused = self.record(&ends).await;
+            let done = parts.into_iter().enumerate().filter(|(index, _)| !refused.contains(index));
+            done.filter_map(|(_, part)| part).for_each(|part| self.spill.written(part));
             if !flushed.is_empty() || self.queue.is_empty() {
                 self.catch_up().await;
             }
@@ -188,13 +191,50 @@ impl LedgerWriter {
                 );
             }
             for batch in ends.chunks(BATCH) {
-                write(&*self.store, batch, u32::MAX).await;
+                for index in self.record(batch).await {
+                    // In the open part it is left to the next start, whatever becomes of this one.
+                    batch.get(index).and_then(line).and_then(|line| self.spill.keep(&line));
+                }
             }
             if !ends.is_empty() {
                 tracing::info!(calls = ends.len(), "the usage of calls is recorded from the spill");
             }
             self.spill.forget(part);
         }
+    }
+}
+
+impl LedgerWriter {
+    /// Writes ends, for as long as it takes while the store is not there. Gives the indices of those that it refuses
+    /// though it answers: one such end holds up no other.
+    async fn record(&self, ends: &[Settlement]) -> Vec<usize> {
+        if ends.is_empty() || self.is_recorded(ends).await {
+            return Vec::new();
+        }
+        let mut refused = Vec::new();
+        for (index, end) in ends.iter().enumerate() {
+            if !self.is_recorded(std::slice::from_ref(end)).await {
+                tracing::error!(call = %end.usage.id, "the usage of a call is refused by the database and set aside");
+                refused.push(index);
+            }
+        }
+        refused
+    }
+
+    /// Writes ends together; gives whether they are written, and not refused by a store that answers.
+    async fn is_recorded(&self, ends: &[Settlement]) -> bool {
+        let (mut wait, mut refusals) = (WAIT, 0);
+        while let Err(error) = self.store.settle(ends).await {
+            tracing::warn!(%error, calls = ends.len(), "the usage of calls waits to be recorded");
+            // Whether it is the store that is away or the ends that are refused is told by a transaction of nothing.
+            refusals += u32::from(self.store.settle(&[]).await.is_ok());
+            if refusals == REFUSALS {
+                return false;
+            }
+            tokio::time::sleep(wait).await;
+            wait = (wait * 2).min(LONGEST);
+        }
+        true
     }
 }
 
@@ -219,13 +259,13 @@ fn read(lines: &[u8]) -> (Vec<Settlement>, usize) {
     (ends.collect(), torn)
 }
 
-/// Writes ends, trying again while the store is not there; gives whether they are written.
-async fn write(store: &dyn UsageStore, ends: &[Settlement], tries: u32) -> bool {
+/// Writes ends, trying some times; gives whether they are written.
+async fn write(store: &dyn UsageStore, ends: &[Settlement]) -> bool {
     let mut wait = WAIT;
-    for number in 1..=tries {
+    for number in 1..=TRIES {
         match store.settle(ends).await {
             Ok(()) => return true,
-            Err(error) if number == tries => tracing::error!(%error, "the usage of calls can't be recorded"),
+            Err(error) if number == TRIES => tracing::error!(%error, "the usage of calls can't be recorded"),
             Err(error) => {
                 tracing::warn!(%error, calls = ends.len(), "the usage of calls waits to be recorded");
                 tokio::time::sleep(wait).await;

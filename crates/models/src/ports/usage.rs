@@ -47,7 +47,7 @@ pub trait UsageStore: Send + Sync {
 
     /// Writes ends of calls in one transaction: their rows and journals, the sums, and for each with a reservation what
     /// was spent in the place of what was set aside, also when that had expired. A call that was written before is not
-    /// written again, whatever it brings.
+    /// written again, whatever it brings. With no ends it tells whether the store is there.
     async fn settle(&self, settlements: &[Settlement]) -> Result<(), StoreError>;
 
     /// Gives reservations of all organisations back that expired, at most `limit`; gives their number.

@@ -317,6 +317,43 @@ async fn more_calls_than_wait_cost_no_memory_and_are_counted() {
     assert_eq!((all.len(), spill.left()), (CALLS, None));
 }
 
+/// An end that the database never takes holds up no other, whether it comes by the queue or by the spill, and stays in the
+/// spill for a program that can write it.
+#[tokio::test(start_paused = true)]
+async fn an_end_that_is_refused_is_set_aside() {
+    let one = bench(vec![deployment(1, "a")], vec![answer()], Bounds::default(), None);
+    one.gateway.chat_as(&caller(), id(1), question(false), untold()).await.unwrap();
+    let text = one.spill.text();
+    let end = one.rows().await.remove(0);
+    let [refused, other] = [7, 8].map(|number| {
+        let mut end = end.clone();
+        end.usage.id = Uuid::from_u128(number);
+        end
+    });
+    let bad = end.usage.id;
+    let written = Arc::new(Mutex::new(Vec::new()));
+    let mut usage = MockUsageStore::new();
+    let (kept, poison) = (written.clone(), [bad, refused.usage.id]);
+    usage.expect_settle().returning(move |all| {
+        if all.iter().any(|end| poison.contains(&end.usage.id)) {
+            return Err(StoreError::Unavailable("a value out of range".into()));
+        }
+        kept.lock().unwrap().extend(all.iter().map(|end: &Settlement| end.usage.id));
+        Ok(())
+    });
+    let spill = Arc::new(Lines::left_behind(&text));
+    let (ledger, writer) = Ledger::new(Arc::new(usage), spill.clone());
+    tokio::spawn(writer.run());
+    let last = Uuid::from_u128(8);
+    ledger.enter(refused);
+    ledger.enter(other);
+    ledger.flush().await;
+    assert_eq!((written.lock().unwrap().as_slice(), spill.left()), ([last].as_slice(), None));
+    let kept = spill.text();
+    assert!(kept.contains(&bad.to_string()) && kept.contains(&Uuid::from_u128(7).to_string()), "{kept}");
+    assert_eq!(*spill.written.lock().unwrap(), 1);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_call_is_answered_counted_and_priced_and_tells_no_prompt() {
     let prices = PriceTable {

@@ -77,8 +77,11 @@ impl SpillFiles {
         // In one piece: a line is there whole or, when the process ends within it, torn at the end.
         let whole = [line, b"\n"].concat();
         if let Err(error) = open.file.write_all(&whole) {
-            // What was written of it would harm the line behind it.
-            parts.open = None;
+            // What was written of it would harm the line behind it. On a full disk the part stays, as a new one for each
+            // call would fill the folder with empty files.
+            if open.file.set_len(open.bytes).is_err() {
+                parts.open = None;
+            }
             return Err(error);
         }
         open.bytes += whole.len() as u64;

@@ -59,7 +59,7 @@ worker = ExternalTaskWorker(
         "maxTasks": 1,
         "lockDuration": LOCK,
         "asyncResponseTimeout": 5000,
-        "auth_bearer": os.environ["HEDDLE_TOKEN"],
+        "auth_bearer": {"access_token": os.environ["HEDDLE_TOKEN"]},
         "sleepSeconds": 1,
     },
 )

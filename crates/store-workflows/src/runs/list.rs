@@ -6,9 +6,11 @@ use crate::schema::{runs, workflows};
 use diesel::dsl::{case_when, not};
 use diesel::expression::SqlLiteral;
 use diesel::sql_types::Text;
-use diesel::{BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper};
+use diesel::{BoolExpressionMethods, ExpressionMethods, OptionalExtension as _, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
-use heddle_kernel::{Cursor, MAX_LIMIT, Page, PageRequest, RunId, TenantId, Timestamp, WorkflowId};
+use heddle_kernel::{
+    Cursor, DefinitionKind, MAX_LIMIT, Page, PageRequest, RunId, TenantId, Timestamp, WorkflowId,
+};
 use heddle_policy::{InstanceFilter, resource};
 use heddle_store::{At, Db, Error, Id, keyset, page, read, within};
 use heddle_usecase::StoreError;
@@ -95,22 +97,40 @@ pub(crate) async fn all(
     access: &InstanceFilter,
     page: &PageRequest,
 ) -> Result<Page<Run>, StoreError> {
+    // All instances of a definition of the other kind would be looked through for none.
+    let is_other = match filter.workflow {
+        Some(workflow) => kind_of(db, tenant, workflow).await? != Some(access.kind()),
+        None => false,
+    };
     match filter.sort {
         RunSort::Newest | RunSort::Oldest => {
             let from: Option<Key> = page::position(page)?;
-            if access.is_empty() {
+            if access.is_empty() || is_other {
                 return Ok(page::empty());
             }
             in_one_order(db, tenant, filter, access, page, from).await
         }
         RunSort::Incidents => {
             let from: Option<PartKey> = page::position(page)?;
-            if access.is_empty() {
+            if access.is_empty() || is_other {
                 return Ok(page::empty());
             }
             in_two_parts(db, tenant, filter, access, page, from).await
         }
     }
+}
+
+/// Kind of a definition's instances; none where there is no such definition.
+pub(crate) async fn kind_of(
+    db: &Db,
+    tenant: TenantId,
+    definition: WorkflowId,
+) -> Result<Option<DefinitionKind>, StoreError> {
+    let kind: Option<DefinitionKindWord> = read!(db, |conn| {
+        let of_it = workflows::table.find((Id::from(tenant), Id::from(definition)));
+        Ok(of_it.select(workflows::kind).first(conn).await.optional()?)
+    })?;
+    Ok(kind.map(|kind| kind.0))
 }
 
 async fn in_one_order(

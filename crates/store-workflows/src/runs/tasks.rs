@@ -72,8 +72,17 @@ pub(crate) async fn list(
         let filter = if filter.viewed == Some(of.kind()) { &whole } else { filter };
         Wanted { tenant, filter, reach: &reach(of), from, limit }.statements()
     };
+    // Instances of a definition are of one kind: in those of another all of its tasks would be looked through for none.
+    let kind = match filter.workflow {
+        Some(workflow) => match super::list::kind_of(db, tenant, workflow).await? {
+            None => return Ok(page::empty()),
+            kind => kind,
+        },
+        None => None,
+    };
+    let is_wanted = |of: &&InstanceFilter| !of.is_empty() && kind.is_none_or(|kind| kind == of.kind());
     // What is found of each kind is brought into one order.
-    let statements: Vec<_> = access.iter().filter(|of| !of.is_empty()).flat_map(of_kind).collect();
+    let statements: Vec<_> = access.iter().filter(is_wanted).flat_map(of_kind).collect();
     let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
     let (found, all) = read!(db, |conn| {
         let mut places: Vec<Found> = Vec::new();

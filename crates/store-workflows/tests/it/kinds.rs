@@ -1,6 +1,6 @@
 //! Instances of two kinds in one table: none is found by the rights on the other.
 
-use heddle_kernel::{CaseId, DefinitionKind, RunId, TenantId, UserId};
+use heddle_kernel::{CaseId, DefinitionKind, RunId, TenantId, UserId, WorkflowId};
 use heddle_policy::{AccessFilter, InstanceFilter, InstanceKey, Person, resource};
 use heddle_store_workflows::SqlRunStore;
 use heddle_testkit::on_both;
@@ -132,7 +132,8 @@ async fn the_work_list_shows_the_tasks_of_the_kinds_that_are_asked_for() {
     on_both!(|db| {
         let (workflows, runs) = stores(&db);
         let flow = published(&workflows, tenant(), "a").await;
-        let (plain, open) = (run(&flow), case(&flow));
+        let file = case_type(&workflows, flow.tenant, "b").await;
+        let (plain, open) = (run(&flow), case(&file));
         let first = HumanTask { due_at: Some(at(5)), ..task(&open) };
         let second = HumanTask { assignee: Some("ada".to_owned()), due_at: Some(at(6)), ..task(&plain) };
         for (of, task) in [(&plain, &second), (&open, &first)] {
@@ -160,7 +161,10 @@ async fn the_work_list_shows_the_tasks_of_the_kinds_that_are_asked_for() {
             (TaskFilter { assignee: named(&["ada"]), ..none() }, both.clone(), vec![second.id]),
             (TaskFilter { run: Some(open.id), ..none() }, both.clone(), vec![first.id]),
             (TaskFilter { run: Some(open.id), ..none() }, vec![all_runs()], vec![]),
-            (TaskFilter { workflow: Some(flow.id), ..none() }, vec![of_cases()], vec![first.id]),
+            (TaskFilter { workflow: Some(file.id), ..none() }, both.clone(), vec![first.id]),
+            (TaskFilter { workflow: Some(flow.id), ..none() }, both.clone(), vec![second.id]),
+            (TaskFilter { workflow: Some(flow.id), ..none() }, vec![of_cases()], vec![]),
+            (TaskFilter { workflow: Some(WorkflowId(uuid::Uuid::nil())), ..none() }, both.clone(), vec![]),
         ] {
             let read = runs.tasks(flow.tenant, &filter, &access, &page(9)).await.unwrap();
             let found: Vec<_> = read.items.iter().map(|task| task.id).collect();

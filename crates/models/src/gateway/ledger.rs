@@ -166,7 +166,7 @@ impl LedgerWriter {
             }
             // What can't be written now is kept and tried again: the queue behind it fills, and is bounded. What the store
             // refuses stays in the spill, for the next start.
-            let refused = self.record(&ends).await;
+            let refused = self.record(&ends, |index| parts.get(index).is_some_and(Option::is_some)).await;
             let done = parts.into_iter().enumerate().filter(|(index, _)| !refused.contains(index));
             done.filter_map(|(_, part)| part).for_each(|part| self.spill.written(part));
             if !flushed.is_empty() || self.queue.is_empty() {
@@ -191,9 +191,13 @@ impl LedgerWriter {
                 );
             }
             for batch in ends.chunks(BATCH) {
-                for index in self.record(batch).await {
+                for index in self.record(batch, |_| true).await {
                     // In the open part it is left to the next start, whatever becomes of this one.
-                    batch.get(index).and_then(line).and_then(|line| self.spill.keep(&line));
+                    let kept = batch.get(index).and_then(line).and_then(|line| self.spill.keep(&line));
+                    if kept.is_none() {
+                        // It is in this part alone, which is read again then.
+                        return;
+                    }
                 }
             }
             if !ends.is_empty() {
@@ -202,18 +206,22 @@ impl LedgerWriter {
             self.spill.forget(part);
         }
     }
-}
 
-impl LedgerWriter {
     /// Writes ends, for as long as it takes while the store is not there. Gives the indices of those that it refuses
-    /// though it answers: one such end holds up no other.
-    async fn record(&self, ends: &[Settlement]) -> Vec<usize> {
+    /// though it answers: one such end holds up no other. One that the spill does not have is tried for as long as it takes:
+    /// a full disk, too, is a store that answers, and refuses.
+    async fn record(&self, ends: &[Settlement], is_in_spill: impl Fn(usize) -> bool) -> Vec<usize> {
         if ends.is_empty() || self.is_recorded(ends).await {
             return Vec::new();
         }
         let mut refused = Vec::new();
         for (index, end) in ends.iter().enumerate() {
-            if !self.is_recorded(std::slice::from_ref(end)).await {
+            let mut recorded = self.is_recorded(std::slice::from_ref(end)).await;
+            while !recorded && !is_in_spill(index) {
+                tokio::time::sleep(LONGEST).await;
+                recorded = self.is_recorded(std::slice::from_ref(end)).await;
+            }
+            if !recorded {
                 tracing::error!(call = %end.usage.id, "the usage of a call is refused by the database and set aside");
                 refused.push(index);
             }

@@ -21,7 +21,7 @@ use crate::gateway::{Caller, Gateway, GatewayError, GatewayPorts, GatewaySetting
 use crate::keys::Opening;
 use crate::ports::{
     Bounds, Exchange, Fault, FaultKind, FixedBounds, LocalFault, LocalModel, LocalModels, MockDependents,
-    MockKeySealer, MockModelStore, MockUsageStore, Random, Reply, Reserved, Spill, Upstream,
+    MockKeySealer, MockModelStore, MockSpill, MockUsageStore, Random, Reply, Reserved, Spill, Upstream,
 };
 use crate::records::{
     Budget, BudgetPeriod, BudgetScope, CallOutcome, CallTokens, Deployment, Limits, OpenModelConnection,
@@ -352,6 +352,34 @@ async fn an_end_that_is_refused_is_set_aside() {
     let kept = spill.text();
     assert!(kept.contains(&bad.to_string()) && kept.contains(&Uuid::from_u128(7).to_string()), "{kept}");
     assert_eq!(*spill.written.lock().unwrap(), 1);
+}
+
+/// A disk is full: the spill keeps nothing and the database answers and refuses. Once there is room, nothing is lost.
+#[tokio::test(start_paused = true)]
+async fn an_end_that_only_the_memory_has_is_tried_until_it_is_written() {
+    let one = bench(vec![deployment(1, "a")], vec![answer()], Bounds::default(), None);
+    one.gateway.chat_as(&caller(), id(1), question(false), untold()).await.unwrap();
+    let end = one.rows().await.remove(0);
+    let (expected, tries) = (end.usage.id, Arc::new(Mutex::new(0)));
+    let written = Arc::new(Mutex::new(Vec::new()));
+    let mut usage = MockUsageStore::new();
+    let (kept, count) = (written.clone(), tries.clone());
+    usage.expect_settle().returning(move |all| {
+        *count.lock().unwrap() += usize::from(!all.is_empty());
+        if !all.is_empty() && *count.lock().unwrap() < 20 {
+            return Err(StoreError::Unavailable("database or disk is full".into()));
+        }
+        kept.lock().unwrap().extend(all.iter().map(|end: &Settlement| end.usage.id));
+        Ok(())
+    });
+    let mut spill = MockSpill::new();
+    spill.expect_keep().returning(|_| None);
+    spill.expect_left().returning(|| None);
+    let (ledger, writer) = Ledger::new(Arc::new(usage), Arc::new(spill));
+    tokio::spawn(writer.run());
+    ledger.enter(end);
+    ledger.flush().await;
+    assert_eq!((written.lock().unwrap().as_slice(), *tries.lock().unwrap()), ([expected].as_slice(), 20));
 }
 
 #[tokio::test(start_paused = true)]

@@ -105,7 +105,7 @@ row! {
 
 row! {
     /// A call, without its prompt and its answer.
-    pub(crate) model_calls (organization_id, id) => CallRow {
+    pub(crate) model_calls (organization_id, id) => CallRow many (NewCalls) {
         key  organization_id: [DbUuid] Id,
         key  id: [DbUuid] Id,
         once at: [DbInstant] At,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper};
+use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper, SqliteConnection};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{Page, PageRequest, TenantId, Timestamp};
 use heddle_models::ports::{Reserved, UsageQuery, UsageStore};
@@ -12,14 +12,17 @@ use heddle_models::records::{
 };
 use heddle_models::{day_at, day_text};
 use heddle_policy::{AccessFilter, resource};
+use heddle_store::journal::JournalRows;
 use heddle_store::{
-    AsConn, At, Db, Error, Id, StoreError, document, journal, lock, on_conn, page, read, within, write_tx,
+    AsConn, At, Conn, Db, Error, Id, PgConn, StoreError, document, lock, on_conn, page, read, within,
+    write_tx,
 };
 use uuid::Uuid;
 
 use crate::SqlModelStore;
 use crate::schema::{
-    BudgetRow, CallRow, ReservationRow, SumRow, model_budgets, model_calls, model_reservations, model_sums,
+    BudgetRow, CallRow, NewCalls, ReservationRow, SumRow, model_budgets, model_calls, model_reservations,
+    model_sums,
 };
 use crate::words::AxisWord;
 
@@ -213,39 +216,85 @@ fn row_of(reservation: &Reservation) -> Result<ReservationRow, Error> {
     })
 }
 
-/// Writes the end of one call, unless it was written before; gives whether it was written now.
-async fn write_end<C: AsConn>(conn: &mut C, end: &Settlement) -> Result<bool, Error> {
-    let row = CallRow::from(&end.usage);
-    let written = on_conn!(conn, |conn| {
-        diesel::insert_into(model_calls::table).values(&row).on_conflict_do_nothing().execute(conn).await?
-    });
-    if written == 0 {
-        return Ok(false);
-    }
-    if let Some(reservation) = &end.reservation {
-        lock::serialise(conn, &lock_name(reservation.tenant)).await?;
-        let row = row_of(reservation)?;
-        give_back(conn, &row).await?;
-        let spent = Amount { micros: end.usage.cost_micros, tokens: end.usage.tokens.total() };
-        let none = Amount { micros: 0, tokens: 0 };
-        for cap in &reservation.caps {
-            let start = cap.period_start.micros();
-            let key = BudgetKey { tenant: row.organization_id, scope: cap.scope.id(), start };
-            move_budget(conn, key, none, spent).await?;
-        }
-    }
-    journal::write(conn, &end.journal).await?;
-    Ok(true)
+/// Rows of an end of a call, made before the connection is taken.
+struct EndRows {
+    call: CallRow,
+    journal: JournalRows,
 }
 
-/// Writes ends of calls in one transaction.
+/// Writes the records and journals of calls on SQLite: one way to its thread, whatever their number. Gives for each
+/// whether it was written now.
+fn write_calls(conn: &mut SqliteConnection, rows: &[EndRows]) -> Result<Vec<bool>, Error> {
+    rows.iter().map(|row| write_call(conn, row)).collect()
+}
+
+/// Writes the record and the journal of a call, unless they were written before.
+fn write_call(conn: &mut SqliteConnection, row: &EndRows) -> Result<bool, Error> {
+    let insert = diesel::insert_into(model_calls::table).values(&row.call).on_conflict_do_nothing();
+    let written = diesel::RunQueryDsl::execute(insert, conn)? > 0;
+    if written {
+        row.journal.write_blocking(conn)?;
+    }
+    Ok(written)
+}
+
+/// The same on PostgreSQL: one statement for each table. Of many, each must be new; who has an old one among them writes
+/// them singly.
+async fn write_calls_there(conn: &mut PgConn, rows: &[EndRows]) -> Result<Vec<bool>, Error> {
+    if let [row] = rows {
+        let insert = diesel::insert_into(model_calls::table).values(&row.call).on_conflict_do_nothing();
+        let written = insert.execute(conn).await? > 0;
+        if written {
+            row.journal.write(conn).await?;
+        }
+        return Ok(vec![written]);
+    }
+    let mut calls = NewCalls::default();
+    rows.iter().for_each(|row| calls.push(&row.call));
+    if !calls.is_empty() {
+        calls.execute(conn).await?;
+    }
+    JournalRows::write_many(conn, rows.iter().map(|row| &row.journal)).await?;
+    Ok(vec![true; rows.len()])
+}
+
+/// Gives back what a call set aside, and counts what it cost in every budget that it is part of.
+async fn settle_budgets<C: AsConn>(
+    conn: &mut C,
+    reservation: &Reservation,
+    usage: &UsageRow,
+) -> Result<(), Error> {
+    lock::serialise(conn, &lock_name(reservation.tenant)).await?;
+    let row = row_of(reservation)?;
+    give_back(conn, &row).await?;
+    let spent = Amount { micros: usage.cost_micros, tokens: usage.tokens.total() };
+    let none = Amount { micros: 0, tokens: 0 };
+    for cap in &reservation.caps {
+        let start = cap.period_start.micros();
+        let key = BudgetKey { tenant: row.organization_id, scope: cap.scope.id(), start };
+        move_budget(conn, key, none, spent).await?;
+    }
+    Ok(())
+}
+
+/// Writes ends of calls in one transaction; one that was written before counts no second time.
 async fn write_all(db: &Db, ends: &[&Settlement]) -> Result<(), StoreError> {
+    let rows_of = |end: &&Settlement| EndRows {
+        call: CallRow::from(&end.usage),
+        journal: JournalRows::from(end.journal.clone()),
+    };
+    let rows: Vec<EndRows> = ends.iter().map(rows_of).collect();
     write_tx!(db, |conn| {
+        let written = match conn.as_conn() {
+            Conn::Sqlite(conn) => conn.spawn_blocking(move |conn| Ok(write_calls(conn, &rows))).await??,
+            Conn::Postgres(conn) => write_calls_there(conn, &rows).await?,
+        };
         let mut sums = BTreeMap::new();
-        for end in ends {
-            if write_end(conn, end).await? {
-                add(&mut sums, &end.usage);
+        for (end, _) in ends.iter().zip(written).filter(|(_, written)| *written) {
+            if let Some(reservation) = &end.reservation {
+                settle_budgets(conn, reservation, &end.usage).await?;
             }
+            add(&mut sums, &end.usage);
         }
         write_sums(conn, sums).await
     })

@@ -55,9 +55,12 @@ async fn sums_are_those_of_the_calls_and_a_repeat_counts_once() {
         let over = connection(&store, tenant, "one").await;
         let (one, two) = (deployment(&over, "a"), deployment(&over, "b"));
         inserted(&store, &[one.clone(), two.clone()]).await;
-        let ends = [end(&one, 5, None), end(&one, 7, None), end(&two, 11, None)];
+        let mut ends = vec![end(&one, 5, None), end(&one, 7, None), end(&two, 11, None)];
         store.settle(&ends).await.unwrap();
         store.settle(&ends[..1]).await.unwrap();
+        // Old ones and a new one together: the new one counts, the old ones do not again.
+        ends.push(end(&two, 0, None));
+        store.settle(&ends).await.unwrap();
         // A call of an organisation that is gone holds up no other.
         let gone = end(&deployment(&connection(&store, organization(&db).await, "x").await, "x"), 1, None);
         let mut gone = gone;
@@ -67,7 +70,7 @@ async fn sums_are_those_of_the_calls_and_a_repeat_counts_once() {
         let everything = AccessFilter::<resource::Deployment>::everything();
         let query = |by, deployment| UsageQuery { by, from_day: day, to_day: day, deployment };
         let all = store.usage(tenant, &query(UsageAxis::Day, None), &everything, &page(10)).await.unwrap();
-        assert_eq!((all.items[0].sums.calls, all.items[0].sums.tokens.input), (4, 24));
+        assert_eq!((all.items[0].sums.calls, all.items[0].sums.tokens.input), (5, 24));
         let own = query(UsageAxis::Day, Some(one.id));
         let own = store.usage(tenant, &own, &everything, &page(10)).await.unwrap();
         assert_eq!((own.items[0].sums.calls, own.items[0].sums.cost_micros), (2, 6));
@@ -78,7 +81,7 @@ async fn sums_are_those_of_the_calls_and_a_repeat_counts_once() {
         let shown = store.usage(tenant, &by, &hidden, &page(10)).await.unwrap();
         assert_eq!((shown.items.len(), shown.items[0].sums.tokens.input), (1, 12));
         let users = store.usage(tenant, &query(UsageAxis::User, None), &everything, &page(10)).await.unwrap();
-        assert_eq!((users.items.len(), users.items[0].sums.calls), (1, 4));
+        assert_eq!((users.items.len(), users.items[0].sums.calls), (1, 5));
         assert_eq!(store.forget(at(1_000), 3).await.unwrap(), 3);
         // A budget that comes later begins with what was spent.
         let late = reservation(&two, 15, 4, 20);

@@ -416,6 +416,18 @@ impl InboxEvent {
         self.idempotency_key.trim_start_matches(OWN_KEY)
     }
 
+    /// The event as its sender was told of it first. One that was kept had no receiver by then, whoever took it later;
+    /// that it was kept is told by its end, which stays.
+    #[must_use]
+    pub fn as_first_told(&self) -> Self {
+        let mut first = self.clone();
+        if first.expires_at.is_some() {
+            first.run_ids.clear();
+            first.case_ids.clear();
+        }
+        first
+    }
+
     /// State at an instant: a kept event whose time is over has expired, whether or not that is written yet.
     #[must_use]
     pub fn state_at(&self, now: Timestamp) -> InboxState {

@@ -44,6 +44,11 @@ pub struct Options {
     /// Callers at the same time, by whom the rate is measured.
     #[arg(long, default_value_t = 64)]
     most_callers: usize,
+    /// Calls a second of all these callers together while the judged latencies are measured: half of what has to be
+    /// possible. Callers that ask without a pause measure how long the processors take for all of them, which is the rate
+    /// again; their latencies are printed beside.
+    #[arg(long, default_value_t = 2_500.0)]
+    pace: f64,
     /// Turns of direct calls and calls through the service.
     #[arg(long, default_value_t = 5)]
     rounds: usize,
@@ -93,6 +98,14 @@ struct Bench {
     window: Duration,
 }
 
+/// Windows of direct calls and of calls through the service.
+struct Turns {
+    direct: Vec<Window>,
+    through: Vec<Window>,
+    /// Microseconds of the service's processor time of a call.
+    cpu: f64,
+}
+
 /// Calls of a window.
 struct Window {
     latencies: Latencies,
@@ -137,49 +150,62 @@ impl Bench {
         })
     }
 
-    /// Latencies beside direct ones, and the processor time of a call.
+    /// Latencies beside direct ones, at a pace and without one, and the processor time of a call.
     async fn latencies(&self, options: &Options) -> Result<bool> {
-        let (mut direct, mut through) = (Vec::new(), Vec::new());
-        let (mut calls, mut seconds) = (0, 0.0);
-        for _ in 0..options.rounds.max(1) {
-            direct.push(window(&self.direct, options.callers, self.window).await.context("direct calls")?);
-            let before = self.cpu();
-            let mut one =
-                window(&self.through, options.callers, self.window).await.context("calls through")?;
-            seconds += self.cpu() - before;
-            calls += one.all;
-            one.latencies.sort();
-            through.push(one);
-        }
-        direct.iter_mut().for_each(|one| one.latencies.sort());
+        let every = Duration::try_from_secs_f64(options.callers as f64 / options.pace)
+            .context("--pace is no number of calls a second")?;
+        let paced = self.turns(options, Some(every)).await?;
         let mut holds = true;
         for (name, share, bar) in ADDED {
-            let of = |windows: &[Window]| {
-                median(windows.iter().map(|one| one.latencies.percentile(share)).collect())
-            };
-            let (bare, gated) = (of(&direct), of(&through));
-            self.figure(
-                &format!("direct{}", name.trim_start_matches("added")),
-                Some(options.callers),
-                bare,
-                "ms",
-            );
-            self.figure(
-                &format!("gateway{}", name.trim_start_matches("added")),
-                Some(options.callers),
-                gated,
-                "ms",
-            );
-            holds &= self.judge(name, Some(options.callers), gated - bare, bar, "ms");
+            let added = self.added(options, &paced, name, share);
+            holds &= self.judge(name, Some(options.callers), added, bar, "ms");
         }
-        let cpu = seconds * 1_000_000.0 / calls.max(1) as f64;
-        Ok(self.judge("cpu", Some(options.callers), cpu, CPU, "us/call") && holds)
+        let free = self.turns(options, None).await?;
+        for (name, share, _) in ADDED {
+            let name = format!("{name}_unpaced");
+            let added = self.added(options, &free, &name, share);
+            self.figure(&name, Some(options.callers), added, "ms");
+        }
+        self.figure("cpu_paced", Some(options.callers), paced.cpu, "us/call");
+        Ok(self.judge("cpu", Some(options.callers), free.cpu, CPU, "us/call") && holds)
+    }
+
+    /// Turns of direct calls and calls through the service.
+    async fn turns(&self, options: &Options, every: Option<Duration>) -> Result<Turns> {
+        let mut turns = Turns { direct: Vec::new(), through: Vec::new(), cpu: 0.0 };
+        let (mut calls, mut seconds) = (0, 0.0);
+        for _ in 0..options.rounds.max(1) {
+            let direct = window(&self.direct, options.callers, self.window, every);
+            turns.direct.push(direct.await.context("direct calls")?);
+            let before = self.cpu();
+            let through = window(&self.through, options.callers, self.window, every);
+            let through = through.await.context("calls through")?;
+            seconds += self.cpu() - before;
+            calls += through.all;
+            turns.through.push(through);
+        }
+        turns.cpu = seconds * 1_000_000.0 / calls.max(1) as f64;
+        let all = turns.direct.iter_mut().chain(&mut turns.through);
+        all.for_each(|one| one.latencies.sort());
+        Ok(turns)
+    }
+
+    /// What the service adds to a share of the latencies; both sides are printed.
+    fn added(&self, options: &Options, turns: &Turns, name: &str, share: f64) -> f64 {
+        let of = |windows: &[Window]| {
+            median(windows.iter().map(|one| one.latencies.percentile(share)).collect())
+        };
+        let (bare, gated) = (of(&turns.direct), of(&turns.through));
+        let name = name.trim_start_matches("added");
+        self.figure(&format!("direct{name}"), Some(options.callers), bare, "ms");
+        self.figure(&format!("gateway{name}"), Some(options.callers), gated, "ms");
+        gated - bare
     }
 
     async fn rate(&self, options: &Options) -> Result<bool> {
         let mut rates = Vec::new();
         for _ in 0..options.rounds.max(1) {
-            let one = window(&self.through, options.most_callers, self.window).await?;
+            let one = window(&self.through, options.most_callers, self.window, None).await?;
             rates.push(one.latencies.len() as f64 / one.seconds);
         }
         let rate = median(rates);
@@ -207,7 +233,7 @@ impl Bench {
     async fn memory(&self, options: &Options) -> Result<bool> {
         let mut done = 0;
         while done < options.calls {
-            done += window(&self.through, options.most_callers, Duration::from_secs(10)).await?.all;
+            done += window(&self.through, options.most_callers, Duration::from_secs(10), None).await?.all;
         }
         let resident = process::resident_megabytes(self.pid).context("the server's memory is not told")?;
         Ok(self.judge(&format!("resident_after_{done}_calls"), None, resident, RESIDENT, "MB"))
@@ -238,12 +264,23 @@ async fn sign_in(address: &str, email: &str, password: &str) -> Result<String> {
     Ok(heddle_harness_kit::client::Client::sign_in(address, email, password).await?.token())
 }
 
-/// Calls of so many callers within a window.
-async fn window(side: &Side, callers: usize, length: Duration) -> Result<Window> {
+/// Calls of so many callers within a window; each begins one `every` so often, or one behind the other.
+async fn window(
+    side: &Side,
+    callers: usize,
+    length: Duration,
+    every: Option<Duration>,
+) -> Result<Window> {
     let begin = Instant::now() + WARM_UP;
     let end = begin + length;
     let tasks: Vec<_> = (0..callers)
-        .map(|_| tokio::spawn(calls(side.host.clone(), Arc::clone(&side.call), begin, end)))
+        .map(|number| {
+            let pace = every.map(|every| {
+                let share = number as f64 / callers as f64;
+                Pace { next: Instant::now() + every.mul_f64(share), every }
+            });
+            tokio::spawn(calls(side.host.clone(), Arc::clone(&side.call), begin, end, pace))
+        })
         .collect();
     let mut window = Window { latencies: Latencies::default(), all: 0, seconds: length.as_secs_f64() };
     for task in tasks {
@@ -254,11 +291,40 @@ async fn window(side: &Side, callers: usize, length: Duration) -> Result<Window>
     Ok(window)
 }
 
-async fn calls(host: String, request: Arc<[u8]>, begin: Instant, end: Instant) -> Result<Window> {
+/// Instants at which a caller begins its calls.
+struct Pace {
+    next: Instant,
+    every: Duration,
+}
+
+impl Pace {
+    /// Waits for the next instant. One that has passed by then is the begin of its call all the same: who waited for the
+    /// call before has waited for this one, too.
+    async fn begin(&mut self) -> Instant {
+        let planned = self.next;
+        self.next += self.every;
+        if planned <= Instant::now() {
+            return planned;
+        }
+        tokio::time::sleep_until(planned.into()).await;
+        Instant::now()
+    }
+}
+
+async fn calls(
+    host: String,
+    request: Arc<[u8]>,
+    begin: Instant,
+    end: Instant,
+    mut pace: Option<Pace>,
+) -> Result<Window> {
     let mut connection = Connection::open(&host).await?;
     let mut own = Window { latencies: Latencies::default(), all: 0, seconds: 0.0 };
     loop {
-        let started = Instant::now();
+        let started = match &mut pace {
+            Some(pace) => pace.begin().await,
+            None => Instant::now(),
+        };
         if started >= end {
             return Ok(own);
         }
@@ -309,9 +375,8 @@ mod tests {
         let request = |body: &str| http1::request("POST", "/v1/chat/completions", None, Some(body)).into();
         let side = Side { host: mock.host(), call: request(&body("instant")), stream: request(&stream) };
         let now = Instant::now();
-        let own = calls(side.host.clone(), Arc::clone(&side.call), now, now + Duration::from_millis(50))
-            .await
-            .unwrap();
+        let end = now + Duration::from_millis(50);
+        let own = calls(side.host.clone(), Arc::clone(&side.call), now, end, None).await.unwrap();
         assert!(own.all > 1 && mock.seen().requests() >= own.all);
         assert!(stream_seconds(&side).await.unwrap() > 0.0);
         assert!(mock.seen().kept().is_empty());
@@ -322,6 +387,16 @@ mod tests {
             }
         };
         tokio::time::timeout(Duration::from_secs(10), ended).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_call_that_is_late_began_when_it_should_have() {
+        let now = Instant::now();
+        let mut pace = Pace { next: now - Duration::from_secs(3), every: Duration::from_secs(2) };
+        assert_eq!(pace.begin().await, now - Duration::from_secs(3));
+        assert_eq!(pace.begin().await, now - Duration::from_secs(1));
+        pace = Pace { next: now + Duration::from_millis(5), every: Duration::from_secs(2) };
+        assert!(pace.begin().await >= now + Duration::from_millis(5));
     }
 
     #[test]

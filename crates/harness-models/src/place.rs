@@ -128,10 +128,22 @@ impl Place {
     /// # Errors
     /// When usage is not told.
     pub async fn comes_to(&self, deployment: &str, calls: u64) -> Result<Counted> {
+        self.counted_until(deployment, |counted| counted.calls >= calls).await
+    }
+
+    /// Waits until so many answered calls are counted, whatever number was refused; what is counted in the end.
+    ///
+    /// # Errors
+    /// When usage is not told.
+    pub async fn answers_come_to(&self, deployment: &str, answers: u64) -> Result<Counted> {
+        self.counted_until(deployment, |counted| counted.answered() >= answers).await
+    }
+
+    async fn counted_until(&self, deployment: &str, enough: impl Fn(Counted) -> bool) -> Result<Counted> {
         let began = Instant::now();
         loop {
             let counted = self.counted(deployment).await?;
-            if counted.calls >= calls || began.elapsed() > PATIENCE {
+            if enough(counted) || began.elapsed() > PATIENCE {
                 return Ok(counted);
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
@@ -148,6 +160,14 @@ pub struct Counted {
     pub failed: u64,
     /// Those whose caller went away.
     pub aborted: u64,
+}
+
+impl Counted {
+    /// Those that were answered.
+    #[must_use]
+    pub const fn answered(self) -> u64 {
+        self.calls.saturating_sub(self.failed + self.aborted)
+    }
 }
 
 /// A question in one message.

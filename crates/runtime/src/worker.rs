@@ -15,6 +15,8 @@ use crate::{EventNotifier, ServerClock};
 
 /// Rest of the loops when the database does not answer.
 const REST: Duration = Duration::from_secs(1);
+/// Least rest behind a look at kept events that found none: under load something begins to wait at any time.
+const LEAST_REST: Duration = Duration::from_millis(20);
 /// Wait for an organisation's rate to allow more.
 const HELD: Duration = Duration::from_millis(20);
 /// The queues that move with the clock.
@@ -180,13 +182,21 @@ impl Worker {
                 tokio::time::sleep(REST).await;
                 continue;
             }
+            let began = tokio::time::Instant::now();
             let round = self.round(queues).await;
             if round.is_ok() {
                 self.goes_on();
             }
             match round {
                 Ok(Round { done: 0, held: true, .. }) => tokio::time::sleep(HELD).await,
-                Ok(Round { done: 0, looked_at, .. }) => self.wait(queues, looked_at, what).await,
+                Ok(Round { done: 0, looked_at, .. }) => {
+                    if queues.contains(&Queue::Kept) {
+                        // Whatever begins to wait is told here, and hardly any of it finds something: what was kept just
+                        // now its own sender delivers.
+                        tokio::time::sleep((began.elapsed() * 4).clamp(LEAST_REST, REST)).await;
+                    }
+                    self.wait(queues, looked_at, what).await;
+                }
                 Ok(_) => {}
                 Err(error) => self.rest(what, &error).await,
             }

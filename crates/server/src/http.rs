@@ -1,6 +1,5 @@
 //! HTTP: actix requests in, answers out, and nothing else.
 
-use std::future::ready;
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -8,13 +7,13 @@ use std::sync::Arc;
 use actix_web::http::header::HeaderValue;
 use actix_web::http::{Method as HttpMethod, StatusCode, header};
 use actix_web::web::{self, Payload, ServiceConfig};
-use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder, guard};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::{Bytes, BytesMut};
 use futures::StreamExt as _;
 use heddle_api::contract::MediaType;
-use heddle_api::operations::{Method, OperationId, OperationSpec, Security};
+use heddle_api::operations::{OperationId, OperationSpec, Security};
 use heddle_api::{ApiError, Detail, ErrorCode, Face};
 use heddle_edge::connection::{Link, Open};
 use heddle_edge::{HeldBody, Pace};
@@ -32,100 +31,61 @@ use crate::credentials::{COOKIE, DEVICE_COOKIE, SIGN_IN_COOKIE};
 use crate::dispatch::{Placed, dispatch};
 use crate::failure::Failure;
 use crate::gate::{Entered, enter};
-use crate::incoming::{Headers, Incoming, RequestCredentials};
+use crate::incoming::{Headers, Incoming, RequestCredentials, parameter};
+use crate::paths::{FILE, Found, Page, Paths, Place, Row};
 use crate::reply::{Content, HandlerResult, Response};
 use crate::request_log::{AtTheEnd, Line, NO_ROUTE};
-use crate::routes;
 use crate::sign_in_pages;
 use crate::upload::{self, Upload, too_large, too_slow};
 
 const JSON: &str = "application/json";
 const PROBLEM: &str = "application/problem+json";
 
-/// Path of the document of what clients of other products call: a page for readers, no operation of its own.
-const COMPATIBILITY: &str = "/openapi-compatibility.json";
-
-/// Puts every row of the operations table on its path.
+/// Puts every row of the operations table on its path, and the pages beside them.
+///
+/// Paths are found by a tree and not by actix's list, which tries one expression after the other: with some 300 of them
+/// that takes longer than answering.
 pub(crate) fn configure(config: &mut ServiceConfig, app: &Arc<App>) {
-    let mut paths: Vec<&'static str> = OperationId::ALL.iter().map(|id| id.spec().path).collect();
-    // A literal segment stands before a parameter, or the parameter would take it.
-    paths.sort_by_key(|path| path.split('/').map(|part| part.starts_with('{')).collect::<Vec<_>>());
-    paths.dedup();
-    for path in paths {
-        config.service(resource(path, app));
-    }
-    let compatibility = Arc::clone(app);
-    let reads = guard::Any(guard::Get()).or(guard::Head());
-    config.route(
-        COMPATIBILITY,
-        web::route().guard(reads).to(move |request: HttpRequest| {
-            let answer = Ok(crate::handlers::platform::openapi_compatibility());
-            let exchange = Exchange::begin(&compatibility, &request, COMPATIBILITY);
-            ready(respond(&compatibility, &request, exchange, answer))
-        }),
-    );
-    if app.config.docs {
-        lead_to_docs(config, app);
-        let app = Arc::clone(app);
-        // The files of the page at `/docs`: parts of one operation, not operations of their own.
-        config.route(
-            "/docs/{file}",
-            web::get().to(move |request: HttpRequest, file: web::Path<String>| {
-                let answer =
-                    crate::swagger::page(&file, app.sign_ins.offered()).ok_or_else(Failure::not_found);
-                ready(respond(&app, &request, Exchange::begin(&app, &request, "/docs/{file}"), answer))
-            }),
-        );
-    }
-    let fallback = Arc::clone(app);
-    config.default_service(web::to(move |request: HttpRequest| {
-        let failure = Failure::not_found();
-        ready(respond(&fallback, &request, Exchange::begin(&fallback, &request, NO_ROUTE), Err(failure)))
+    let (paths, app) = (Rc::new(Paths::new(app.config.docs)), Arc::clone(app));
+    config.default_service(web::to(move |request: HttpRequest, payload: Payload| {
+        answered(Arc::clone(&app), Rc::clone(&paths), request, payload)
     }));
 }
 
-/// Leads whoever opens the service in a browser to its pages.
-fn lead_to_docs(config: &mut ServiceConfig, app: &Arc<App>) {
-    for path in ["/", "/docs/"] {
-        let app = Arc::clone(app);
-        let reads = guard::Any(guard::Get()).or(guard::Head());
-        let lead = web::route().guard(reads).to(move |request: HttpRequest| {
-            let answer = Response { status: 302, ..Response::none() }.with("location", "/docs");
-            ready(respond(&app, &request, Exchange::begin(&app, &request, path), Ok(answer)))
-        });
-        config.route(path, lead);
-    }
+/// Answers a request by what stands on its path.
+async fn answered(app: Arc<App>, paths: Rc<Paths>, request: HttpRequest, payload: Payload) -> HttpResponse {
+    let found = paths.find(request.match_info().unprocessed());
+    let (route, outcome) = match found {
+        Some(Found { place: Place::Operations(rows), route, path }) => {
+            match rows.of(request.method()) {
+                Some(row) => return serve(app, row, path, request, payload).await,
+                None => (route, Err(not_allowed(rows.allow.clone()))),
+            }
+        }
+        Some(Found { place: Place::Page(page), route, path }) => match *request.method() {
+            HttpMethod::GET | HttpMethod::HEAD => (route, shown(&app, *page, &path)),
+            _ => (route, Err(not_allowed("GET, HEAD".to_owned()))),
+        },
+        None => (NO_ROUTE, Err(Failure::not_found())),
+    };
+    let exchange = Exchange::begin(&app, &request, route);
+    respond(&app, &request, exchange, outcome)
 }
 
-fn resource(path: &'static str, app: &Arc<App>) -> actix_web::Resource {
-    let rows: Vec<_> = OperationId::ALL.iter().copied().filter(|id| id.spec().path == path).collect();
-    let mut methods: Vec<&str> = rows.iter().map(|id| id.spec().method.as_str()).collect();
-    if methods.contains(&"GET") {
-        methods.push("HEAD");
+fn not_allowed(allow: String) -> Failure {
+    let mut failure = Failure::from(ApiError::new(ErrorCode::MethodNotAllowed));
+    failure.allow = Some(allow);
+    failure
+}
+
+fn shown(app: &App, page: Page, path: &[(String, String)]) -> HandlerResult {
+    match page {
+        Page::Compatibility => Ok(crate::handlers::platform::openapi_compatibility()),
+        Page::Lead => Ok(Response { status: 302, ..Response::none() }.with("location", "/docs")),
+        Page::DocsFile => parameter(path, FILE)
+            .and_then(|file| crate::swagger::page(file, app.sign_ins.offered()))
+            .ok_or_else(Failure::not_found),
     }
-    let allow = methods.join(", ");
-    let mut resource = web::resource(path);
-    for id in rows {
-        let (spec, handler, app) = (id.spec(), routes::handler(id), Arc::clone(app));
-        let answer = move |request: HttpRequest, payload: Payload| {
-            serve(Arc::clone(&app), spec, Arc::clone(&handler), request, payload)
-        };
-        resource = match spec.method {
-            Method::Get => {
-                resource.route(web::get().to(answer.clone())).route(web::method(HttpMethod::HEAD).to(answer))
-            }
-            Method::Post => resource.route(web::post().to(answer)),
-            Method::Put => resource.route(web::put().to(answer)),
-            Method::Patch => resource.route(web::patch().to(answer)),
-            Method::Delete => resource.route(web::delete().to(answer)),
-        };
-    }
-    let app = Arc::clone(app);
-    resource.default_service(web::to(move |request: HttpRequest| {
-        let mut failure = Failure::from(ApiError::new(ErrorCode::MethodNotAllowed));
-        failure.allow = Some(allow.clone());
-        ready(respond(&app, &request, Exchange::begin(&app, &request, path), Err(failure)))
-    }))
 }
 
 /// Request on its way to its answer.
@@ -150,25 +110,27 @@ impl Exchange {
 
 async fn serve(
     app: Arc<App>,
-    spec: &'static OperationSpec,
-    handler: Handler,
+    row: &Row,
+    path: Vec<(String, String)>,
     request: HttpRequest,
     payload: Payload,
 ) -> HttpResponse {
+    let spec = row.spec;
     let mut exchange = Exchange::begin(&app, &request, spec.path);
     exchange.infers = spec.id.infers();
-    let outcome = run(&app, spec, handler, &request, &mut exchange, payload).await;
+    let outcome = run(&app, row, path, &request, &mut exchange, payload).await;
     respond(&app, &request, exchange, outcome)
 }
 
 async fn run(
     app: &Arc<App>,
-    spec: &'static OperationSpec,
-    handler: Handler,
+    row: &Row,
+    path: Vec<(String, String)>,
     request: &HttpRequest,
     exchange: &mut Exchange,
     payload: Payload,
 ) -> HandlerResult {
+    let Row { spec, handler } = row;
     announced_length(app, spec, request)?;
     let client = client(app, request);
     let facts = RequestFacts {
@@ -180,8 +142,6 @@ async fn run(
         exchange.open.hold(app.edge.request(peer.ip(), client)?);
     }
     let headers = headers(request)?;
-    let path: Vec<(String, String)> =
-        request.match_info().iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let stranger = spec.security == Security::Public || headers.presented.token().is_none();
     if stranger {
         anonymous(app, spec, client)?;
@@ -219,7 +179,7 @@ async fn run(
         headers,
     };
     let (upload, tenant) = (incoming.upload.clone(), caller.as_ref().and_then(Authenticated::tenant));
-    let work = carry_out(app, spec, &handler, incoming, caller);
+    let work = carry_out(app, spec, handler, incoming, caller);
     let outcome = match spec.id.infers() {
         true => unless_left(exchange.open.left(), work).await,
         false => work.await,

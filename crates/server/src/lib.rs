@@ -25,6 +25,7 @@ mod model_stream;
 mod models;
 pub mod operator;
 mod organization_stream;
+mod paths;
 mod readiness;
 mod reply;
 mod request_log;

@@ -9,7 +9,7 @@ use heddle_identity::chain::{AuditRecord, ChainRow, Checkpoint, CheckpointKind, 
 use heddle_identity::ports::{AuditChainStore, ChainLink};
 use heddle_kernel::{EventId, TenantId};
 use heddle_store::schema::{AuditCheckpointRow, AuditRow, AuditSeal, audit_checkpoints, audit_events};
-use heddle_store::{AsConn, Conn, Error, Id, StoreError, change_many, lock, read, write_tx};
+use heddle_store::{AsConn, Conn, Error, Id, StoreError, change_many, lock, read, stable, write_tx};
 
 use crate::IdentityStore;
 
@@ -188,8 +188,7 @@ async fn put<C: AsConn>(conn: &mut C, trail: Id, places: &[Place]) -> Result<usi
                         .filter(audit_events::organization_id.eq(trail))
                         .filter(audit_events::id.eq(place.event))
                         .filter(audit_events::sequence.is_null());
-                    let update = diesel::update(open).set(place.seal().set());
-                    met += diesel::RunQueryDsl::execute(update, conn)?;
+                    met += diesel::RunQueryDsl::execute(stable(open, place.seal().set()), conn)?;
                 }
                 Ok(met)
             };

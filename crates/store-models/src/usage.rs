@@ -1,6 +1,6 @@
 //! Calls, their sums, budgets and what is set aside of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use async_trait::async_trait;
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper, SqliteConnection};
@@ -300,6 +300,22 @@ async fn write_all(db: &Db, ends: &[&Settlement]) -> Result<(), StoreError> {
     })
 }
 
+/// Keys of those of these ends that are written.
+async fn known(db: &Db, ends: &[&Settlement]) -> Result<HashSet<(Id, Id)>, StoreError> {
+    let tenants: BTreeSet<TenantId> = ends.iter().map(|end| end.usage.tenant).collect();
+    let tenants: Vec<Id> = tenants.into_iter().map(Id::from).collect();
+    let calls: Vec<Id> = ends.iter().map(|end| Id(end.usage.id)).collect();
+    read!(db, |conn| {
+        let found: Vec<(Id, Id)> = model_calls::table
+            .filter(model_calls::organization_id.eq_any(tenants.clone()))
+            .filter(model_calls::id.eq_any(calls.clone()))
+            .select((model_calls::organization_id, model_calls::id))
+            .load(conn)
+            .await?;
+        Ok(found.into_iter().collect())
+    })
+}
+
 /// Filter of a page of sums: those of a day and axis, of all deployments or of one.
 macro_rules! sums_of {
     ($tenant:expr, $axis:expr, $query:expr) => {
@@ -481,10 +497,18 @@ impl UsageStore for SqlModelStore {
         // The same order everywhere: two nodes never wait for each other's rows.
         let mut ends: Vec<&Settlement> = settlements.iter().collect();
         ends.sort_by_key(|end| (end.usage.tenant, end.usage.id));
-        match write_all(&self.db, &ends).await {
+        let several = ends.len() > 1;
+        let mut done = write_all(&self.db, &ends).await;
+        if several && matches!(done, Err(StoreError::Duplicate(_))) {
+            // What is read from the spill is often there already: the new ones are written together all the same.
+            let known = known(&self.db, &ends).await?;
+            ends.retain(|end| !known.contains(&(Id::from(end.usage.tenant), Id(end.usage.id))));
+            done = write_all(&self.db, &ends).await;
+        }
+        match done {
             // The end of a call whose organisation is gone is told to nobody; it holds up no other.
-            Err(StoreError::NotFound) if ends.len() == 1 => Ok(()),
-            Err(StoreError::NotFound | StoreError::Duplicate(_)) if ends.len() > 1 => {
+            Err(StoreError::NotFound) if !several => Ok(()),
+            Err(StoreError::NotFound | StoreError::Duplicate(_)) if several => {
                 for end in ends {
                     match write_all(&self.db, &[end]).await {
                         Ok(()) | Err(StoreError::NotFound | StoreError::Duplicate(_)) => {}

@@ -7,7 +7,7 @@ use heddle_usecase::IdempotencyRecord;
 
 use crate::conn::AsConn;
 use crate::error::Error;
-use crate::schema::{AnswerChange, AnswerRow, idempotency_keys as keys};
+use crate::schema::{AnswerRow, idempotency_keys as keys};
 use crate::types::{At, Id};
 use crate::{Db, StoreError, on_conn, read, write_tx};
 
@@ -58,16 +58,23 @@ impl From<AnswerRow> for IdempotencyRecord {
     }
 }
 
-/// The insertion, which takes the place of an expired answer but not of a living one.
+/// Insertion beside the answers that are there. Replacing an expired one within the same statement would be a statement
+/// that is planned anew each time, which on SQLite takes longer than the writing.
 macro_rules! insertion {
     ($row:expr) => {
-        diesel::query_dsl::methods::FilterDsl::filter(
-            diesel::insert_into(keys::table)
-                .values($row)
-                .on_conflict((keys::organization_id, keys::operation, keys::key))
-                .do_update()
-                .set(AnswerChange::from($row).set()),
-            keys::expires_at.le($row.created_at),
+        diesel::insert_into(keys::table).values($row).on_conflict_do_nothing()
+    };
+}
+
+/// Removal of an expired answer that stands in the way.
+macro_rules! removal {
+    ($row:expr) => {
+        diesel::delete(
+            keys::table
+                .filter(keys::organization_id.eq($row.organization_id))
+                .filter(keys::operation.eq(&$row.operation))
+                .filter(keys::key.eq(&$row.key))
+                .filter(keys::expires_at.le($row.created_at)),
         )
     };
 }
@@ -80,12 +87,24 @@ pub(crate) fn taken(written: usize, all: usize) -> Result<(), Error> {
 
 /// Writes the answer in the current transaction: `Duplicate("idempotency_keys.key")` when a living one is there.
 pub(crate) async fn insert_row<C: AsConn>(conn: &mut C, row: &AnswerRow) -> Result<(), Error> {
-    taken(on_conn!(conn, |conn| insertion!(row).execute(conn).await?), 1)
+    let written = on_conn!(conn, |conn| {
+        match insertion!(row).execute(conn).await? {
+            0 if removal!(row).execute(conn).await? > 0 => insertion!(row).execute(conn).await?,
+            written => written,
+        }
+    });
+    taken(written, 1)
 }
 
 /// The same on SQLite's own connection, inside a batch.
 pub(crate) fn insert_row_blocking(conn: &mut SqliteConnection, row: &AnswerRow) -> Result<(), Error> {
-    taken(diesel::RunQueryDsl::execute(insertion!(row), conn)?, 1)
+    let written = match diesel::RunQueryDsl::execute(insertion!(row), conn)? {
+        0 if diesel::RunQueryDsl::execute(removal!(row), conn)? > 0 => {
+            diesel::RunQueryDsl::execute(insertion!(row), conn)?
+        }
+        written => written,
+    };
+    taken(written, 1)
 }
 
 /// The living answer under one of these keys; the first of them counts most.

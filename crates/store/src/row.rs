@@ -47,8 +47,10 @@ macro_rules! row {
         }
 
         $(#[$doc])*
+        // Null where there is nothing, and not what the table would say: then each insertion has one text, whose plan is kept,
+        // and diesel needs not write it to see that.
         #[derive(Debug, ::diesel::Queryable, ::diesel::Selectable, ::diesel::Insertable)]
-        #[diesel(table_name = $table)]
+        #[diesel(table_name = $table, treat_none_as_default_value = false)]
         $vis struct $row {
             $($vis $column: $rust,)+
         }

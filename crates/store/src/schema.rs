@@ -47,18 +47,18 @@ row! {
 
 row! {
     /// The answer that a repeat of a call gets, until it expires.
-    pub idempotency_keys (organization_id, operation, key) => AnswerRow changes (AnswerChange)
+    pub idempotency_keys (organization_id, operation, key) => AnswerRow
     many (NewAnswers replacing "idempotency_keys.expires_at <= excluded.created_at") {
         key  organization_id: [DbUuid] Id,
         key  operation: [Text] String,
         key  key: [Text] String,
-        each body_sha256: [Text] String,
-        each status: [Integer] i32,
-        each body: [Binary] Vec<u8>,
-        each etag: [Nullable<Text>] Option<String>,
-        each location: [Nullable<Text>] Option<String>,
-        each created_at: [DbInstant] At,
-        each expires_at: [DbInstant] At,
+        once body_sha256: [Text] String,
+        once status: [Integer] i32,
+        once body: [Binary] Vec<u8>,
+        once etag: [Nullable<Text>] Option<String>,
+        once location: [Nullable<Text>] Option<String>,
+        once created_at: [DbInstant] At,
+        once expires_at: [DbInstant] At,
     }
 }
 

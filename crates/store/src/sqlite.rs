@@ -6,7 +6,7 @@ use std::ops::{Deref, DerefMut};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak, mpsc};
 use std::time::Duration;
 
 use diesel::connection::SimpleConnection;
@@ -14,7 +14,7 @@ use diesel::{Connection, SqliteConnection};
 use diesel_async::sync_connection_wrapper::{SpawnBlocking, SyncConnectionWrapper};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
 use crate::error::Error;
 use crate::generations::{Generations, Writing};
@@ -93,12 +93,20 @@ impl std::fmt::Debug for SqliteDb {
 
 struct Inner {
     write: tokio::sync::Mutex<SqliteConn>,
+    /// Told of each commit, and of the end.
+    log: Arc<Notify>,
     /// Whether the writer's connection may stand inside a transaction that nobody ended.
     open: Arc<AtomicBool>,
     read: Readers,
     generations: Generations,
     path: PathBuf,
     _lock: Option<File>,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.log.notify_one();
+    }
 }
 
 struct Readers {
@@ -147,6 +155,7 @@ impl Drop for Reader<'_> {
 pub struct Writer<'a> {
     conn: tokio::sync::MutexGuard<'a, SqliteConn>,
     open: &'a Arc<AtomicBool>,
+    log: &'a Notify,
 }
 
 impl std::fmt::Debug for Writer<'_> {
@@ -188,6 +197,7 @@ impl Writer<'_> {
         match result {
             Ok(value) => {
                 self.conn.spawn_blocking(move |conn| commit(conn, &open)).await?;
+                self.log.notify_one();
                 Ok(value)
             }
             Err(error) => {
@@ -262,19 +272,24 @@ impl SqliteDb {
     /// Opens or makes the file, and takes it for this process.
     pub(crate) async fn open(path: &Path, options: &Options) -> Result<Self, OpenError> {
         let lock = lock_file(path).await?;
-        let write = connect(path, options.durability, false).await?;
+        let write = connect(path, options.durability, Role::Writer).await?;
+        let copying = connect(path, options.durability, Role::Copier).await?;
         let mut idle = Vec::new();
         for _ in 0..options.readers.max(1) {
-            idle.push(connect(path, options.durability, true).await?);
+            idle.push(connect(path, options.durability, Role::Reader).await?);
         }
-        Ok(Self(Arc::new(Inner {
+        let log = Arc::new(Notify::new());
+        let db = Self(Arc::new(Inner {
             write: tokio::sync::Mutex::new(write),
+            log: Arc::clone(&log),
             open: Arc::new(AtomicBool::new(false)),
             read: Readers { free: Semaphore::new(idle.len()), idle: Mutex::new(idle) },
             generations: Generations::default(),
             path: path.to_owned(),
             _lock: Some(lock),
-        })))
+        }));
+        tokio::spawn(copy_back(Arc::downgrade(&db.0), log, copying));
+        Ok(db)
     }
 
     /// The file.
@@ -330,7 +345,7 @@ impl SqliteDb {
 
     /// Waits for the connection that writes; first come, first served.
     pub async fn writer(&self) -> Writer<'_> {
-        Writer { conn: self.0.write.lock().await, open: &self.0.open }
+        Writer { conn: self.0.write.lock().await, open: &self.0.open, log: &self.0.log }
     }
 
     /// Runs statements that give no rows, on the connection that writes.
@@ -355,7 +370,7 @@ impl SqliteDb {
     {
         let mut writer = self.writer().await;
         let open = Arc::clone(writer.open);
-        writer
+        let done = writer
             .conn
             .spawn_blocking(move |conn| {
                 begin(conn, &open)?;
@@ -367,7 +382,9 @@ impl SqliteDb {
                     }
                 })
             })
-            .await?
+            .await?;
+        writer.log.notify_one();
+        done
     }
 }
 
@@ -395,35 +412,112 @@ async fn lock_file(path: &Path) -> Result<File, OpenError> {
     }
 }
 
-async fn connect(path: &Path, durability: Durability, read_only: bool) -> Result<SqliteConn, OpenError> {
+/// Use of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Writer,
+    Reader,
+    /// Copies the log back.
+    Copier,
+}
+
+async fn connect(path: &Path, durability: Durability, role: Role) -> Result<SqliteConn, OpenError> {
     let Some(url) = path.to_str().map(str::to_owned) else {
         return Err(OpenError::Address("the path is not UTF-8".to_owned()));
     };
     let mut worker = Worker::start();
     let opened = worker.spawn_blocking(move || {
         let mut conn = SqliteConnection::establish(&url).map_err(|e| OpenError::Connect(e.to_string()))?;
-        conn.batch_execute(&pragmas(durability, read_only)).map_err(|e| OpenError::Connect(e.to_string()))?;
+        conn.batch_execute(&pragmas(durability, role)).map_err(|e| OpenError::Connect(e.to_string()))?;
         Ok(conn)
     });
     let conn = opened.await.map_err(|e| OpenError::Connect(e.to_string()))??;
     Ok(SyncConnectionWrapper::with_runtime(conn, worker))
 }
 
-/// The page size takes effect on a new file alone, and only before the switch to the write-ahead log. The log is copied
-/// back after 32 MiB: a page that many commits change is copied once for all of them.
-fn pragmas(durability: Durability, read_only: bool) -> String {
+/// Pages of the write-ahead log behind which it is copied back beside the writer: 32 MiB, twice as many in files of
+/// earlier programs. A page that many commits change is copied once for all of them.
+const LOG_PAGES: i64 = 8_192;
+/// Pages of the log behind which a commit copies them back itself, since nobody else came to it.
+const MOST_LOG_PAGES: i64 = 65_536;
+/// Time for which commits gather before somebody looks how long the log is.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// The page size takes effect on a new file alone, and only before the switch to the write-ahead log. It is small, since a
+/// commit writes whole pages, and most of its rows have a page each. Readers keep little: whenever something is committed
+/// they begin anew.
+fn pragmas(durability: Durability, role: Role) -> String {
     let synchronous = match durability {
         Durability::Full => "FULL",
         Durability::Process => "NORMAL",
     };
-    let mut text = format!(
-        "PRAGMA busy_timeout = 5000; PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; \
+    let (kibibytes, own) = match role {
+        Role::Writer => (16_384, format!("PRAGMA wal_autocheckpoint = {MOST_LOG_PAGES};")),
+        Role::Reader => (4_096, "PRAGMA query_only = ON;".to_owned()),
+        Role::Copier => (256, "PRAGMA wal_autocheckpoint = 0;".to_owned()),
+    };
+    format!(
+        "PRAGMA busy_timeout = 5000; PRAGMA page_size = 4096; PRAGMA journal_mode = WAL; \
          PRAGMA synchronous = {synchronous}; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; \
-         PRAGMA trusted_schema = OFF; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -16384; \
-         PRAGMA wal_autocheckpoint = 4096;"
-    );
-    if read_only {
-        text.push_str(" PRAGMA query_only = ON;");
+         PRAGMA trusted_schema = OFF; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -{kibibytes}; {own}"
+    )
+}
+
+/// Answer of a checkpoint.
+#[derive(diesel::QueryableByName)]
+struct Log {
+    /// Pages in the log.
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    log: i64,
+}
+
+/// Checkpoint in a mode: `NOOP` only looks, `PASSIVE` copies what no reader stands in the way of. Gives the pages of the log.
+fn checkpoint(conn: &mut SqliteConnection, mode: &str) -> diesel::QueryResult<i64> {
+    let told: Log = diesel::RunQueryDsl::get_result(
+        diesel::sql_query(format!("PRAGMA wal_checkpoint({mode})")),
+        conn,
+    )?;
+    Ok(told.log)
+}
+
+/// Copies the log back whenever it is long, as long as the database is open.
+///
+/// A commit that does it lets everybody wait for some 4,000 pages and a sync of the file: a twentieth of a second, several
+/// times a second under load. Done by a connection of its own it takes nobody's time; the writer then copies the few
+/// pages that were written meanwhile, so that its next commit begins the log anew.
+async fn copy_back(db: Weak<Inner>, told: Arc<Notify>, mut conn: SqliteConn) {
+    loop {
+        told.notified().await;
+        tokio::time::sleep(LOOK).await;
+        if db.strong_count() == 0 {
+            return;
+        }
+        let copied = conn.spawn_blocking(|conn| {
+            let long = checkpoint(conn, "NOOP")? >= LOG_PAGES;
+            if long {
+                checkpoint(conn, "PASSIVE")?;
+            }
+            Ok(long)
+        });
+        match copied.await {
+            Ok(false) => continue,
+            Ok(true) => {}
+            Err(error) => {
+                tracing::debug!(%error, "the write-ahead log is not copied back now");
+                continue;
+            }
+        }
+        let Some(inner) = db.upgrade() else { return };
+        let open = Arc::clone(&inner.open);
+        let mut writer = inner.write.lock().await;
+        let rest = writer.spawn_blocking(move |conn| {
+            if open.load(Ordering::Relaxed) {
+                rollback(conn, &open);
+            }
+            checkpoint(conn, "PASSIVE")
+        });
+        if let Err(error) = rest.await {
+            tracing::debug!(%error, "the rest of the write-ahead log is not copied back now");
+        }
     }
-    text
 }

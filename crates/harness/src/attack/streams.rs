@@ -86,8 +86,11 @@ async fn large_run(scene: &Scene, events: usize) -> Result<(String, String)> {
 /// Opens a stream and reads nothing but its status.
 async fn open(person: &Person, path: &str) -> Result<(TcpStream, u16)> {
     let mut stream = raw::connect(&person.host(), ATTACKER, Some(4096)).await?;
-    let request =
-        format!("GET {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\n\r\n", person.token());
+    // Its end is seen by that of the connection, which is kept for another request unless somebody says otherwise.
+    let request = format!(
+        "GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer {}\r\n\r\n",
+        person.token()
+    );
     stream.write_all(request.as_bytes()).await?;
     let head = raw::read(&mut stream, Duration::from_secs(10), 16).await;
     let status = raw::statuses_in(&head).first().copied().unwrap_or_default();

@@ -14,8 +14,6 @@ use crate::reply::{HandlerResult, Response};
 
 /// POST /api/case-events
 pub(crate) async fn submit(mut call: Call<ops::SubmitCaseEvent>) -> HandlerResult {
-    let key = call.body.idempotency_key.clone();
-    call.keep_by(&key)?;
     let body = &call.body;
     let sent = CaseEvent {
         correlation_key: body.correlation_key.clone(),
@@ -36,7 +34,12 @@ pub(crate) async fn submit(mut call: Call<ops::SubmitCaseEvent>) -> HandlerResul
         call.journal_with(About::none().and("case-event", event.id), details, || answer(event))
     };
     let received = call.app.runs.receive(&call.authorized, &call.context, sent, &record).await?;
-    replied(&call, received.replayed, answer(&received.event)?).await
+    if !received.replayed {
+        return answer(&received.event);
+    }
+    let again = answer(&received.event.as_first_told())?;
+    let key = call.body.idempotency_key.clone();
+    repeated(&mut call, &key, again).await
 }
 
 /// GET /api/case-events/{eventId}
@@ -55,7 +58,6 @@ pub(crate) async fn get(call: Call<ops::GetCaseEvent>) -> HandlerResult {
 /// POST /api/signals
 pub(crate) async fn signal(mut call: Call<ops::SendSignal>) -> HandlerResult {
     let key = call.body.idempotency_key.clone();
-    call.keep_by(&key)?;
     let body = &call.body;
     let sent = SignalCall {
         name: body.name.clone(),
@@ -84,7 +86,11 @@ pub(crate) async fn signal(mut call: Call<ops::SendSignal>) -> HandlerResult {
         call.journal_with(About::none().and("signal", event.id), details, || answer(event))
     };
     let received = call.app.runs.signal(&call.authorized, &call.context, sent, &record).await?;
-    replied(&call, received.replayed, answer(&received.event)?).await
+    let answered = answer(&received.event)?;
+    if !received.replayed {
+        return Ok(answered);
+    }
+    repeated(&mut call, &key, answered).await
 }
 
 fn refusal(one: &Refusal) -> wire::case_events::CaseEventRefusal {
@@ -96,12 +102,11 @@ fn refusal(one: &Refusal) -> wire::case_events::CaseEventRefusal {
     }
 }
 
-/// The answer; to a repeat the first one, or, when that is kept no more, what became of the event until now.
-async fn replied<O: Operation>(call: &Call<O>, replayed: bool, answered: Response) -> HandlerResult {
-    if !replayed {
-        return Ok(answered);
-    }
-    Ok(call.first_answer().await?.unwrap_or_else(|| answered.with("idempotent-replayed", "true")))
+/// The answer to a repeat: the first one. The event itself keeps it; under the key of the body an earlier program kept it
+/// apart, and only a call's own `Idempotency-Key` still does.
+async fn repeated<O: Operation>(call: &mut Call<O>, key: &str, again: Response) -> HandlerResult {
+    call.keep_by(key)?;
+    Ok(call.first_answer().await?.unwrap_or_else(|| again.with("idempotent-replayed", "true")))
 }
 
 fn event_record(event: &InboxEvent) -> wire::case_events::CaseEventRecord {

@@ -61,7 +61,8 @@ async fn the_page_loads_with_everything_it_names() {
             let page = anonymous.get(path).await.expect(200);
             assert!(page.text().contains("Heddle API"), "{path}: {}", page.text());
         }
-        let _ = anonymous.post("/", json!({})).await.expect(404);
+        let sent = anonymous.post("/", json!({})).await.expect(405);
+        assert_eq!(sent.header("allow"), "GET, HEAD");
         app.stop().await;
         let mut without = TestApp::at(None, |config| config.docs = false).await;
         let _ = without.anonymous().get("/docs").await.expect(404);

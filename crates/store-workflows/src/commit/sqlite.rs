@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use crate::schema::{run_commits, workflows};
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl, SqliteConnection};
-use heddle_store::{Error, Id, anew, savepoint};
+use heddle_store::{Error, Id, anew, savepoint, stable};
 
 use super::halves::{Groups, only};
 use super::statements::blocking;
@@ -60,7 +60,7 @@ fn number(conn: &mut SqliteConnection, prepared: &mut [Prepared]) -> Result<(), 
     if steps.peek().is_none() {
         return Ok(());
     }
-    diesel::update(run_commits::table).set(run_commits::number.eq(run_commits::number + 1)).execute(conn)?;
+    stable(run_commits::table, run_commits::number.eq(run_commits::number + 1)).execute(conn)?;
     let number: i64 = run_commits::table.select(run_commits::number).first(conn)?;
     steps.for_each(|step| step.commit = number);
     Ok(())

@@ -237,6 +237,25 @@ async fn a_batch_whose_transaction_is_lost_is_not_half_done() {
 }
 
 #[tokio::test]
+async fn the_log_is_copied_back_while_nobody_commits() {
+    let test_db = TestDb::sqlite().await;
+    let Db::Sqlite(db) = test_db.db() else { panic!("another database") };
+    // More than the log may hold, and far less than a commit would copy back by itself.
+    for _ in 0..40 {
+        let megabyte = "CREATE TABLE IF NOT EXISTS ballast (bytes BLOB) STRICT; \
+             INSERT INTO ballast VALUES (randomblob(1000000));";
+        db.execute_batch(megabyte).await.unwrap();
+    }
+    let copied = async {
+        while std::fs::metadata(db.path()).unwrap().len() < 30_000_000 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), copied).await.unwrap();
+    db.execute_batch("INSERT INTO ballast VALUES (x'00');").await.unwrap();
+}
+
+#[tokio::test]
 async fn a_panic_in_a_batch_costs_only_the_batch() {
     let test_db = TestDb::sqlite().await;
     let db = test_db.db();
@@ -266,7 +285,7 @@ async fn sqlite_is_set_as_promised() {
         db.migrate(&heddle_testkit::db::migrations(), NOW).await.unwrap();
         for (pragma, wanted) in [
             ("journal_mode", "wal"),
-            ("page_size", "8192"),
+            ("page_size", "4096"),
             ("foreign_keys", "1"),
             ("busy_timeout", "5000"),
             ("synchronous", synchronous),

@@ -192,9 +192,8 @@ impl Bench {
 
     /// What the service adds to a share of the latencies; both sides are printed.
     fn added(&self, options: &Options, turns: &Turns, name: &str, share: f64) -> f64 {
-        let of = |windows: &[Window]| {
-            median(windows.iter().map(|one| one.latencies.percentile(share)).collect())
-        };
+        let of =
+            |windows: &[Window]| median(windows.iter().map(|one| one.latencies.percentile(share)).collect());
         let (bare, gated) = (of(&turns.direct), of(&turns.through));
         let name = name.trim_start_matches("added");
         self.figure(&format!("direct{name}"), Some(options.callers), bare, "ms");
@@ -265,12 +264,7 @@ async fn sign_in(address: &str, email: &str, password: &str) -> Result<String> {
 }
 
 /// Calls of so many callers within a window; each begins one `every` so often, or one behind the other.
-async fn window(
-    side: &Side,
-    callers: usize,
-    length: Duration,
-    every: Option<Duration>,
-) -> Result<Window> {
+async fn window(side: &Side, callers: usize, length: Duration, every: Option<Duration>) -> Result<Window> {
     let begin = Instant::now() + WARM_UP;
     let end = begin + length;
     let tasks: Vec<_> = (0..callers)

@@ -56,12 +56,10 @@ pub(crate) fn configure(config: &mut ServiceConfig, app: &Arc<App>) {
 async fn answered(app: Arc<App>, paths: Rc<Paths>, request: HttpRequest, payload: Payload) -> HttpResponse {
     let found = paths.find(request.match_info().unprocessed());
     let (route, outcome) = match found {
-        Some(Found { place: Place::Operations(rows), route, path }) => {
-            match rows.of(request.method()) {
-                Some(row) => return serve(app, row, path, request, payload).await,
-                None => (route, Err(not_allowed(rows.allow.clone()))),
-            }
-        }
+        Some(Found { place: Place::Operations(rows), route, path }) => match rows.of(request.method()) {
+            Some(row) => return serve(app, row, path, request, payload).await,
+            None => (route, Err(not_allowed(rows.allow.clone()))),
+        },
         Some(Found { place: Place::Page(page), route, path }) => match *request.method() {
             HttpMethod::GET | HttpMethod::HEAD => (route, shown(&app, *page, &path)),
             _ => (route, Err(not_allowed("GET, HEAD".to_owned()))),

@@ -29,8 +29,7 @@ pub(crate) struct Rows {
 impl Rows {
     fn of_path(path: &str) -> Self {
         let ids = OperationId::ALL.iter().copied().filter(|id| id.spec().path == path);
-        let rows: Vec<Row> =
-            ids.map(|id| Row { spec: id.spec(), handler: routes::handler(id) }).collect();
+        let rows: Vec<Row> = ids.map(|id| Row { spec: id.spec(), handler: routes::handler(id) }).collect();
         let mut methods: Vec<&str> = rows.iter().map(|row| row.spec.method.as_str()).collect();
         if methods.contains(&"GET") {
             methods.push("HEAD");
@@ -161,7 +160,9 @@ mod tests {
         assert_eq!(literal, Some(("/api/workflows/bpmn/conformance", vec![])));
         let named = found(&paths, "/api/workflows/bpmn/publish").unwrap();
         assert_eq!(named.1, ["bpmn"]);
-        for path in ["", "/api", "/api/workflows/", "/api/workflows//publish", "/api//workflows", "//", "/docs/a/b"] {
+        for path in
+            ["", "/api", "/api/workflows/", "/api/workflows//publish", "/api//workflows", "//", "/docs/a/b"]
+        {
             assert_eq!(found(&paths, path), None, "{path}");
         }
         assert_eq!(found(&paths, "/"), Some(("/", vec![])));

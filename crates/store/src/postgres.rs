@@ -1,7 +1,7 @@
 //! PostgreSQL: a pool whose connections are looked at before they are given out again.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use diesel_async::pooled_connection::deadpool::{Hook, HookError, Object, Pool};
 use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
@@ -19,6 +19,42 @@ pub type PgConn = AsyncPgConnection;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// A connection that idled longer is asked whether it still lives before it is given out.
 const TRUSTED_IDLE: Duration = Duration::from_secs(1);
+
+/// Age from which on a connection is exchanged for a new one while the process is heavy.
+const OLD: Duration = Duration::from_secs(20);
+/// Resident bytes from which on it is.
+const HEAVY: u64 = 120 << 20;
+/// Time for which a look at them counts.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Weight of the process, looked at now and then.
+///
+/// The buffers of a connection stay as large as the largest message was, and its statements as many as were ever asked:
+/// after a flood of large rows a pool keeps hundreds of megabytes. A new connection has none of it, and costs some
+/// milliseconds, which only a heavy process spends.
+#[derive(Debug, Default)]
+struct Weight(Mutex<Option<(Instant, bool)>>);
+
+impl Weight {
+    fn is_heavy(&self) -> bool {
+        let mut looked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match *looked {
+            Some((at, heavy)) if at.elapsed() < LOOK => heavy,
+            _ => {
+                let heavy = resident().is_some_and(|bytes| bytes > HEAVY);
+                *looked = Some((Instant::now(), heavy));
+                heavy
+            }
+        }
+    }
+}
+
+/// Resident bytes of the process, where the system tells them.
+fn resident() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)
+}
 
 type Manager = <AsyncPgConnection as AsyncConnection>::TransactionManager;
 
@@ -42,11 +78,16 @@ impl PgDb {
         config.recycling_method = RecyclingMethod::Fast;
         config.custom_setup = Box::new(|url| establish(url).boxed());
         let manager = AsyncDieselConnectionManager::new_with_config(url, config);
+        let weight = Arc::new(Weight::default());
         let pool = Pool::builder(manager)
             .max_size(options.connections.max(1))
-            .pre_recycle(Hook::async_fn(|conn: &mut AsyncPgConnection, metrics| {
-                let idle = metrics.last_used();
+            .pre_recycle(Hook::async_fn(move |conn: &mut AsyncPgConnection, metrics| {
+                let (idle, age) = (metrics.last_used(), metrics.age());
+                let weight = Arc::clone(&weight);
                 async move {
+                    if age > OLD && weight.is_heavy() {
+                        return Err(HookError::message("the connection is exchanged for a lighter one"));
+                    }
                     if idle > TRUSTED_IDLE {
                         let asked = tokio::time::timeout(PATIENCE, conn.batch_execute("SELECT 1")).await;
                         if !matches!(asked, Ok(Ok(()))) {
@@ -146,4 +187,20 @@ async fn establish(url: &str) -> diesel::ConnectionResult<AsyncPgConnection> {
         Ok(conn)
     };
     tokio::time::timeout(PATIENCE, setup).await.unwrap_or_else(|_| Err(late()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_weight_of_the_process_is_told_by_the_system() {
+        let before = resident().unwrap();
+        assert!(before > 1 << 20);
+        let ballast = vec![1_u8; 64 << 20];
+        assert!(resident().unwrap() > before + (32 << 20), "{}", ballast.len());
+        let weight = Weight::default();
+        *weight.0.lock().unwrap() = Some((Instant::now(), true));
+        assert!(weight.is_heavy(), "a look counts for a while");
+    }
 }

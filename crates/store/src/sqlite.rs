@@ -453,7 +453,7 @@ fn pragmas(durability: Durability, role: Role) -> String {
     };
     let (kibibytes, own) = match role {
         Role::Writer => (16_384, format!("PRAGMA wal_autocheckpoint = {MOST_LOG_PAGES};")),
-        Role::Reader => (4_096, "PRAGMA query_only = ON;".to_owned()),
+        Role::Reader => (2_048, "PRAGMA query_only = ON;".to_owned()),
         Role::Copier => (256, "PRAGMA wal_autocheckpoint = 0;".to_owned()),
     };
     format!(
@@ -473,10 +473,8 @@ struct Log {
 
 /// Checkpoint in a mode: `NOOP` only looks, `PASSIVE` copies what no reader stands in the way of. Gives the pages of the log.
 fn checkpoint(conn: &mut SqliteConnection, mode: &str) -> diesel::QueryResult<i64> {
-    let told: Log = diesel::RunQueryDsl::get_result(
-        diesel::sql_query(format!("PRAGMA wal_checkpoint({mode})")),
-        conn,
-    )?;
+    let told: Log =
+        diesel::RunQueryDsl::get_result(diesel::sql_query(format!("PRAGMA wal_checkpoint({mode})")), conn)?;
     Ok(told.log)
 }
 

@@ -1,5 +1,6 @@
 //! Digests as texts.
 
+use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -29,19 +30,47 @@ pub fn canonical_sha256(value: &Value) -> String {
 /// A JSON value as text without white space and with its member names in byte order.
 #[must_use]
 pub fn canonical_json(value: &Value) -> String {
+    let mut text = Vec::new();
+    write_canonical(value, &mut text);
+    // What serde_json writes is UTF-8.
+    String::from_utf8(text).unwrap_or_default()
+}
+
+/// Appends the text of [`canonical_json`], which is UTF-8.
+pub fn write_canonical(value: &Value, text: &mut Vec<u8>) {
     match value {
         Value::Object(members) => {
-            let mut names: Vec<_> = members.keys().collect();
-            names.sort_unstable();
-            let member =
-                |name: &String| format!("{}:{}", Value::from(name.as_str()), canonical_json(&members[name]));
-            format!("{{{}}}", names.into_iter().map(member).collect::<Vec<_>>().join(","))
+            let mut sorted: Vec<_> = members.iter().collect();
+            sorted.sort_unstable_by_key(|(name, _)| *name);
+            text.push(b'{');
+            for (at, (name, value)) in sorted.into_iter().enumerate() {
+                if at > 0 {
+                    text.push(b',');
+                }
+                write_plain(name, text);
+                text.push(b':');
+                write_canonical(value, text);
+            }
+            text.push(b'}');
         }
         Value::Array(items) => {
-            format!("[{}]", items.iter().map(canonical_json).collect::<Vec<_>>().join(","))
+            text.push(b'[');
+            for (at, item) in items.iter().enumerate() {
+                if at > 0 {
+                    text.push(b',');
+                }
+                write_canonical(item, text);
+            }
+            text.push(b']');
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.to_string(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => write_plain(value, text),
     }
+}
+
+/// Appends the JSON of what has no members.
+fn write_plain(value: &(impl Serialize + ?Sized), text: &mut Vec<u8>) {
+    // Neither does memory fail here, nor is there anything that JSON has no word for.
+    let _ = serde_json::to_writer(text, value);
 }
 
 #[cfg(test)]

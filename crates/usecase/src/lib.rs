@@ -20,7 +20,7 @@ mod text;
 pub use change::{AuditView, Audited};
 pub use compute::{Admission, Compute, Done, InPlace, Work, computed};
 pub use definition::VersionChoice;
-pub use digest::{canonical_json, canonical_sha256, hex, sha256_hex};
+pub use digest::{canonical_json, canonical_sha256, hex, sha256_hex, write_canonical};
 pub use error::{Problem, Problems, UseCaseError};
 pub use journal::{
     Actor, ActorKind, AuditEntry, IdempotencyRecord, Journal, JournalFor, Outcome, RightsSeen, Target,

@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use heddle_kernel::{EventId, TenantId, Timestamp};
-use heddle_usecase::canonical_json;
+use heddle_usecase::{canonical_json, write_canonical};
+use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
@@ -130,26 +131,46 @@ pub struct ChainRow {
 
 /// The text of a record at its place in the chain: canonical JSON of every column, the number, and the hash before it.
 fn record_text(record: &AuditRecord, sequence: i64, previous: &Hash) -> String {
-    canonical_json(&json!({
-        "action": record.action,
-        "actorCredential": record.actor_credential,
-        "actorDisplay": record.actor_display,
-        "actorId": record.actor_id,
-        "actorKind": record.actor_kind,
-        "atMicros": record.at.micros(),
-        "clientIp": record.client_ip,
-        "details": record.details,
-        "id": record.id.to_string(),
-        "organizationId": record.tenant.to_string(),
-        "outcome": record.outcome,
-        "previousHash": previous.to_string(),
-        "requestId": record.request_id,
-        "resourceId": record.resource_id,
-        "resourceType": record.resource_type,
-        "sequence": sequence,
-        "targetId": record.target_id,
-        "targetType": record.target_type,
-    }))
+    let mut text = Members(Vec::with_capacity(1024));
+    text.put("action", &record.action);
+    text.put("actorCredential", &record.actor_credential);
+    text.put("actorDisplay", &record.actor_display);
+    text.put("actorId", &record.actor_id);
+    text.put("actorKind", &record.actor_kind);
+    text.put("atMicros", &record.at.micros());
+    text.put("clientIp", &record.client_ip);
+    text.name("details");
+    write_canonical(&record.details, &mut text.0);
+    text.put("id", &record.id.to_string());
+    text.put("organizationId", &record.tenant.to_string());
+    text.put("outcome", &record.outcome);
+    text.put("previousHash", &previous.to_string());
+    text.put("requestId", &record.request_id);
+    text.put("resourceId", &record.resource_id);
+    text.put("resourceType", &record.resource_type);
+    text.put("sequence", &sequence);
+    text.put("targetId", &record.target_id);
+    text.put("targetType", &record.target_type);
+    text.0.push(b'}');
+    // What serde_json writes is UTF-8.
+    String::from_utf8(text.0).unwrap_or_default()
+}
+
+/// Members of an object whose names are put in their order: every event has one, so that it is written without a tree.
+struct Members(Vec<u8>);
+
+impl Members {
+    fn name(&mut self, name: &str) {
+        self.0.extend_from_slice(if self.0.is_empty() { b"{\"" } else { b",\"" });
+        self.0.extend_from_slice(name.as_bytes());
+        self.0.extend_from_slice(b"\":");
+    }
+
+    fn put(&mut self, name: &str, value: &impl Serialize) {
+        self.name(name);
+        // Neither does memory fail here, nor is there anything that JSON has no word for.
+        let _ = serde_json::to_writer(&mut self.0, value);
+    }
 }
 
 /// The text of a row, also of one that can't be read: it stands in the chain as such, so that it holds up none behind it.
@@ -184,4 +205,37 @@ pub(crate) fn time_of_id(id: Uuid) -> Timestamp {
         i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000) + i64::from(nanos / 1_000_000)
     });
     Timestamp::from_micros(0).plus_millis(millis)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_of_a_record_is_canonical() {
+        let odd = "a \"quoted\" \\ line\n\u{1}é";
+        let record = AuditRecord {
+            tenant: TenantId(Uuid::from_u128(1)),
+            id: EventId(Uuid::from_u128(2)),
+            at: Timestamp::from_micros(3),
+            actor_kind: "user".to_owned(),
+            actor_id: Some(odd.to_owned()),
+            actor_display: String::new(),
+            actor_credential: None,
+            action: odd.to_owned(),
+            resource_type: "workflow".to_owned(),
+            resource_id: None,
+            target_type: Some("role".to_owned()),
+            target_id: None,
+            outcome: "succeeded".to_owned(),
+            request_id: odd.to_owned(),
+            client_ip: None,
+            details: json!({"z": [1, 2.5, null, {"b": odd, "a": true}], "a": {}}),
+        };
+        let text = record_text(&record, 7, &Hash::NONE);
+        let read: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(text, canonical_json(&read));
+        assert_eq!(read.as_object().unwrap().len(), 18);
+        assert_eq!((&read["actorId"], &read["details"]), (&json!(odd), &record.details));
+    }
 }

@@ -13,7 +13,7 @@ use crate::ports::{Spill, UsageStore};
 use crate::records::{Reservation, Settlement, UsageRow};
 
 /// Ends of calls that wait at most.
-const QUEUE: usize = 4_096;
+const QUEUE: usize = 1_024;
 /// Ends of one batch.
 const BATCH: usize = 500;
 /// Time for which ends gather before they are written together: the spill has them meanwhile, and whoever reads usage waits

@@ -162,14 +162,21 @@ impl Detail {
         Self { field: Some(field.into()), ..Self::new(reason, message) }
     }
 
-    /// A restriction to licence remediation, with the machine word of its cause and the ways out of it and past it.
-    pub fn restricted(cause: &str) -> Self {
+    /// A restriction to licence remediation, with the machine word of its cause and the ways out of it and past it: the
+    /// trial first, where the installation can begin it.
+    pub fn restricted(cause: &str, trial_available: bool) -> Self {
         let message =
             format!("The installation is restricted (`{cause}`) until an owner installs a licence.");
-        let remedy = "PUT /api/licence, or `heddle licence install FILE` on the machine of the server. Nothing is lost: \
+        let trial = match trial_available {
+            true => {
+                "POST /api/licence/trial, or `heddle licence trial` on the machine of the server, begins the trial. Else "
+            }
+            false => "",
+        };
+        let ways = "PUT /api/licence, or `heddle licence install FILE` on the machine of the server. Nothing is lost: \
             there `heddle workflow export`, `heddle run export` and `heddle backup` give out definitions, runs and files \
             in every state of the licence.";
-        Self::new("licenceRestricted", message).with("cause", cause).with("remedy", remedy)
+        Self::new("licenceRestricted", message).with("cause", cause).with("remedy", format!("{trial}{ways}"))
     }
 
     /// The same problem with one more member.
@@ -361,11 +368,16 @@ mod tests {
 
     #[test]
     fn a_restriction_names_the_ways_out_in_clean_words() {
-        let detail = Detail::restricted("expired");
-        let remedy = detail.extra["remedy"].as_str().unwrap();
-        assert!(remedy.contains("Nothing is lost: there `heddle workflow export`"), "{remedy}");
-        for text in [detail.message.as_str(), remedy] {
-            assert!(!text.contains("  "), "{text}");
+        for (cause, trial) in [("expired", false), ("missing", true)] {
+            let detail = Detail::restricted(cause, trial);
+            let remedy = detail.extra["remedy"].as_str().unwrap();
+            assert!(remedy.contains("Nothing is lost: there `heddle workflow export`"), "{remedy}");
+            for way in ["POST /api/licence/trial", "`heddle licence trial`"] {
+                assert_eq!(remedy.contains(way), trial, "{remedy}");
+            }
+            for text in [detail.message.as_str(), remedy] {
+                assert!(!text.contains("  "), "{text}");
+            }
         }
     }
 

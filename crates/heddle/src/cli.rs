@@ -49,8 +49,8 @@ pub(crate) use vector::{
     UploadFiles, VectorDatabaseCommand, VectorDatabaseMembers,
 };
 pub(crate) use work::{
-    ActivateJobs, CompleteJob, CompleteTask, DeadLetterCommand, EventCommand, FailJob, JobCommand, ListJobs,
-    ListLetters, ListTasks, OneLetter, Payload, SendEvent, SendSignal, TaskCommand,
+    ActivateJobs, AssignTask, CompleteJob, CompleteTask, DeadLetterCommand, EventCommand, FailJob,
+    JobCommand, ListJobs, ListLetters, ListTasks, OneLetter, Payload, SendEvent, SendSignal, TaskCommand,
 };
 pub(crate) use workflow::{
     ExportFormat, ExportWorkflow, ImportWorkflows, ListWorkflows, ValidateWorkflows, WorkflowCommand,

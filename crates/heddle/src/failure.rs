@@ -151,10 +151,26 @@ impl Refusal {
         self.details.iter().any(|one| one.get("reason").and_then(Value::as_str) == Some(reason))
     }
 
+    /// Whether one of the details is about this field.
+    pub(crate) fn is_about(&self, field: &str) -> bool {
+        self.details.iter().any(|one| one.get("field").and_then(Value::as_str) == Some(field))
+    }
+
     /// Details for people, one line each.
     fn lines(&self) -> Vec<String> {
         self.details.iter().map(detail).collect()
     }
+}
+
+/// An error whose details of this reason name a way out, where the service names none.
+pub(crate) fn advised(mut error: anyhow::Error, reason: &str, remedy: &str) -> anyhow::Error {
+    let details = error.downcast_mut::<Refusal>().into_iter().flat_map(|refusal| &mut refusal.details);
+    for detail in details.filter_map(Value::as_object_mut) {
+        if detail.get("reason").and_then(Value::as_str) == Some(reason) {
+            detail.entry("remedy").or_insert_with(|| remedy.into());
+        }
+    }
+    error
 }
 
 /// A detail for people: what it is about, what is wrong, and what to do.
@@ -215,6 +231,19 @@ mod tests {
         assert_eq!(sentence(&error), "cannot listen on 127.0.0.1:1: Address already in use (os error 98)");
         let missing = anyhow::Error::from(io::Error::from(io::ErrorKind::NotFound)).context("`a.bpmn`");
         assert_eq!(sentence(&missing), "`a.bpmn`: entity not found");
+    }
+
+    #[test]
+    fn a_way_out_is_added_where_the_service_names_none() {
+        let told = json!({ "reason": "notCandidate", "message": "Not yours.", "remedy": "Ask." });
+        let bare = json!({ "reason": "notCandidate", "message": "Not yours." });
+        let other = json!({ "reason": "ended", "message": "It is done." });
+        for (detail, shown) in
+            [(told, "Not yours. (Ask.)"), (bare, "Not yours. (Take it.)"), (other, "It is done.")]
+        {
+            let refusal = Refusal::of(403, &json!({ "error": { "details": [detail] } }));
+            assert_eq!(advised(refusal.into(), "notCandidate", "Take it.").to_string(), shown);
+        }
     }
 
     #[test]

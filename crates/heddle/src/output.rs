@@ -32,16 +32,23 @@ pub(crate) fn json(value: &Value) {
 /// Prints rows as a table: the first one is its head. Nothing that steers a terminal comes through.
 pub(crate) fn table<const N: usize>(head: [&str; N], rows: &[[String; N]]) {
     let head = head.map(str::to_owned);
-    let all = || std::iter::once(&head).chain(rows);
-    let width = |at: usize| all().filter_map(|row| row.get(at)).map(|cell| cell.chars().count()).max();
+    let all: Vec<_> = std::iter::once(&head).chain(rows).collect();
+    aligned(&all).iter().for_each(|row| line(row));
+}
+
+/// Lines of rows: each column has the width of its longest cell, and two spaces behind it. Nothing that steers a terminal
+/// comes through.
+pub(crate) fn aligned<const N: usize>(rows: &[&[String; N]]) -> Vec<String> {
+    let width = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.chars().count()).max();
     let widths: Vec<usize> = (0..N).map(|at| width(at).unwrap_or(0)).collect();
-    for row in all() {
+    let shown = |row: &&[String; N]| {
         let cells = row.iter().zip(&widths).map(|(cell, width)| {
             let gap = width.saturating_sub(cell.chars().count());
             plain(cell) + &" ".repeat(gap)
         });
-        line(cells.collect::<Vec<_>>().join("  ").trim_end());
-    }
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(shown).collect()
 }
 
 /// A text without what steers a terminal.
@@ -110,6 +117,17 @@ pub(crate) fn progress(what: &'static str, steps: u64) -> indicatif::ProgressBar
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn columns_never_run_into_each_other() {
+        let long = ["anonymous_requests_per_second", "100", "file"].map(str::to_owned);
+        let short = ["log", "a value that is longer than most\n", "default"].map(str::to_owned);
+        let lines = aligned(&[&long, &short]);
+        let (name, value) = (" ".repeat(26), " ".repeat(30));
+        assert_eq!(lines[0], format!("anonymous_requests_per_second  100{value}  file"));
+        assert_eq!(lines[1], format!("log{name}  a value that is longer than most\u{fffd}  default"));
+        assert!(aligned::<2>(&[]).is_empty());
+    }
 
     #[test]
     fn a_text_steers_no_terminal() {

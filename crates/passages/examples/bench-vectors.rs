@@ -14,6 +14,10 @@ use heddle_passages::{
 };
 use serde_json::json;
 
+/// That of the program, so that the memory is what the program would hold.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 type Failure = Box<dyn std::error::Error>;
 
 const DIMS: u32 = 384;

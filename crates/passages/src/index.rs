@@ -19,6 +19,8 @@ use crate::{AllowList, Error, Hit};
 const WORDS: &str = "words";
 /// Candidates of a leg that are scored exactly however few are wanted: by them the best ten are the right ten.
 const CANDIDATES: usize = 50;
+/// Vectors for each of which one more is scored exactly: beyond 250,000 of them 50 leave out nearest ones.
+const VECTORS_PER_CANDIDATE: u64 = 5_000;
 /// The most candidates of a leg, and hits of a query.
 const MOST: usize = 10_000;
 /// The longest text of a query in bytes.
@@ -332,7 +334,11 @@ impl Index {
         allow: Option<&AllowList>,
     ) -> Result<Vec<Hit>, Error> {
         let dense = state.dense.as_ref().ok_or(NO_VECTORS)?;
-        let found = dense.search(&self.direction(vector)?, wanted, allow)?;
+        // The more vectors there are, the more of them lie between one of the nearest and its code.
+        let many = usize::try_from(dense.len() / VECTORS_PER_CANDIDATE).unwrap_or(MOST);
+        let scored = wanted.max(many).min(MOST);
+        let mut found = dense.search(&self.direction(vector)?, scored, allow)?;
+        found.truncate(wanted);
         if found.iter().any(|near| !dense.contains(near.id)) {
             return Err(lost());
         }

@@ -1,4 +1,5 @@
-//! Places: which row has the vector of a passage. Sixteen bytes per passage, and a small map of what changed lately.
+//! Places: which row has the vector of a passage. Sixteen bytes per passage, eight in an index that was just built, and a
+//! small map of what changed lately.
 
 use std::collections::HashMap;
 
@@ -9,9 +10,41 @@ use crate::AllowList;
 pub(crate) struct Places {
     /// Ascending, with the row of each beside it.
     ids: Vec<u64>,
-    rows: Vec<u64>,
+    rows: Numbers,
     /// Changes that are not in them yet: another row, or none any more.
     fresh: HashMap<u64, Option<u64>>,
+}
+
+/// Rows in the order of their passages.
+#[derive(Debug)]
+enum Numbers {
+    /// They count up from this one, as in an index that was just built.
+    From(u64),
+    Each(Vec<u64>),
+}
+
+impl Default for Numbers {
+    fn default() -> Self {
+        Self::From(0)
+    }
+}
+
+impl Numbers {
+    fn of(rows: Vec<u64>) -> Self {
+        let first = rows.first().copied().unwrap_or_default();
+        match rows.iter().zip(first..).all(|(row, counted)| *row == counted) {
+            true => Self::From(first),
+            false => Self::Each(rows),
+        }
+    }
+
+    /// The row at a place; there is one wherever there is an id.
+    fn at(&self, place: usize) -> Option<u64> {
+        match self {
+            Self::From(first) => first.checked_add(u64::try_from(place).ok()?),
+            Self::Each(rows) => rows.get(place).copied(),
+        }
+    }
 }
 
 impl Places {
@@ -22,7 +55,7 @@ impl Places {
             return None;
         }
         let (ids, rows) = pairs.into_iter().unzip();
-        Some(Self { ids, rows, fresh: HashMap::new() })
+        Some(Self { ids, rows: Numbers::of(rows), fresh: HashMap::new() })
     }
 
     /// The row of a passage.
@@ -30,7 +63,7 @@ impl Places {
         if let Some(fresh) = self.fresh.get(&id) {
             return *fresh;
         }
-        self.ids.binary_search(&id).ok().and_then(|at| self.rows.get(at)).copied()
+        self.ids.binary_search(&id).ok().and_then(|at| self.rows.at(at))
     }
 
     /// Says which row a passage has from now on.
@@ -44,12 +77,13 @@ impl Places {
     /// The pairs of passage and row of those that a set has, in no order.
     pub(crate) fn among(&self, set: &AllowList) -> Vec<(u64, u64)> {
         let mut found = vec![];
-        let (mut ids, mut rows) = (self.ids.as_slice(), self.rows.as_slice());
+        let mut from = 0;
         for range in set.ranges() {
-            let from = first_from(ids, range.start);
-            (ids, rows) = (ids.get(from..).unwrap_or_default(), rows.get(from..).unwrap_or_default());
-            let settled = ids.iter().zip(rows).take_while(|(id, _)| **id < range.end);
-            found.extend(settled.map(|(id, row)| (*id, *row)));
+            let ids = self.ids.get(from..).unwrap_or_default();
+            let skipped = first_from(ids, range.start);
+            from += skipped;
+            let ids = ids.get(skipped..).unwrap_or_default().iter().take_while(|id| **id < range.end);
+            found.extend(ids.zip(from..).filter_map(|(id, place)| Some((*id, self.rows.at(place)?))));
         }
         if !self.fresh.is_empty() {
             found.retain(|(id, _)| !self.fresh.contains_key(id));
@@ -61,7 +95,7 @@ impl Places {
 
     /// All pairs of passage and row, in no order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let settled = self.ids.iter().copied().zip(self.rows.iter().copied());
+        let settled = self.ids.iter().zip(0..).filter_map(|(id, place)| Some((*id, self.rows.at(place)?)));
         let fresh = self.fresh.iter().filter_map(|(id, row)| row.map(|row| (*id, row)));
         settled.filter(|(id, _)| !self.fresh.contains_key(id)).chain(fresh)
     }
@@ -69,7 +103,9 @@ impl Places {
     fn settle(&mut self) {
         let mut pairs: Vec<(u64, u64)> = self.iter().collect();
         pairs.sort_unstable();
-        (self.ids, self.rows) = pairs.into_iter().unzip();
+        let rows;
+        (self.ids, rows) = pairs.into_iter().unzip();
+        self.rows = Numbers::of(rows);
         self.fresh = HashMap::new();
     }
 }
@@ -88,6 +124,17 @@ fn first_from(ids: &[u64], wanted: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_that_count_up_are_not_kept_and_found_all_the_same() {
+        let mut places = Places::of((10..20).map(|id| (id * 3, id)).collect()).unwrap();
+        assert!(matches!(places.rows, Numbers::From(10)));
+        assert_eq!((places.get(33), places.get(34), places.get(60)), (Some(11), None, None));
+        places.set(33, Some(40));
+        places.settle();
+        assert!(matches!(places.rows, Numbers::Each(_)));
+        assert_eq!((places.get(30), places.get(33), places.get(57)), (Some(10), Some(40), Some(19)));
+    }
 
     #[test]
     #[expect(clippy::single_range_in_vec_init, reason = "a list of ranges that has one")]

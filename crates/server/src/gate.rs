@@ -10,6 +10,7 @@ use heddle_api::operations::{
 use heddle_api::{ApiError, Detail, ErrorCode};
 use heddle_identity::Authenticated;
 use heddle_kernel::{Revision, TenantId};
+use heddle_policy::licence::Restriction;
 use heddle_policy::{DenialError, RequestContext, RequestFacts};
 use heddle_usecase::hex;
 use heddle_workflows::ports::FeedMark;
@@ -108,7 +109,9 @@ fn licensed(app: &App, spec: &OperationSpec) -> Result<(), Failure> {
 /// 423 while the installation is restricted.
 pub(crate) fn unrestricted(app: &App) -> Result<(), Failure> {
     let Some(reason) = app.identity.licence_state().restriction() else { return Ok(()) };
-    Err(ApiError::because(ErrorCode::LicenceRemediationRequired, Detail::restricted(reason)).into())
+    // What has had a licence or its trial keeps it: only where there is none is the trial a way out.
+    let detail = Detail::restricted(reason, reason == Restriction::Missing.as_str());
+    Err(ApiError::because(ErrorCode::LicenceRemediationRequired, detail).into())
 }
 
 fn member(spec: &OperationSpec, caller: &Authenticated) -> Result<(), Failure> {

@@ -89,7 +89,11 @@ pub(crate) fn taken(written: usize, all: usize) -> Result<(), Error> {
 pub(crate) async fn insert_row<C: AsConn>(conn: &mut C, row: &AnswerRow) -> Result<(), Error> {
     let written = on_conn!(conn, |conn| {
         match insertion!(row).execute(conn).await? {
-            0 if removal!(row).execute(conn).await? > 0 => insertion!(row).execute(conn).await?,
+            0 => {
+                // Whatever this meets: others remove what is expired, too.
+                removal!(row).execute(conn).await?;
+                insertion!(row).execute(conn).await?
+            }
             written => written,
         }
     });
@@ -99,7 +103,8 @@ pub(crate) async fn insert_row<C: AsConn>(conn: &mut C, row: &AnswerRow) -> Resu
 /// The same on SQLite's own connection, inside a batch.
 pub(crate) fn insert_row_blocking(conn: &mut SqliteConnection, row: &AnswerRow) -> Result<(), Error> {
     let written = match diesel::RunQueryDsl::execute(insertion!(row), conn)? {
-        0 if diesel::RunQueryDsl::execute(removal!(row), conn)? > 0 => {
+        0 => {
+            diesel::RunQueryDsl::execute(removal!(row), conn)?;
             diesel::RunQueryDsl::execute(insertion!(row), conn)?
         }
         written => written,

@@ -92,6 +92,8 @@ impl std::fmt::Debug for SqliteDb {
 }
 
 struct Inner {
+    /// The connection that copies the log back; closed before the one that writes, as all are before the lock is free.
+    copier: tokio::sync::Mutex<SqliteConn>,
     write: tokio::sync::Mutex<SqliteConn>,
     /// Told of each commit, and of the end.
     log: Arc<Notify>,
@@ -273,13 +275,14 @@ impl SqliteDb {
     pub(crate) async fn open(path: &Path, options: &Options) -> Result<Self, OpenError> {
         let lock = lock_file(path).await?;
         let write = connect(path, options.durability, Role::Writer).await?;
-        let copying = connect(path, options.durability, Role::Copier).await?;
+        let copier = connect(path, options.durability, Role::Copier).await?;
         let mut idle = Vec::new();
         for _ in 0..options.readers.max(1) {
             idle.push(connect(path, options.durability, Role::Reader).await?);
         }
         let log = Arc::new(Notify::new());
         let db = Self(Arc::new(Inner {
+            copier: tokio::sync::Mutex::new(copier),
             write: tokio::sync::Mutex::new(write),
             log: Arc::clone(&log),
             open: Arc::new(AtomicBool::new(false)),
@@ -288,7 +291,7 @@ impl SqliteDb {
             path: path.to_owned(),
             _lock: Some(lock),
         }));
-        tokio::spawn(copy_back(Arc::downgrade(&db.0), log, copying));
+        tokio::spawn(copy_back(Arc::downgrade(&db.0), log));
         Ok(db)
     }
 
@@ -440,6 +443,8 @@ async fn connect(path: &Path, durability: Durability, role: Role) -> Result<Sqli
 const LOG_PAGES: i64 = 8_192;
 /// Pages of the log behind which a commit copies them back itself, since nobody else came to it.
 const MOST_LOG_PAGES: i64 = 65_536;
+/// Pages that the writer copies back at most while others wait for it.
+const REST_PAGES: i64 = 1_024;
 /// Time for which commits gather before somebody looks how long the log is.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -464,18 +469,55 @@ fn pragmas(durability: Durability, role: Role) -> String {
 }
 
 /// Answer of a checkpoint.
-#[derive(diesel::QueryableByName)]
+#[derive(Debug, Clone, Copy, diesel::QueryableByName)]
 struct Log {
-    /// Pages in the log.
-    #[diesel(sql_type = diesel::sql_types::BigInt)]
-    log: i64,
+    /// Pages in the log; -1 while it can't be told.
+    #[diesel(sql_type = diesel::sql_types::BigInt, column_name = "log")]
+    pages: i64,
+    /// Those of them that are copied back.
+    #[diesel(sql_type = diesel::sql_types::BigInt, column_name = "checkpointed")]
+    copied: i64,
 }
 
-/// Checkpoint in a mode: `NOOP` only looks, `PASSIVE` copies what no reader stands in the way of. Gives the pages of the log.
-fn checkpoint(conn: &mut SqliteConnection, mode: &str) -> diesel::QueryResult<i64> {
-    let told: Log =
-        diesel::RunQueryDsl::get_result(diesel::sql_query(format!("PRAGMA wal_checkpoint({mode})")), conn)?;
-    Ok(told.log)
+/// Checkpoint in a mode: `NOOP` only looks, `PASSIVE` copies what no reader stands in the way of.
+fn checkpoint(conn: &mut SqliteConnection, mode: &str) -> diesel::QueryResult<Log> {
+    diesel::RunQueryDsl::get_result(diesel::sql_query(format!("PRAGMA wal_checkpoint({mode})")), conn)
+}
+
+impl Inner {
+    /// Copies the log back where it is long, and has not been so at the same length before: `tried` are the pages at the
+    /// last try after which the log went on.
+    async fn copy_back(&self, tried: &mut i64) -> diesel::QueryResult<()> {
+        let mut copier = self.copier.lock().await;
+        let before = *tried;
+        let log = copier.spawn_blocking(move |conn| {
+            let log = checkpoint(conn, "NOOP")?;
+            let is_tried = (before..before + REST_PAGES).contains(&log.pages);
+            if log.pages < LOG_PAGES || is_tried {
+                Ok((log, false))
+            } else {
+                Ok((checkpoint(conn, "PASSIVE")?, true))
+            }
+        });
+        let (log, is_copied) = log.await?;
+        if log.pages < LOG_PAGES {
+            *tried = 0;
+        }
+        // A reader that stands in the way keeps the writer out of it, too.
+        if !is_copied || log.pages - log.copied > REST_PAGES {
+            return Ok(());
+        }
+        *tried = log.pages;
+        let open = Arc::clone(&self.open);
+        let mut writer = self.write.lock().await;
+        let rest = writer.spawn_blocking(move |conn| {
+            if open.load(Ordering::Relaxed) {
+                rollback(conn, &open);
+            }
+            checkpoint(conn, "PASSIVE")
+        });
+        rest.await.map(drop)
+    }
 }
 
 /// Copies the log back whenever it is long, as long as the database is open.
@@ -483,39 +525,19 @@ fn checkpoint(conn: &mut SqliteConnection, mode: &str) -> diesel::QueryResult<i6
 /// A commit that does it lets everybody wait for some 4,000 pages and a sync of the file: a twentieth of a second, several
 /// times a second under load. Done by a connection of its own it takes nobody's time; the writer then copies the few
 /// pages that were written meanwhile, so that its next commit begins the log anew.
-async fn copy_back(db: Weak<Inner>, told: Arc<Notify>, mut conn: SqliteConn) {
+async fn copy_back(db: Weak<Inner>, told: Arc<Notify>) {
+    let (mut tried, mut is_failing) = (0, false);
     loop {
         told.notified().await;
         tokio::time::sleep(LOOK).await;
-        if db.strong_count() == 0 {
-            return;
-        }
-        let copied = conn.spawn_blocking(|conn| {
-            let long = checkpoint(conn, "NOOP")? >= LOG_PAGES;
-            if long {
-                checkpoint(conn, "PASSIVE")?;
-            }
-            Ok(long)
-        });
-        match copied.await {
-            Ok(false) => continue,
-            Ok(true) => {}
-            Err(error) => {
-                tracing::debug!(%error, "the write-ahead log is not copied back now");
-                continue;
-            }
-        }
         let Some(inner) = db.upgrade() else { return };
-        let open = Arc::clone(&inner.open);
-        let mut writer = inner.write.lock().await;
-        let rest = writer.spawn_blocking(move |conn| {
-            if open.load(Ordering::Relaxed) {
-                rollback(conn, &open);
+        match inner.copy_back(&mut tried).await {
+            Ok(()) => is_failing = false,
+            Err(error) if !is_failing => {
+                tracing::warn!(%error, "the write-ahead log is not copied back: it grows until it can be");
+                is_failing = true;
             }
-            checkpoint(conn, "PASSIVE")
-        });
-        if let Err(error) = rest.await {
-            tracing::debug!(%error, "the rest of the write-ahead log is not copied back now");
+            Err(_) => {}
         }
     }
 }

@@ -53,7 +53,7 @@ fn detail(code: ErrorCode) -> Option<Detail> {
         ErrorCode::PayloadTooLarge => {
             Detail::new("tooLarge", "The body may have 1048576 bytes.").with("limit", 1_048_576)
         }
-        ErrorCode::LicenceRemediationRequired => Detail::restricted("expired"),
+        ErrorCode::LicenceRemediationRequired => Detail::restricted("expired", false),
         ErrorCode::RateLimited => Detail::new("throttled", "Try again in 4 s.").with("retryAfterSeconds", 4),
         ErrorCode::DependencyUnavailable => {
             Detail::new("databaseUnavailable", "The database does not answer or can't write.")

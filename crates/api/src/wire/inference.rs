@@ -29,7 +29,7 @@ pub struct StreamOptions {
 /// A question to a model, as OpenAI's chat completions have it. Members beside these go to the provider as they came. `Debug`
 /// shows no prompt.
 #[derive(Clone, PartialEq, Deserialize, ToSchema)]
-#[schema(examples(json!({"model": "small", "messages": [{"role": "user", "content": "What is a loom?"}]})))]
+#[schema(examples(json!({"model": "built-in-answers", "messages": [{"role": "user", "content": "What is a loom?"}]})))]
 pub struct ChatRequest {
     /// The deployment: its alias, or its identifier.
     #[schema(min_length = 1, max_length = 200)]
@@ -80,7 +80,7 @@ pub struct ChatRequest {
 
 /// Texts to embed, as OpenAI's interface has them. `Debug` shows no text.
 #[derive(Clone, PartialEq, Deserialize, ToSchema)]
-#[schema(examples(json!({"model": "embedding", "input": ["What is a loom?", "A loom weaves."]})))]
+#[schema(examples(json!({"model": "built-in-embeddings", "input": ["What is a loom?", "A loom weaves."]})))]
 pub struct EmbeddingsRequest {
     /// The deployment: its alias, or its identifier.
     #[schema(min_length = 1, max_length = 200)]

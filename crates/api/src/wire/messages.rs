@@ -11,7 +11,7 @@ use crate::decode::{Problems, from_json};
 /// A question to a model, as Anthropic's messages have it. A member that is not here is refused by its name. `Debug` shows
 /// no prompt.
 #[derive(Clone, PartialEq, Deserialize, ToSchema)]
-#[schema(examples(json!({"model": "small", "max_tokens": 256, "messages": [{"role": "user", "content": "What is a loom?"}]})))]
+#[schema(examples(json!({"model": "built-in-answers", "max_tokens": 256, "messages": [{"role": "user", "content": "What is a loom?"}]})))]
 pub struct MessagesRequest {
     /// The deployment: its alias, or its identifier.
     #[schema(min_length = 1, max_length = 200)]
@@ -91,7 +91,7 @@ impl RequestBody for MessagesBody {
 /// A question to a model whose tokens are counted before it is asked. A member that is not here is refused by its name.
 /// `Debug` shows no prompt.
 #[derive(Clone, PartialEq, Deserialize, ToSchema)]
-#[schema(examples(json!({"model": "small", "messages": [{"role": "user", "content": "What is a loom?"}]})))]
+#[schema(examples(json!({"model": "built-in-answers", "messages": [{"role": "user", "content": "What is a loom?"}]})))]
 pub struct TokenCountRequest {
     /// The deployment: its alias, or its identifier.
     #[schema(min_length = 1, max_length = 200)]

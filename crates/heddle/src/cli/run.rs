@@ -39,6 +39,9 @@ pub(crate) struct StartRun {
     /// Id of the process, where the definition has several.
     #[arg(long, value_name = "ID")]
     pub process: Option<String>,
+    /// Id of the start event at which it starts, where the process has several or waits for an event.
+    #[arg(long, value_name = "ID")]
+    pub start_node: Option<String>,
     /// Key by which people know the run.
     #[arg(long, value_name = "TEXT")]
     pub business_key: Option<String>,

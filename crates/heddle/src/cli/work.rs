@@ -9,6 +9,8 @@ use super::Place;
 pub(crate) enum TaskCommand {
     /// List human tasks; the open ones without --state.
     List(ListTasks),
+    /// Assign a human task: to the account without a user.
+    Assign(AssignTask),
     /// Complete a human task.
     Complete(CompleteTask),
 }
@@ -34,6 +36,24 @@ pub(crate) struct ListTasks {
     /// The most to list.
     #[arg(long, value_name = "NUMBER", default_value_t = 100)]
     pub limit: usize,
+    /// The place.
+    #[command(flatten)]
+    pub place: Place,
+}
+
+/// `heddle task assign`.
+#[derive(Debug, Args)]
+pub(crate) struct AssignTask {
+    /// The task's id.
+    pub task: String,
+    /// Who is to work on it, by e-mail address or id; the account without it.
+    pub user: Option<String>,
+    /// Give it back: nobody is its assignee any more.
+    #[arg(long, conflicts_with = "user")]
+    pub nobody: bool,
+    /// Id of its run, which saves the search over all open tasks.
+    #[arg(long, value_name = "RUN")]
+    pub run: Option<String>,
     /// The place.
     #[command(flatten)]
     pub place: Place,

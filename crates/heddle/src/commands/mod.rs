@@ -581,6 +581,9 @@ async fn tasks(config: Config, command: TaskCommand, json: bool) -> Result<()> {
         TaskCommand::List(options) => {
             with(config, &options.place, own, async |client| work::tasks(client, options, json).await).await
         }
+        TaskCommand::Assign(options) => {
+            with(config, &options.place, own, async |client| work::assign(client, options, json).await).await
+        }
         TaskCommand::Complete(options) => {
             with(config, &options.place, own, async |client| work::complete(client, options, json).await)
                 .await
@@ -691,7 +694,8 @@ fn show(effective: &Effective, as_json: bool) {
         };
         return output::json(&Value::Object(rows.iter().map(member).collect::<Map<_, _>>()));
     }
-    for Row { name, value, source, help } in rows {
-        output::line(&format!("{name:<22}{value:<32}{:<14}{help}", source.as_str()));
-    }
+    let cells =
+        |row: Row| [row.name.to_owned(), row.value, row.source.as_str().to_owned(), row.help.to_owned()];
+    let rows: Vec<_> = rows.into_iter().map(cells).collect();
+    output::aligned(&rows.iter().collect::<Vec<_>>()).iter().for_each(|row| output::line(row));
 }

@@ -11,13 +11,16 @@ use serde_json::{Map, Value, json};
 use super::given;
 use crate::cli::{CancelRun, ExportRuns, ListRuns, OneRun, RetryRun, StartRun, TailRun};
 use crate::client::{Client, Query, text};
-use crate::failure::{Failure, Refusal, Unreachable};
+use crate::failure::{self, Failure, Refusal, Unreachable};
 use crate::output;
 
 /// Tries to go on with a stream that was cut.
 const TRIES: u32 = 10;
 /// Time between them.
 const PAUSE: Duration = Duration::from_secs(1);
+/// The ways to start a process that has no single start event without a trigger.
+const STARTS: &str = "`--start-node ID` starts there without an event; `heddle event send TYPE --correlation-key KEY` \
+    (POST /api/case-events) starts what waits for a message";
 /// Number of runs that are asked for at once.
 const PAGE: usize = 200;
 
@@ -28,13 +31,18 @@ pub(crate) async fn start(client: &Client, options: &StartRun, as_json: bool) ->
         ("input", input),
         ("version", options.of.map(Value::from)),
         ("processId", options.process.clone().map(Value::from)),
+        ("startNodeId", options.start_node.clone().map(Value::from)),
         ("businessKey", options.business_key.clone().map(Value::from)),
         ("correlationKey", options.correlation_key.clone().map(Value::from)),
         ("wait", options.wait.clone().map(Value::from)),
     ];
     let body: Map<_, _> =
         members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
-    let run = client.post(&format!("{path}/runs"), &Value::Object(body)).await?;
+    let run = client.post(&format!("{path}/runs"), &Value::Object(body)).await;
+    let run = run.map_err(|error| match error.downcast_ref::<Refusal>() {
+        Some(refusal) if refusal.is_about("startNodeId") => failure::advised(error, "required", STARTS),
+        Some(_) | None => error,
+    })?;
     if as_json {
         output::json(&run);
     } else {

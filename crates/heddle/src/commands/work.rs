@@ -5,8 +5,11 @@ use heddle_server::operator;
 use serde_json::{Map, Value, json};
 
 use super::given;
-use crate::cli::{CompleteTask, ListLetters, ListTasks, OneLetter, Payload, SendEvent, SendSignal};
+use crate::cli::{
+    AssignTask, CompleteTask, ListLetters, ListTasks, OneLetter, Payload, SendEvent, SendSignal,
+};
 use crate::client::{Client, Query, text};
+use crate::failure::advised;
 use crate::output;
 
 pub(crate) async fn tasks(client: &Client, options: &ListTasks, as_json: bool) -> Result<()> {
@@ -44,6 +47,25 @@ pub(crate) async fn tasks(client: &Client, options: &ListTasks, as_json: bool) -
     Ok(())
 }
 
+pub(crate) async fn assign(client: &Client, options: &AssignTask, as_json: bool) -> Result<()> {
+    let task = client.task(&options.task, options.run.as_deref()).await?;
+    let assignee = (!options.nobody).then(|| options.user.as_deref().unwrap_or("me"));
+    let path = format!("/api/human-tasks/{}/assign", text(&task, "/id"));
+    let task = client.post(&path, &json!({ "assignee": assignee })).await?;
+    if as_json {
+        output::json(&task);
+    } else {
+        let name = text(&task, "/name");
+        let line = match assignee {
+            Some("me") => format!("Assigned \"{name}\" to the account."),
+            Some(user) => format!("Assigned \"{name}\" to {user}."),
+            None => format!("Released \"{name}\": it is assigned to nobody."),
+        };
+        output::line(&output::plain(&line));
+    }
+    Ok(())
+}
+
 pub(crate) async fn complete(client: &Client, options: &CompleteTask, as_json: bool) -> Result<()> {
     let values = given::object("--values", options.values.as_deref())?;
     let task = client.task(&options.task, options.run.as_deref()).await?;
@@ -52,7 +74,12 @@ pub(crate) async fn complete(client: &Client, options: &CompleteTask, as_json: b
     let members = members.into_iter().chain([("comment", options.comment.clone().map(Value::from))]);
     body.extend(members.filter_map(|(name, value)| Some((name.to_owned(), value?))));
     let path = format!("/api/human-tasks/{}/complete", text(&task, "/id"));
-    let done = client.post(&path, &Value::Object(body)).await?;
+    let done = client.post(&path, &Value::Object(body)).await.map_err(|error| {
+        let task = text(&task, "/id");
+        let way =
+            format!("`heddle task assign {task}` makes it the account's, where the account may assign it");
+        advised(error, "notCandidate", &way)
+    })?;
     if as_json {
         output::json(&done);
     } else {

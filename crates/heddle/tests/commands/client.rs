@@ -15,6 +15,17 @@ const WITH_A_JOB: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
   </b:process>
 </b:definitions>"#;
 
+/// A process whose only start waits for a message.
+const BY_A_MESSAGE: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<b:definitions xmlns:b="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t" id="d">
+  <b:message id="m" name="{message}"/>
+  <b:process id="p" isExecutable="true">
+    <b:startEvent id="order"><b:messageEventDefinition id="by" messageRef="m"/></b:startEvent>
+    <b:endEvent id="e"/>
+    <b:sequenceFlow id="f" sourceRef="order" targetRef="e"/>
+  </b:process>
+</b:definitions>"#;
+
 /// Way by which commands reach the service.
 struct Way<'a> {
     name: &'static str,
@@ -61,6 +72,7 @@ impl Way<'_> {
         self.explain_access(slug);
         self.run_and_work(slug);
         self.work_as_a_worker();
+        self.start_by_an_event();
         self.manage_people(&mail);
         assert_eq!(
             self.json(&["event", "send", "nobody-waits", "--correlation-key", "k"])["workflowRunIds"],
@@ -135,6 +147,17 @@ impl Way<'_> {
         assert_eq!(self.json(&["run", "get", id])["variables"]["amount"], 800);
         let tasks = self.json(&["task", "list", "--run", id]);
         let task = tasks["tasks"][0]["id"].as_str().unwrap();
+        self.assign(task, &["--nobody"], &json!(null));
+        let other = self.run(&["task", "assign", task, "nobody@nowhere.test"]);
+        assert!(code(&other) == 1 && told(&other).contains("nobody@nowhere.test"), "{}", told(&other));
+        assert_eq!(code(&self.run(&["task", "assign", task, ADMINISTRATOR, "--nobody"])), 2);
+        let colleague = format!("eve@{}.test", self.name);
+        let _ = self.json(&["user", "invite", &colleague, "--role", "worker"]);
+        self.assign(task, &[&colleague], &json!(colleague));
+        let refused = self.run(&["task", "complete", task, "--outcome", "approved"]);
+        let way = format!("heddle task assign {task}");
+        assert!(code(&refused) == 1 && told(&refused).contains(&way), "{}", told(&refused));
+        self.assign(task, &["--run", id], &json!(ADMINISTRATOR));
         let values = ["--values", r#"{"approved": true}"#];
         let done =
             self.json(&[&["task", "complete", task, "--outcome", "approved"], values.as_slice()].concat());
@@ -156,6 +179,33 @@ impl Way<'_> {
         assert_eq!(self.json(&["run", "cancel", id, "--reason", "a test"])["state"], "cancelled");
         assert_eq!(self.json(&["run", "cancel", id, "--purge"])["removed"], true);
         assert_eq!(code(&self.run(&["run", "get", id])), 3);
+    }
+
+    /// Assigns a task, and finds its assignee.
+    fn assign(&self, task: &str, to: &[&str], expected: &Value) {
+        let task = self.json(&[&["task", "assign", task], to].concat());
+        let users = self.json(&["user", "list"])["users"].take();
+        let mut users = users.as_array().unwrap().iter();
+        let found = expected.as_str().map(|mail| users.find(|user| user["email"] == mail).unwrap());
+        assert_eq!(&task["assignee"], found.map_or(&Value::Null, |user| &user["id"]), "{task}");
+    }
+
+    /// Starts what waits for a message, by the ways that the refusal names.
+    fn start_by_an_event(&self) {
+        let (slug, message) = (format!("event-{}", self.name), format!("order-{}", self.name));
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("event.bpmn");
+        std::fs::write(&file, BY_A_MESSAGE.replace("{message}", &message)).unwrap();
+        let _ = self.json(&["workflow", "import", file.to_str().unwrap(), "--slug", &slug, "--publish"]);
+        let refused = self.run(&["run", "start", &slug]);
+        assert_eq!(code(&refused), 1, "{}", told(&refused));
+        for way in ["startNodeId", "--start-node ID", "heddle event send", "POST /api/case-events"] {
+            assert!(told(&refused).contains(way), "{}", told(&refused));
+        }
+        let begun = self.json(&["run", "start", &slug, "--start-node", "order", "--wait", "completion"]);
+        assert_eq!(begun["state"], "completed", "{begun}");
+        let sent = self.json(&["event", "send", &message, "--correlation-key", "k"]);
+        assert_eq!(sent["workflowRunIds"].as_array().unwrap().len(), 1, "{sent}");
     }
 
     /// Takes, fails at and completes the job of a run.

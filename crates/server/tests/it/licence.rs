@@ -46,6 +46,7 @@ async fn stands(app: &TestApp, state: &str, reason: Option<&str>, warning: &str)
             assert_eq!(detail["cause"], reason, "{detail}");
             let remedy = detail["remedy"].as_str().unwrap();
             assert!(remedy.contains("PUT /api/licence") && remedy.contains("heddle run export"), "{remedy}");
+            assert_eq!(remedy.contains("POST /api/licence/trial"), reason == "missing", "{remedy}");
         }
     }
 }

@@ -190,7 +190,7 @@ impl Bench {
         Ok(turns)
     }
 
-    /// What the service adds to a share of the latencies; both sides are printed.
+    /// Time that the service adds to a share of the latencies; both sides are printed.
     fn added(&self, options: &Options, turns: &Turns, name: &str, share: f64) -> f64 {
         let of =
             |windows: &[Window]| median(windows.iter().map(|one| one.latencies.percentile(share)).collect());

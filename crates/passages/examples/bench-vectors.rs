@@ -14,7 +14,7 @@ use heddle_passages::{
 };
 use serde_json::json;
 
-/// That of the program, so that the memory is what the program would hold.
+/// Allocator of the program, so that the memory is what the program would hold.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 

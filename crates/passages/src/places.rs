@@ -18,7 +18,7 @@ pub(crate) struct Places {
 /// Rows in the order of their passages.
 #[derive(Debug)]
 enum Numbers {
-    /// They count up from this one, as in an index that was just built.
+    /// Rows that count up from this one, as in an index that was just built.
     From(u64),
     Each(Vec<u64>),
 }

@@ -63,7 +63,7 @@ pub(crate) enum Page {
     DocsFile,
 }
 
-/// What answers at a path.
+/// Place of a path: all that answers there.
 pub(crate) enum Place {
     /// Operations, by their methods.
     Operations(Rows),

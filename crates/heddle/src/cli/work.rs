@@ -46,7 +46,7 @@ pub(crate) struct ListTasks {
 pub(crate) struct AssignTask {
     /// The task's id.
     pub task: String,
-    /// Who is to work on it, by e-mail address or id; the account without it.
+    /// User who is to work on it, by e-mail address or id; the account without it.
     pub user: Option<String>,
     /// Give it back: nobody is its assignee any more.
     #[arg(long, conflicts_with = "user")]

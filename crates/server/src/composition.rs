@@ -291,7 +291,8 @@ fn run_ports(
     let runs: Arc<dyn RunStore> = runs_and_jobs.clone();
     let models = Arc::new(CompiledVersions::new(Arc::clone(&workflows)).with_compute(Arc::clone(&threads)));
     let case_types = CompiledCaseTypes::new(definitions.clone()).with_compute(Arc::clone(&threads));
-    let writers = if db.postgres().is_some() { 2 } else { 1 };
+    // SQLite writes one batch at a time; the one before it gets to the disk meanwhile.
+    let writers = 2;
     let options = CommitOptions { writers, ..CommitOptions::default() };
     let ports = RunPorts {
         committer: Arc::new(GroupCommitter::start(Arc::clone(&runs), options)),

@@ -34,6 +34,7 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "20261125000200_workflows_instance_kinds",
     "20261125000400_workflows_refused_events",
     "20261128000100_workflows_appended",
+    "20261128000200_workflows_own_sooner",
 ];
 
 row! {

@@ -10,6 +10,7 @@ use crate::conn::AsConn;
 use crate::error::Error;
 use crate::on_conn;
 use crate::schema::{AuditRow, audit_events};
+use crate::stable::add;
 use crate::types::Json;
 
 /// The organisation under which events of the installation as a whole stand.
@@ -72,7 +73,6 @@ pub(crate) async fn insert_row<C: AsConn>(conn: &mut C, row: &AuditRow) -> Resul
 
 /// The same on SQLite's own connection, inside a batch.
 pub(crate) fn insert_row_blocking(conn: &mut SqliteConnection, row: &AuditRow) -> Result<(), Error> {
-    let insert = diesel::insert_into(audit_events::table).values(row);
-    diesel::RunQueryDsl::execute(insert, conn)?;
+    diesel::RunQueryDsl::execute(add(row), conn)?;
     Ok(())
 }

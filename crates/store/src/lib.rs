@@ -8,6 +8,7 @@ extern crate self as heddle_store;
 
 mod conn;
 mod db;
+mod durable;
 mod error;
 mod generations;
 mod macros;
@@ -53,5 +54,5 @@ pub use migrate::{MigrateError, Migration, MigrationState, Migrations, Script};
 pub use options::{Durability, OpenError, Options};
 pub use postgres::{PgConn, PgDb};
 pub use sqlite::{SqliteConn, SqliteDb, Worker, anew, savepoint};
-pub use stable::{Stable, stable};
+pub use stable::{Added, Addition, Stable, add, stable};
 pub use types::{At, DbInstant, DbJson, DbUuid, Id, Json};

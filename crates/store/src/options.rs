@@ -5,10 +5,10 @@ use std::path::PathBuf;
 /// Durability of a committed write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
-    /// A commit survives the loss of power (`synchronous=FULL`).
+    /// A commit survives the loss of power: whoever made it is answered when the log has been synced behind it.
     #[default]
     Full,
-    /// A commit survives the death of the process, not always that of the machine (`synchronous=NORMAL`).
+    /// A commit survives the death of the process, not always that of the machine: the log is synced when it is copied back.
     Process,
 }
 

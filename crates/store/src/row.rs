@@ -16,7 +16,8 @@
 ///
 /// makes the table `runs`; the struct `RunDbRow`; `RunChange`, which borrows every column marked `each` and whose
 /// `set()` is what an update sets (a null is written, not left out); and `NewRuns`, PostgreSQL's insertion with one
-/// array for each column, so that its text is the same for any number of rows. `key` and `once` columns never change;
+/// array for each column, so that its text is the same for any number of rows; with it goes SQLite's insertion of one
+/// ([`add`](crate::add)). `key` and `once` columns never change;
 /// an `alone` column is changed by statements of its own (a counter, the time of the last use).
 ///
 /// A table whose rows change in two ways names two changes; the columns of the second are marked `then`.
@@ -200,6 +201,28 @@ macro_rules! row_many {
             type QueryId = $many<'static>;
             const HAS_STATIC_QUERY_ID: bool = true;
         }
+
+        impl $crate::Addition for $row {
+            fn walk<'b>(
+                &'b self,
+                out: &mut ::diesel::query_builder::AstPass<'_, 'b, ::diesel::sqlite::Sqlite>,
+            ) -> ::diesel::QueryResult<()> {
+                use ::diesel::sql_types::*;
+                use $crate::columns::*;
+                out.push_sql(concat!(
+                    "INSERT OR FAIL INTO ", stringify!($table), " (", $crate::quoted_names!($($column)+), ") VALUES ("
+                ));
+                let mut between = "";
+                $(
+                    out.push_sql(between);
+                    out.push_bind_param::<$($sql)+, _>(&self.$column)?;
+                    between = ", ";
+                )+
+                let _ = between;
+                out.push_sql(")");
+                Ok(())
+            }
+        }
     };
     (@replace $out:ident $pk:tt $columns:tt) => {};
     (@replace $out:ident ($($pk:ident)+) ($($column:ident)+) $present:literal) => {
@@ -374,6 +397,15 @@ macro_rules! remove_many {
 macro_rules! many_names {
     ($prefix:literal, $first:ident $($rest:ident)*) => {
         concat!($prefix, stringify!($first) $(, ", ", $prefix, stringify!($rest))*)
+    };
+}
+
+/// Names in quotes, separated by commas.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! quoted_names {
+    ($first:ident $($rest:ident)*) => {
+        concat!("\"", stringify!($first), "\"" $(, ", \"", stringify!($rest), "\"")*)
     };
 }
 

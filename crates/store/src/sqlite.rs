@@ -16,6 +16,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
+use crate::durable::{Commits, Syncing};
 use crate::error::Error;
 use crate::generations::{Generations, Writing};
 use crate::options::{Durability, OpenError, Options};
@@ -99,9 +100,12 @@ struct Inner {
     log: Arc<Notify>,
     /// Whether the writer's connection may stand inside a transaction that nobody ended.
     open: Arc<AtomicBool>,
+    /// How far commits are on the disk; none where they need not be to be answered.
+    commits: Option<Commits>,
     read: Readers,
     generations: Generations,
     path: PathBuf,
+    _syncing: Option<Syncing>,
     _lock: Option<File>,
 }
 
@@ -157,6 +161,7 @@ impl Drop for Reader<'_> {
 pub struct Writer<'a> {
     conn: tokio::sync::MutexGuard<'a, SqliteConn>,
     open: &'a Arc<AtomicBool>,
+    commits: Option<&'a Commits>,
     log: &'a Notify,
 }
 
@@ -186,20 +191,27 @@ impl Writer<'_> {
     /// # Errors
     /// When the database can't be written now.
     pub async fn begin(&mut self) -> Result<(), Error> {
+        self.commits.map_or(Ok(()), Commits::check)?;
         let open = Arc::clone(self.open);
         Ok(self.conn.spawn_blocking(move |conn| begin(conn, &open)).await?)
     }
 
-    /// Commits when the body succeeded, else rolls back and passes its error on.
+    /// Commits when the body succeeded, else rolls back and passes its error on. Others write while the commit gets to the
+    /// disk.
     ///
     /// # Errors
     /// The body's, or the commit's.
-    pub async fn finish<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
+    pub async fn finish<T>(mut self, result: Result<T, Error>) -> Result<T, Error> {
         let open = Arc::clone(self.open);
         match result {
             Ok(value) => {
-                self.conn.spawn_blocking(move |conn| commit(conn, &open)).await?;
+                let commits = self.commits.cloned();
+                let number =
+                    self.conn.spawn_blocking(move |conn| commit(conn, &open, commits.as_ref())).await?;
                 self.log.notify_one();
+                let commits = self.commits;
+                drop(self);
+                reached(commits, number).await?;
                 Ok(value)
             }
             Err(error) => {
@@ -228,13 +240,30 @@ fn begin(conn: &mut SqliteConnection, open: &AtomicBool) -> diesel::QueryResult<
     Ok(())
 }
 
-fn commit(conn: &mut SqliteConnection, open: &AtomicBool) -> diesel::QueryResult<()> {
-    let done = conn.batch_execute("COMMIT");
-    match &done {
-        Ok(()) => open.store(false, Ordering::Relaxed),
-        Err(_) => rollback(conn, open),
+/// Commits; gives the number of the commit where it is to get to the disk.
+fn commit(
+    conn: &mut SqliteConnection,
+    open: &AtomicBool,
+    commits: Option<&Commits>,
+) -> diesel::QueryResult<Option<u64>> {
+    match conn.batch_execute("COMMIT") {
+        Ok(()) => {
+            open.store(false, Ordering::Relaxed);
+            Ok(commits.map(Commits::note))
+        }
+        Err(error) => {
+            rollback(conn, open);
+            Err(error)
+        }
     }
-    done
+}
+
+/// Waits until a commit is on the disk, where it is to get there.
+async fn reached(commits: Option<&Commits>, number: Option<u64>) -> Result<(), Error> {
+    match commits.zip(number) {
+        Some((commits, number)) => commits.reached(number).await,
+        None => Ok(()),
+    }
 }
 
 /// Ends the transaction. That it fails means that SQLite has already rolled back by itself, as it does for a
@@ -274,21 +303,28 @@ impl SqliteDb {
     /// Opens or makes the file, and takes it for this process.
     pub(crate) async fn open(path: &Path, options: &Options) -> Result<Self, OpenError> {
         let lock = lock_file(path).await?;
-        let write = connect(path, options.durability, Role::Writer).await?;
-        let copier = connect(path, options.durability, Role::Copier).await?;
+        let write = connect(path, Role::Writer).await?;
+        let copier = connect(path, Role::Copier).await?;
         let mut idle = Vec::new();
         for _ in 0..options.readers.max(1) {
-            idle.push(connect(path, options.durability, Role::Reader).await?);
+            idle.push(connect(path, Role::Reader).await?);
         }
         let log = Arc::new(Notify::new());
+        let (commits, syncing) = match options.durability {
+            Durability::Full => Some(Commits::of(path)),
+            Durability::Process => None,
+        }
+        .unzip();
         let db = Self(Arc::new(Inner {
             copier: tokio::sync::Mutex::new(copier),
             write: tokio::sync::Mutex::new(write),
             log: Arc::clone(&log),
             open: Arc::new(AtomicBool::new(false)),
+            commits,
             read: Readers { free: Semaphore::new(idle.len()), idle: Mutex::new(idle) },
             generations: Generations::default(),
             path: path.to_owned(),
+            _syncing: syncing,
             _lock: Some(lock),
         }));
         tokio::spawn(copy_back(Arc::downgrade(&db.0), log));
@@ -314,7 +350,7 @@ impl SqliteDb {
         let turn = move || {
             let another = async move {
                 // Whatever becomes of the turn: the write before it has ended.
-                let _ = db.batch(|_| Ok(())).await;
+                let _ = db.turn(|_| Ok(())).await;
             };
             another.boxed()
         };
@@ -348,7 +384,8 @@ impl SqliteDb {
 
     /// Waits for the connection that writes; first come, first served.
     pub async fn writer(&self) -> Writer<'_> {
-        Writer { conn: self.0.write.lock().await, open: &self.0.open, log: &self.0.log }
+        let (open, commits, log) = (&self.0.open, self.0.commits.as_ref(), &*self.0.log);
+        Writer { conn: self.0.write.lock().await, open, commits, log }
     }
 
     /// Runs statements that give no rows, on the connection that writes.
@@ -371,14 +408,28 @@ impl SqliteDb {
         T: Send + 'static,
         F: FnOnce(&mut SqliteConnection) -> Result<T, Error> + Send + 'static,
     {
+        self.0.commits.as_ref().map_or(Ok(()), Commits::check)?;
+        let (value, number) = self.turn(work).await?;
+        reached(self.0.commits.as_ref(), number).await?;
+        Ok(value)
+    }
+
+    /// The transaction of a batch, which may not be on the disk yet: with the number of its commit.
+    async fn turn<T, F>(&self, work: F) -> Result<(T, Option<u64>), Error>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, Error> + Send + 'static,
+    {
         let mut writer = self.writer().await;
-        let open = Arc::clone(writer.open);
+        let (open, commits) = (Arc::clone(writer.open), writer.commits.cloned());
         let done = writer
             .conn
             .spawn_blocking(move |conn| {
                 begin(conn, &open)?;
                 Ok(match work(conn) {
-                    Ok(value) => commit(conn, &open).map(|()| value).map_err(Error::from),
+                    Ok(value) => commit(conn, &open, commits.as_ref())
+                        .map(|number| (value, number))
+                        .map_err(Error::from),
                     Err(error) => {
                         rollback(conn, &open);
                         Err(error)
@@ -424,14 +475,14 @@ enum Role {
     Copier,
 }
 
-async fn connect(path: &Path, durability: Durability, role: Role) -> Result<SqliteConn, OpenError> {
+async fn connect(path: &Path, role: Role) -> Result<SqliteConn, OpenError> {
     let Some(url) = path.to_str().map(str::to_owned) else {
         return Err(OpenError::Address("the path is not UTF-8".to_owned()));
     };
     let mut worker = Worker::start();
     let opened = worker.spawn_blocking(move || {
         let mut conn = SqliteConnection::establish(&url).map_err(|e| OpenError::Connect(e.to_string()))?;
-        conn.batch_execute(&pragmas(durability, role)).map_err(|e| OpenError::Connect(e.to_string()))?;
+        conn.batch_execute(&pragmas(role)).map_err(|e| OpenError::Connect(e.to_string()))?;
         Ok(conn)
     });
     let conn = opened.await.map_err(|e| OpenError::Connect(e.to_string()))??;
@@ -450,12 +501,8 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// The page size takes effect on a new file alone, and only before the switch to the write-ahead log. It is small, since a
 /// commit writes whole pages, and most of its rows have a page each. Readers keep little: whenever something is committed
-/// they begin anew.
-fn pragmas(durability: Durability, role: Role) -> String {
-    let synchronous = match durability {
-        Durability::Full => "FULL",
-        Durability::Process => "NORMAL",
-    };
+/// they begin anew. No commit waits for the disk by itself ([`Commits`] does); what copies the log back does.
+fn pragmas(role: Role) -> String {
     let (kibibytes, own) = match role {
         Role::Writer => (16_384, format!("PRAGMA wal_autocheckpoint = {MOST_LOG_PAGES};")),
         Role::Reader => (2_048, "PRAGMA query_only = ON;".to_owned()),
@@ -463,7 +510,7 @@ fn pragmas(durability: Durability, role: Role) -> String {
     };
     format!(
         "PRAGMA busy_timeout = 5000; PRAGMA page_size = 4096; PRAGMA journal_mode = WAL; \
-         PRAGMA synchronous = {synchronous}; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; \
+         PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; \
          PRAGMA trusted_schema = OFF; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -{kibibytes}; {own}"
     )
 }

@@ -1,27 +1,31 @@
 //! Statements whose text never changes.
 
+use std::marker::PhantomData;
+
 use diesel::QueryResult;
 use diesel::backend::Backend;
 use diesel::query_builder::{AsChangeset, AstPass, IntoUpdateTarget, QueryFragment, QueryId};
 use diesel::query_source::QuerySource;
+use diesel::sqlite::Sqlite;
 
-/// Update of rows whose text is the same whatever its values are, so that the connection keeps its plan.
+/// Update of rows whose text is the same whatever its values are, so that the connection keeps its plan under the type alone.
 ///
 /// Diesel's own update counts as changeable, since a changeset may leave columns out, and each one is read and planned
 /// anew: on SQLite that takes longer than the writing itself. The assignments of `row!` always name the same columns. A
 /// wrapper around diesel's update would not do: what walks through it says that it may change.
-#[derive(Debug, Clone, Copy)]
-pub struct Stable<From, Where, Set> {
-    from: From,
+#[derive(Debug)]
+pub struct Stable<T: QuerySource, Where, Set: AsChangeset> {
+    from: T::FromClause,
     filter: Where,
-    set: Set,
+    set: Set::Changeset,
 }
 
+/// Identity of an update: its table, the columns by which rows are found, and those that are set.
+#[derive(Debug)]
+pub struct StableId<T, Where, Set>(PhantomData<(T, Where, Set)>);
+
 /// Sets columns of the rows of `target`, all of them always.
-pub fn stable<T, S>(
-    target: T,
-    set: S,
-) -> Stable<<T::Table as QuerySource>::FromClause, T::WhereClause, S::Changeset>
+pub fn stable<T, S>(target: T, set: S) -> Stable<T::Table, T::WhereClause, S>
 where
     T: IntoUpdateTarget,
     T::Table: QuerySource,
@@ -31,12 +35,14 @@ where
     Stable { from: target.table.from_clause(), filter: target.where_clause, set: set.as_changeset() }
 }
 
-impl<F, W, S, DB> QueryFragment<DB> for Stable<F, W, S>
+impl<T, W, S, DB> QueryFragment<DB> for Stable<T, W, S>
 where
     DB: Backend,
-    F: QueryFragment<DB>,
+    T: QuerySource,
+    T::FromClause: QueryFragment<DB>,
     W: QueryFragment<DB>,
-    S: QueryFragment<DB>,
+    S: AsChangeset,
+    S::Changeset: QueryFragment<DB>,
 {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
         out.push_sql("UPDATE ");
@@ -47,10 +53,51 @@ where
     }
 }
 
-impl<F, W, S> QueryId for Stable<F, W, S> {
-    type QueryId = ();
+impl<T, W, S> QueryId for Stable<T, W, S>
+where
+    T: QuerySource + QueryId + 'static,
+    W: QueryId,
+    S: AsChangeset + QueryId,
+{
+    type QueryId = StableId<T, W::QueryId, S::QueryId>;
 
-    const HAS_STATIC_QUERY_ID: bool = false;
+    const HAS_STATIC_QUERY_ID: bool =
+        T::HAS_STATIC_QUERY_ID && W::HAS_STATIC_QUERY_ID && S::HAS_STATIC_QUERY_ID;
 }
 
-impl<F, W, S, C> diesel::RunQueryDsl<C> for Stable<F, W, S> {}
+impl<T: QuerySource, W, S: AsChangeset, C> diesel::RunQueryDsl<C> for Stable<T, W, S> {}
+
+/// A row that SQLite adds to its table by one statement that names every column. [`row!`](crate::row) makes it.
+pub trait Addition {
+    /// Walks through the statement.
+    ///
+    /// # Errors
+    /// When a value has no form in the database.
+    fn walk<'b>(&'b self, out: &mut AstPass<'_, 'b, Sqlite>) -> QueryResult<()>;
+}
+
+/// Insertion of one row on SQLite, within a transaction that is undone when it fails.
+///
+/// It says so (`OR FAIL`): then SQLite keeps no copy of each page that a table with triggers changes, for the case that
+/// only this statement were to be undone. Diesel's own insertion would ask each column several times whether it is there.
+#[derive(Debug, Clone, Copy)]
+pub struct Added<'a, R>(&'a R);
+
+/// Adds a row.
+pub const fn add<R: Addition>(row: &R) -> Added<'_, R> {
+    Added(row)
+}
+
+impl<R: Addition> QueryFragment<Sqlite> for Added<'_, R> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+        self.0.walk(&mut out)
+    }
+}
+
+impl<R: 'static> QueryId for Added<'_, R> {
+    type QueryId = Added<'static, R>;
+
+    const HAS_STATIC_QUERY_ID: bool = true;
+}
+
+impl<R, C> diesel::RunQueryDsl<C> for Added<'_, R> {}

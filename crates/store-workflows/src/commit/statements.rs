@@ -2,14 +2,13 @@
 //! waiting calls on PostgreSQL's.
 
 macro_rules! statements {
-    ($conn:ty, $dsl:path, $dialect:ident, ($($async:tt)?), ($($wait:tt)*)) => {
+    ($conn:ty, $dsl:path, $dialect:ident, $added:ident, ($($async:tt)?), ($($wait:tt)*)) => {
         use diesel::{ExpressionMethods, QueryDsl, insert_into};
-                use heddle_usecase::StoreError;
+        use heddle_usecase::StoreError;
         use heddle_store::{At, Error, Id, stable};
-        use heddle_store::schema::errands;
         use crate::schema::{
-            case_events, data_stores, dead_letters, human_task_candidates, human_tasks, job_endings, jobs, outbox, run_subscriptions,
-            run_timers, runs, start_bindings,
+            case_events, data_stores, dead_letters, human_tasks, jobs, outbox, run_subscriptions, run_timers, runs,
+            start_bindings,
         };
         use heddle_workflows::ports::{Activation, LockChange, Taken, TakenJob};
         use std::collections::BTreeMap;
@@ -35,7 +34,7 @@ macro_rules! statements {
             rare(conn, rows)$($wait)*?;
             stores_of(conn, &[rows])$($wait)*?;
             if let Some(InboxRows::Insert(row)) = &rows.inbox {
-                insert_into(case_events::table).values(&**row).execute(conn)$($wait)*?;
+                $added!(case_events, &**row).execute(conn)$($wait)*?;
             }
             for write in &rows.steps {
                 run(conn, write)$($wait)*?;
@@ -46,7 +45,7 @@ macro_rules! statements {
                 jobs_of(conn, write)$($wait)*?;
             }
             for row in &rows.errands {
-                insert_into(errands::table).values(row).execute(conn)$($wait)*?;
+                $added!(errands, row).execute(conn)$($wait)*?;
             }
             held(conn, rows)$($wait)*
         }
@@ -55,16 +54,16 @@ macro_rules! statements {
         $($async)? fn jobs_of(conn: &mut $conn, write: &StepRows) -> Result<(), Error> {
             let tenant = write.run.organization_id;
             for job in &write.jobs.opened {
-                insert_into(jobs::table).values(job).execute(conn)$($wait)*?;
+                $added!(jobs, job).execute(conn)$($wait)*?;
             }
             for ending in &write.jobs.ended {
                 let open = jobs::table.find((tenant, ending.id)).filter(jobs::epoch.eq(ending.epoch));
                 one(diesel::delete(open).execute(conn)$($wait)*?)?;
-                insert_into(job_endings::table).values(ending).execute(conn)$($wait)*?;
+                $added!(job_endings, ending).execute(conn)$($wait)*?;
             }
             for ending in &write.jobs.withdrawn {
                 diesel::delete(jobs::table.find((tenant, ending.id))).execute(conn)$($wait)*?;
-                insert_into(job_endings::table).values(ending).execute(conn)$($wait)*?;
+                $added!(job_endings, ending).execute(conn)$($wait)*?;
             }
             Ok(())
         }
@@ -249,7 +248,7 @@ macro_rules! statements {
                     one(stable(present, change).execute(conn)$($wait)*?)?;
                 }
             } else {
-                insert_into(runs::table).values(row).execute(conn)$($wait)*?;
+                $added!(runs, row).execute(conn)$($wait)*?;
             }
             events(conn, write)$($wait)*
         }
@@ -265,13 +264,13 @@ macro_rules! statements {
                 diesel::delete(row).execute(conn)$($wait)*?;
             }
             for timer in &write.timers {
-                insert_into(run_timers::table).values(timer).execute(conn)$($wait)*?;
+                $added!(run_timers, timer).execute(conn)$($wait)*?;
             }
             for subscription in &write.subscriptions {
-                insert_into(run_subscriptions::table).values(subscription).execute(conn)$($wait)*?;
+                $added!(run_subscriptions, subscription).execute(conn)$($wait)*?;
             }
             for thrown in &write.outgoing {
-                insert_into(outbox::table).values(thrown).execute(conn)$($wait)*?;
+                $added!(outbox, thrown).execute(conn)$($wait)*?;
             }
             Ok(())
         }
@@ -296,11 +295,9 @@ macro_rules! statements {
         ) -> Result<(), Error> {
             match change {
                 TaskRows::Open(row, candidates) => {
-                    insert_into(human_tasks::table).values(&**row).execute(conn)$($wait)*?;
+                    $added!(human_tasks, &**row).execute(conn)$($wait)*?;
                     for candidate in candidates {
-                        insert_into(human_task_candidates::table)
-                            .values(candidate)
-                            .execute(conn)$($wait)*?;
+                        $added!(human_task_candidates, candidate).execute(conn)$($wait)*?;
                     }
                     Ok(())
                 }
@@ -321,7 +318,14 @@ pub(crate) mod blocking {
 
     use crate::schema::{RunDbRow, run_feed};
 
-    statements!(diesel::SqliteConnection, diesel::RunQueryDsl, Sqlite, (), ());
+    /// Insertion of a row.
+    macro_rules! one_added {
+        ($table:ident, $row:expr) => {
+            heddle_store::add($row)
+        };
+    }
+
+    statements!(diesel::SqliteConnection, diesel::RunQueryDsl, Sqlite, one_added, (), ());
 
     /// Writes a step of a run that changes no indexed column, and gives whether it did. SQLite takes an entry out of an index
     /// and puts it back whenever its column is named in an update, whatever it is set to: six pages of indexes for a step
@@ -367,9 +371,17 @@ pub(crate) mod blocking {
 
 /// Statements on PostgreSQL's connection.
 pub(crate) mod waiting {
-    use crate::schema::{RunDbRow, run_events};
+    use crate::schema::{RunDbRow, human_task_candidates, job_endings, run_events};
+    use heddle_store::schema::errands;
 
-    statements!(heddle_store::PgConn, diesel_async::RunQueryDsl, Postgres, (async), (.await));
+    /// Insertion of a row.
+    macro_rules! one_added {
+        ($table:ident, $row:expr) => {
+            insert_into($table::table).values($row)
+        };
+    }
+
+    statements!(heddle_store::PgConn, diesel_async::RunQueryDsl, Postgres, one_added, (async), (.await));
 
     /// None is written apart: PostgreSQL compares what is set with what is there before it touches an index.
     #[expect(clippy::unused_async, reason = "the twin of what waits for no connection")]

@@ -278,7 +278,7 @@ struct Pragma {
 
 #[tokio::test]
 async fn sqlite_is_set_as_promised() {
-    for (durability, synchronous) in [(Durability::Full, "2"), (Durability::Process, "1")] {
+    for durability in [Durability::Full, Durability::Process] {
         let folder = tempfile::tempdir().unwrap();
         let address = format!("sqlite:{}", folder.path().join("a b.db").display());
         let db = Db::open(&address, &Options { durability, ..Options::default() }).await.unwrap();
@@ -288,7 +288,8 @@ async fn sqlite_is_set_as_promised() {
             ("page_size", "4096"),
             ("foreign_keys", "1"),
             ("busy_timeout", "5000"),
-            ("synchronous", synchronous),
+            // A commit itself waits for no disk, the copying of the log does; `durable.rs` brings commits to the disk.
+            ("synchronous", "1"),
         ] {
             let column = if pragma == "busy_timeout" { "timeout" } else { pragma };
             let query = format!("SELECT CAST({column} AS TEXT) AS value FROM pragma_{pragma}");

@@ -1,5 +1,5 @@
-//! Places: which row has the vector of a passage. Sixteen bytes per passage, eight in an index that was just built, and a
-//! small map of what changed lately.
+//! Places: which row has the vector of a passage. Twenty bytes for each stretch of passages that follow upon each other, as
+//! those of files do, and a small map of what changed lately.
 
 use std::collections::HashMap;
 
@@ -8,42 +8,67 @@ use crate::AllowList;
 /// Rows by passage.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
-    /// Ascending, with the row of each beside it.
-    ids: Vec<u64>,
-    rows: Numbers,
+    stretches: Stretches,
     /// Changes that are not in them yet: another row, or none any more.
     fresh: HashMap<u64, Option<u64>>,
 }
 
-/// Rows in the order of their passages.
-#[derive(Debug)]
-enum Numbers {
-    /// Rows that count up from this one, as in an index that was just built.
-    From(u64),
-    Each(Vec<u64>),
+/// Stretches in which passages and rows count up together, ascending by passage.
+#[derive(Debug, Default)]
+struct Stretches {
+    /// First passage of each.
+    ids: Vec<u64>,
+    /// Row of that passage.
+    rows: Vec<u64>,
+    /// Number of passages of each; one at least.
+    lengths: Vec<u32>,
+    /// Number of passages of all.
+    passages: usize,
 }
 
-impl Default for Numbers {
-    fn default() -> Self {
-        Self::From(0)
-    }
-}
-
-impl Numbers {
-    fn of(rows: Vec<u64>) -> Self {
-        let first = rows.first().copied().unwrap_or_default();
-        match rows.iter().zip(first..).all(|(row, counted)| *row == counted) {
-            true => Self::From(first),
-            false => Self::Each(rows),
+impl Stretches {
+    /// Stretches of pairs in the order of their passages, each of which comes once.
+    fn of(pairs: impl IntoIterator<Item = (u64, u64)>) -> Self {
+        let mut all = Self::default();
+        for (id, row) in pairs {
+            all.passages += 1;
+            if let (Some(first), Some(first_row), Some(length)) =
+                (all.ids.last(), all.rows.last(), all.lengths.last_mut())
+                && let Some(longer) = length.checked_add(1)
+                && first.checked_add(u64::from(*length)) == Some(id)
+                && first_row.checked_add(u64::from(*length)) == Some(row)
+            {
+                *length = longer;
+                continue;
+            }
+            all.ids.push(id);
+            all.rows.push(row);
+            all.lengths.push(1);
         }
+        all.ids.shrink_to_fit();
+        all.rows.shrink_to_fit();
+        all.lengths.shrink_to_fit();
+        all
     }
 
-    /// The row at a place; there is one wherever there is an id.
-    fn at(&self, place: usize) -> Option<u64> {
-        match self {
-            Self::From(first) => first.checked_add(u64::try_from(place).ok()?),
-            Self::Each(rows) => rows.get(place).copied(),
-        }
+    /// First passage, its row and the length of the stretch at a place.
+    fn at(&self, place: usize) -> Option<(u64, u64, u64)> {
+        let length = u64::from(*self.lengths.get(place)?);
+        Some((*self.ids.get(place)?, *self.rows.get(place)?, length))
+    }
+
+    fn get(&self, id: u64) -> Option<u64> {
+        let place = self.ids.partition_point(|first| *first <= id).checked_sub(1)?;
+        let (first, row, length) = self.at(place)?;
+        let ahead = id.checked_sub(first).filter(|ahead| *ahead < length)?;
+        row.checked_add(ahead)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        (0..self.ids.len()).filter_map(|place| self.at(place)).flat_map(|(first, row, length)| {
+            let last = first.saturating_add(length);
+            (first..last).zip(row..)
+        })
     }
 }
 
@@ -54,22 +79,21 @@ impl Places {
         if !pairs.is_sorted_by(|one, next| one.0 < next.0) {
             return None;
         }
-        let (ids, rows) = pairs.into_iter().unzip();
-        Some(Self { ids, rows: Numbers::of(rows), fresh: HashMap::new() })
+        Some(Self { stretches: Stretches::of(pairs), fresh: HashMap::new() })
     }
 
     /// The row of a passage.
     pub(crate) fn get(&self, id: u64) -> Option<u64> {
-        if let Some(fresh) = self.fresh.get(&id) {
-            return *fresh;
+        match self.fresh.get(&id) {
+            Some(fresh) => *fresh,
+            None => self.stretches.get(id),
         }
-        self.ids.binary_search(&id).ok().and_then(|at| self.rows.at(at))
     }
 
     /// Says which row a passage has from now on.
     pub(crate) fn set(&mut self, id: u64, row: Option<u64>) {
         self.fresh.insert(id, row);
-        if self.fresh.len() > 1024 + self.ids.len() / 8 {
+        if self.fresh.len() > 1024 + self.stretches.passages / 8 {
             self.settle();
         }
     }
@@ -79,11 +103,26 @@ impl Places {
         let mut found = vec![];
         let mut from = 0;
         for range in set.ranges() {
-            let ids = self.ids.get(from..).unwrap_or_default();
-            let skipped = first_from(ids, range.start);
-            from += skipped;
-            let ids = ids.get(skipped..).unwrap_or_default().iter().take_while(|id| **id < range.end);
-            found.extend(ids.zip(from..).filter_map(|(id, place)| Some((*id, self.rows.at(place)?))));
+            // The first stretch that does not end before the range: most often the one at which the last range ended.
+            let is_before = |place: usize| {
+                self.stretches
+                    .at(place)
+                    .is_some_and(|(first, _, length)| first.saturating_add(length) <= range.start)
+            };
+            if is_before(from) {
+                let ahead = self.stretches.ids.get(from..).unwrap_or_default();
+                from += ahead.partition_point(|first| *first <= range.start).saturating_sub(1);
+                from += usize::from(is_before(from));
+            }
+            let mut place = from;
+            while let Some((first, row, length)) = self.stretches.at(place)
+                && first < range.end
+            {
+                let (begin, end) = (range.start.max(first), range.end.min(first.saturating_add(length)));
+                found.extend((begin..end).zip(row.saturating_add(begin.saturating_sub(first))..));
+                from = place;
+                place += 1;
+            }
         }
         if !self.fresh.is_empty() {
             found.retain(|(id, _)| !self.fresh.contains_key(id));
@@ -95,30 +134,16 @@ impl Places {
 
     /// All pairs of passage and row, in no order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let settled = self.ids.iter().zip(0..).filter_map(|(id, place)| Some((*id, self.rows.at(place)?)));
         let fresh = self.fresh.iter().filter_map(|(id, row)| row.map(|row| (*id, row)));
-        settled.filter(|(id, _)| !self.fresh.contains_key(id)).chain(fresh)
+        self.stretches.iter().filter(|(id, _)| !self.fresh.contains_key(id)).chain(fresh)
     }
 
     fn settle(&mut self) {
         let mut pairs: Vec<(u64, u64)> = self.iter().collect();
         pairs.sort_unstable();
-        let rows;
-        (self.ids, rows) = pairs.into_iter().unzip();
-        self.rows = Numbers::of(rows);
+        self.stretches = Stretches::of(pairs);
         self.fresh = HashMap::new();
     }
-}
-
-/// The place of the first id that is at least `wanted`. Ids ascend by one or more, so it is not behind the place that it
-/// had if none were missing, which is nearly always the place itself.
-fn first_from(ids: &[u64], wanted: u64) -> usize {
-    let Some(ahead) = ids.first().and_then(|first| wanted.checked_sub(*first)) else { return 0 };
-    let guess = usize::try_from(ahead).unwrap_or(usize::MAX).min(ids.len());
-    if ids.get(guess) == Some(&wanted) {
-        return guess;
-    }
-    ids.get(..guess).unwrap_or_default().partition_point(|id| *id < wanted)
 }
 
 #[cfg(test)]
@@ -126,14 +151,39 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_that_count_up_are_not_kept_and_found_all_the_same() {
-        let mut places = Places::of((10..20).map(|id| (id * 3, id)).collect()).unwrap();
-        assert!(matches!(places.rows, Numbers::From(10)));
-        assert_eq!((places.get(33), places.get(34), places.get(60)), (Some(11), None, None));
+    fn what_counts_up_is_kept_as_one_and_found_all_the_same() {
+        let mut places = Places::of((10..20).map(|id| (id + 20, id)).collect()).unwrap();
+        assert_eq!(places.stretches.ids, [30]);
+        assert_eq!(
+            (places.get(29), places.get(30), places.get(39), places.get(40)),
+            (None, Some(10), Some(19), None)
+        );
+        // Moved, gone, and one behind the others.
         places.set(33, Some(40));
+        places.set(36, None);
+        places.set(40, Some(20));
         places.settle();
-        assert!(matches!(places.rows, Numbers::Each(_)));
-        assert_eq!((places.get(30), places.get(33), places.get(57)), (Some(10), Some(40), Some(19)));
+        assert_eq!(places.stretches.ids, [30, 33, 34, 37]);
+        assert_eq!(places.stretches.passages, 10);
+        let rows: Vec<Option<u64>> = (29..42).map(|id| places.get(id)).collect();
+        let wanted = [
+            None,
+            Some(10),
+            Some(11),
+            Some(12),
+            Some(40),
+            Some(14),
+            Some(15),
+            None,
+            Some(17),
+            Some(18),
+            Some(19),
+            Some(20),
+            None,
+        ];
+        assert_eq!(rows, wanted);
+        // Passages without a gap whose rows have one, and the other way round.
+        assert_eq!(Places::of(vec![(1, 1), (2, 3), (4, 4), (5, 5)]).unwrap().stretches.ids, [1, 2, 4]);
     }
 
     #[test]

@@ -65,6 +65,7 @@ const SHARED: &[Migration] = migrations![
     "20261123000200_shared_errands",
     "20261124000210_shared_errands_hastened",
     "20261124000700_shared_audit_chain",
+    "20261128000110_shared_statistics",
 ];
 
 /// All migrations of a program: those of the shared tables and those of its areas.
@@ -267,6 +268,7 @@ mod tests {
                 "20261123000200_shared_errands",
                 "20261124000210_shared_errands_hastened",
                 "20261124000700_shared_audit_chain",
+                "20261128000110_shared_statistics",
                 "20991231000000_later"
             ]
         );

@@ -498,6 +498,8 @@ const MOST_LOG_PAGES: i64 = 65_536;
 const REST_PAGES: i64 = 1_024;
 /// Time for which commits gather before somebody looks how long the log is.
 const LOOK: Duration = Duration::from_millis(20);
+/// Time without a commit after which connections give back the pages that they keep.
+const IDLE: Duration = Duration::from_secs(10);
 
 /// The page size takes effect on a new file alone, and only before the switch to the write-ahead log. It is small, since a
 /// commit writes whole pages, and most of its rows have a page each. Readers keep little: whenever something is committed
@@ -565,17 +567,45 @@ impl Inner {
         });
         rest.await.map(drop)
     }
+
+    /// Gives back the memory of pages that the writer and the readers that are free keep.
+    async fn give_back(&self) -> diesel::QueryResult<()> {
+        let shrink = |conn: &mut SqliteConnection| conn.batch_execute("PRAGMA shrink_memory");
+        self.write.lock().await.spawn_blocking(shrink).await?;
+        let mut free = Vec::new();
+        while let Ok(permit) = self.read.free.try_acquire()
+            && let Some(conn) = self.read.idle().pop()
+        {
+            free.push(Reader { conn: Some(conn), readers: &self.read, _permit: permit });
+        }
+        for reader in &mut free {
+            if let Some(conn) = &mut reader.conn {
+                conn.spawn_blocking(shrink).await?;
+            }
+        }
+        Ok(())
+    }
 }
 
-/// Copies the log back whenever it is long, as long as the database is open.
+/// Copies the log back whenever it is long, and gives memory back when nobody writes, as long as the database is open.
 ///
 /// A commit that does it lets everybody wait for some 4,000 pages and a sync of the file: a twentieth of a second, several
 /// times a second under load. Done by a connection of its own it takes nobody's time; the writer then copies the few
 /// pages that were written meanwhile, so that its next commit begins the log anew.
 async fn copy_back(db: Weak<Inner>, told: Arc<Notify>) {
-    let (mut tried, mut is_failing) = (0, false);
+    let (mut tried, mut is_failing, mut is_resting) = (0, false, false);
     loop {
-        told.notified().await;
+        if is_resting {
+            told.notified().await;
+        } else if tokio::time::timeout(IDLE, told.notified()).await.is_err() {
+            let Some(inner) = db.upgrade() else { return };
+            if let Err(error) = inner.give_back().await {
+                tracing::debug!(%error, "connections keep their pages");
+            }
+            is_resting = true;
+            continue;
+        }
+        is_resting = false;
         tokio::time::sleep(LOOK).await;
         let Some(inner) = db.upgrade() else { return };
         match inner.copy_back(&mut tried).await {

@@ -312,3 +312,70 @@ async fn events_of_before_are_sealed_in_batches_with_few_checkpoints() {
         assert_eq!(kept.len(), 1, "of a thousand records the newest checkpoint stays");
     });
 }
+
+/// SQLite's planner is told how large tables are: left to itself it went through all events of an organisation at each sealing,
+/// and through all of its subscriptions for each event that is waited for.
+#[tokio::test]
+async fn sqlite_looks_where_the_few_are_that_are_asked_for() {
+    on_both!(|db| {
+        if db.sqlite().is_none() {
+            return;
+        }
+        for (query, wanted) in [
+            (
+                "SELECT * FROM audit_events WHERE organization_id = ? AND sequence IS NULL AND id > ? ORDER BY id LIMIT ?",
+                "audit_events_unsealed (organization_id=? AND id>?)",
+            ),
+            (
+                "SELECT count(*) FROM audit_events WHERE organization_id = ? AND sequence IS NULL",
+                "audit_events_unsealed (organization_id=?)",
+            ),
+            (
+                "SELECT * FROM audit_events WHERE organization_id = ? AND action = ? AND id < ? ORDER BY id DESC LIMIT ?",
+                "audit_events_by_action (organization_id=? AND action=? AND id<?)",
+            ),
+            (
+                "SELECT * FROM audit_events WHERE organization_id = ? AND actor_id = ? AND id < ? ORDER BY id DESC LIMIT ?",
+                "audit_events_by_actor (organization_id=? AND actor_id=? AND id<?)",
+            ),
+            (
+                "SELECT * FROM audit_events WHERE organization_id = ? AND resource_id = ? AND id < ? ORDER BY id DESC LIMIT ?",
+                "audit_events_by_resource (organization_id=? AND resource_id=? AND id<?)",
+            ),
+            (
+                "SELECT * FROM audit_events WHERE organization_id = ? AND target_id = ? AND id < ? ORDER BY id DESC LIMIT ?",
+                "audit_events_by_target (organization_id=? AND target_id=? AND id<?)",
+            ),
+            (
+                "SELECT run_id, subscription_id FROM run_subscriptions WHERE organization_id = ? AND kind = ? AND name = ? ORDER BY run_id, subscription_id",
+                "run_subscriptions_by_name (organization_id=? AND kind=? AND name=?)",
+            ),
+            (
+                "SELECT * FROM run_subscriptions WHERE organization_id = ? AND kind = ? AND name = ? AND correlation_key IS NULL",
+                "run_subscriptions_by_name (organization_id=? AND kind=? AND name=? AND correlation_key=?)",
+            ),
+            (
+                "SELECT * FROM members WHERE organization_id = ? AND user_id = ?",
+                "(organization_id=? AND user_id=?)",
+            ),
+            (
+                "SELECT * FROM workflow_sources WHERE organization_id = ? AND sha256 = ?",
+                "workflow_sources_by_source",
+            ),
+        ] {
+            let plan: Vec<Step> = heddle_store::read!(&db, |conn| {
+                let explained = diesel::sql_query(format!("EXPLAIN QUERY PLAN {query}"));
+                Ok(diesel_async::RunQueryDsl::load(explained, conn).await?)
+            })
+            .unwrap();
+            let first = plan.first().map_or("", |step| step.detail.as_str());
+            assert!(first.starts_with("SEARCH") && first.contains(wanted), "{query}: {first}");
+        }
+    });
+}
+
+#[derive(diesel::QueryableByName)]
+struct Step {
+    #[diesel(sql_type = diesel::sql_types::Text)]
+    detail: String,
+}

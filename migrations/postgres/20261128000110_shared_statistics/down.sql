@@ -1,0 +1,2 @@
+-- PostgreSQL gathers its statistics by itself.
+SELECT 1;

@@ -1,0 +1,46 @@
+-- What SQLite's planner is told of the tables whose rows stand in their primary key. Without numbers it takes an organisation
+-- to have ten rows, and then went through all events, subscriptions or members of one where an index finds the few that are
+-- asked for. These are numbers of a large installation: where there is little, any way is short
+ANALYZE sqlite_schema;
+DELETE FROM sqlite_stat1;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
+    ('audit_events', 'audit_events', '1000000 500000 1'),
+    ('audit_events', 'audit_events_unsealed', '200 100 1'),
+    ('audit_events', 'audit_events_by_sequence', '1000000 500000 1'),
+    ('audit_events', 'audit_events_by_actor', '1000000 500000 5000 1'),
+    ('audit_events', 'audit_events_by_action', '1000000 500000 20000 1'),
+    ('audit_events', 'audit_events_by_target', '500000 250000 20 1'),
+    ('audit_events', 'audit_events_by_resource', '1000000 500000 20 1'),
+    ('members', 'members', '20000 10000 1'),
+    ('members', 'members_by_creation', '20000 10000 1 1'),
+    ('members', 'members_by_user', '20000 1'),
+    ('role_bindings', 'role_bindings', '20000 10000 1 1'),
+    ('role_bindings', 'role_bindings_by_role', '20000 10000 500'),
+    ('workflow_stars', 'workflow_stars', '20000 10000 10 1'),
+    ('workflow_stars', 'workflow_stars_by_workflow', '20000 10000 10'),
+    ('workflow_sources', 'workflow_sources', '20000 10000 3 1'),
+    ('workflow_sources', 'workflow_sources_by_source', '20000 10000 2'),
+    ('run_timers', 'run_timers', '1000000 500000 1 1'),
+    ('run_timers', 'run_timers_by_organization', '1000000 500000 1'),
+    ('run_timers', 'run_timers_by_due', '1000000 1'),
+    ('run_subscriptions', 'run_subscriptions', '1000000 500000 2 1'),
+    ('run_subscriptions', 'run_subscriptions_by_name', '1000000 500000 400000 20000 2'),
+    ('human_task_candidates', 'human_task_candidates', '1000000 500000 2 1 1'),
+    ('human_task_candidates', 'human_task_candidates_by_name', '1000000 500000 250000 20000 20000 10000 5000 2 1'),
+    ('human_task_candidates', 'human_task_candidates_by_workflow', '1000000 500000 50000 25000 5000 2500 1000 2 1'),
+    ('run_people', 'run_people', '1000000 500000 2 2 1'),
+    ('run_people', 'run_people_by_name', '1000000 500000 250000 2000 2000 1 1'),
+    ('human_task_people', 'human_task_people', '1000000 500000 2 1 1'),
+    ('human_task_people', 'human_task_people_by_user', '1000000 500000 5000 2500 2500 1250 1000 1 1'),
+    ('callable_processes', 'callable_processes', '20000 10000 2 1'),
+    ('callable_processes', 'callable_processes_by_name', '20000 10000 1'),
+    ('process_numbers', 'process_numbers', '20000 10000 1 1'),
+    ('process_numbers', 'process_numbers_by_workflow', '20000 10000 2 1'),
+    ('group_members', 'group_members', '20000 10000 2 1'),
+    ('group_members', 'group_members_by_group', '20000 10000 100 1'),
+    ('group_roles', 'group_roles', '2000 1000 2 1'),
+    ('group_roles', 'group_roles_by_role', '2000 1000 100'),
+    ('mapped_roles', 'mapped_roles', '20000 10000 2 1 1'),
+    ('mapped_roles', 'mapped_roles_by_role', '20000 10000 500'),
+    ('mapped_roles', 'mapped_roles_by_user', '20000 2');
+ANALYZE sqlite_schema;

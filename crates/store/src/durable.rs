@@ -160,13 +160,13 @@ fn lost() -> Error {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use futures::FutureExt as _;
     use std::sync::mpsc;
 
     /// A disk whose syncs wait to be let through, each with its outcome.
-    fn held() -> (Commits, Syncing, mpsc::Receiver<()>, mpsc::Sender<bool>) {
+    pub(crate) fn held() -> (Commits, Syncing, mpsc::Receiver<()>, mpsc::Sender<bool>) {
         let (begins, begun) = mpsc::channel();
         let (lets, waits) = mpsc::channel();
         let (commits, syncing) = Commits::synced_by(move || {

@@ -302,19 +302,27 @@ pub fn anew(conn: &mut SqliteConnection) -> Result<(), Error> {
 impl SqliteDb {
     /// Opens or makes the file, and takes it for this process.
     pub(crate) async fn open(path: &Path, options: &Options) -> Result<Self, OpenError> {
+        let commits = match options.durability {
+            Durability::Full => Some(Commits::of(path)),
+            Durability::Process => None,
+        };
+        Self::with(path, options.readers, commits).await
+    }
+
+    async fn with(
+        path: &Path,
+        readers: usize,
+        commits: Option<(Commits, Syncing)>,
+    ) -> Result<Self, OpenError> {
         let lock = lock_file(path).await?;
         let write = connect(path, Role::Writer).await?;
         let copier = connect(path, Role::Copier).await?;
         let mut idle = Vec::new();
-        for _ in 0..options.readers.max(1) {
+        for _ in 0..readers.max(1) {
             idle.push(connect(path, Role::Reader).await?);
         }
         let log = Arc::new(Notify::new());
-        let (commits, syncing) = match options.durability {
-            Durability::Full => Some(Commits::of(path)),
-            Durability::Process => None,
-        }
-        .unzip();
+        let (commits, syncing) = commits.unzip();
         let db = Self(Arc::new(Inner {
             copier: tokio::sync::Mutex::new(copier),
             write: tokio::sync::Mutex::new(write),
@@ -616,5 +624,53 @@ async fn copy_back(db: Weak<Inner>, told: Arc<Notify>) {
             }
             Err(_) => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::durable::tests::held;
+
+    #[derive(diesel::QueryableByName)]
+    struct Count {
+        #[diesel(sql_type = diesel::sql_types::BigInt)]
+        rows: i64,
+    }
+
+    fn insertion(conn: &mut SqliteConnection) -> Result<(), Error> {
+        Ok(conn.batch_execute("CREATE TABLE IF NOT EXISTS t (n INTEGER); INSERT INTO t VALUES (1)")?)
+    }
+
+    #[tokio::test]
+    async fn a_batch_is_answered_behind_its_sync_and_the_next_one_is_written_meanwhile() {
+        let folder = tempfile::tempdir().unwrap();
+        let (commits, syncing, begun, lets) = held();
+        let db = SqliteDb::with(&folder.path().join("a.db"), 1, Some((commits, syncing))).await.unwrap();
+        let batch = |db: &SqliteDb| {
+            let db = db.clone();
+            tokio::spawn(async move { db.batch(insertion).await })
+        };
+        let first = batch(&db);
+        // Kept until the end: a disk whose news nobody hears refuses.
+        let _begun =
+            tokio::task::spawn_blocking(move || begun.recv().map(|()| begun)).await.unwrap().unwrap();
+        // Written, and seen by whoever reads; nobody was told that it is done.
+        let second = batch(&db);
+        let count = |conn: &mut SqliteConnection| -> Result<Count, Error> {
+            Ok(diesel::RunQueryDsl::get_result(diesel::sql_query("SELECT count(*) AS rows FROM t"), conn)?)
+        };
+        while db.read(count).await.unwrap().rows < 2 {
+            tokio::task::yield_now().await;
+        }
+        assert!(!first.is_finished() && !second.is_finished());
+        lets.send(true).unwrap();
+        first.await.unwrap().unwrap();
+        // The disk refuses: the second is not known to be there, and nothing is written any more.
+        lets.send(false).unwrap();
+        assert!(matches!(second.await.unwrap(), Err(Error::Unavailable(_))));
+        assert!(matches!(db.batch(insertion).await, Err(Error::Unavailable(_))));
+        let mut writer = db.writer().await;
+        assert!(matches!(writer.begin().await, Err(Error::Unavailable(_))));
     }
 }

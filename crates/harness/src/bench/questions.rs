@@ -48,11 +48,13 @@ pub(super) async fn run(options: &Served, data: &Path) -> Result<bool> {
     let binary = server::binary(if options.debug { Build::Debug } else { Build::Release })?;
     let postgres = server::postgres_for(options.backend)?;
     let mode = Mode { demo: true, test_clock: false };
-    let mut server = Server::start(&binary, mode, postgres.as_ref()).await?;
+    let mut server = Server::start_in(&binary, mode, vectors::with_model()?, postgres.as_ref()).await?;
     let client = searching::sign_in(&server).await?;
     let model = if options.semantic { vectors::model(&client).await? } else { None };
     if options.semantic && model.is_none() {
-        out::note("no embedding model is ready: questions are asked by words alone");
+        out::note(
+            "no embedding model is ready (`cargo xtask setup` fetches it): questions are asked by words alone",
+        );
     }
     for name in &options.suite {
         let suite = Suite::read(&data.join(name)).with_context(|| format!("the suite {name}"))?;

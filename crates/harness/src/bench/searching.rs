@@ -58,7 +58,7 @@ pub(super) async fn run(options: &Served) -> Result<bool> {
     for backend in backends {
         let postgres = server::postgres_for(backend)?;
         let mode = Mode { demo: true, test_clock: false };
-        let mut server = Server::start(&binary, mode, postgres.as_ref()).await?;
+        let mut server = Server::start_in(&binary, mode, vectors::with_model()?, postgres.as_ref()).await?;
         let client = sign_in(&server).await?;
         holds &= over_http(&client, &server, backend, options.files).await?;
         server.stop().await?;
@@ -97,7 +97,9 @@ pub(super) async fn upload_patiently(client: &Client, database: &str, body: &Val
 async fn over_http(client: &Client, server: &Server, backend: Backend, files: usize) -> Result<bool> {
     let model = vectors::model(client).await?;
     if model.is_none() {
-        out::note("no embedding model is ready: hybrid queries are left out");
+        out::note(
+            "no embedding model is ready (`cargo xtask setup` fetches it): hybrid queries are left out",
+        );
     }
     let mut holds = true;
     let modes: &[Option<&str>] = if model.is_some() { &[None, model.as_deref()] } else { &[None] };

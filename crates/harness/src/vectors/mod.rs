@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use heddle_harness_kit::client::{Answer, Client, encode};
-use heddle_harness_kit::server::Backend;
+use heddle_harness_kit::server::{Backend, Surroundings};
+use heddle_harness_kit::workspace;
 use serde_json::{Value, json};
 
 /// Path of all vector databases.
@@ -117,6 +118,16 @@ pub(crate) async fn passages(client: &Client, name: &str, body: &Value) -> Resul
         Value::Array(passages) => Ok(passages),
         other => bail!("an answer without passages: {other}"),
     }
+}
+
+/// Surroundings of a server that has the embedding model of `cargo xtask setup`, where it was fetched.
+pub(crate) fn with_model() -> Result<Surroundings> {
+    let models = workspace::target_dir()?.join("models");
+    if !models.is_dir() {
+        return Ok(Surroundings::default());
+    }
+    let models = models.to_str().context("the models' directory is not UTF-8")?.to_owned();
+    Ok(Surroundings { variables: vec![("HEDDLE_VECTORS_MODEL_DIR", models)], ..Surroundings::default() })
 }
 
 /// Id of an embedding model that can be used here, if there is one.

@@ -1,7 +1,10 @@
 //! The tables of workflows and runs: one list of columns for each, from which table, row, changes and insertions come
 //! (`docs/STORAGE.md`). Conversions to and from records are in `rows`.
 
-use heddle_store::{At, Id, Migration, change_many, migrations, remove_many, row};
+use diesel::QueryResult;
+use diesel::query_builder::AstPass;
+use diesel::sqlite::Sqlite;
+use heddle_store::{At, DbUuid, Id, Migration, change_many, migrations, remove_many, row};
 
 use crate::words::{
     CandidateWord, DefinitionKindWord, InboxStateWord, JobKindWord, JobOutcomeWord, JobStateWord, KindWord,
@@ -227,6 +230,40 @@ diesel::table! {
         last_sequence -> BigInt,
         events -> Binary,
         commit_number -> BigInt,
+    }
+}
+
+/// The events of a run with the number of their commit, as SQLite writes them.
+#[derive(Debug)]
+pub(crate) struct FeedRow {
+    pub(crate) row: EventsDbRow,
+    pub(crate) commit: i64,
+}
+
+impl heddle_store::Addition for FeedRow {
+    const HEAD: &'static str = "INSERT OR FAIL INTO run_events \
+        (organization_id, run_id, first_sequence, last_sequence, events, commit_number) VALUES ";
+
+    fn values<'b>(&'b self, out: &mut AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+        use diesel::sql_types::{BigInt, Binary};
+        let Self {
+            row: EventsDbRow { organization_id, run_id, first_sequence, last_sequence, events },
+            commit,
+        } = self;
+        out.push_sql("(");
+        out.push_bind_param::<DbUuid, _>(organization_id)?;
+        out.push_sql(", ");
+        out.push_bind_param::<DbUuid, _>(run_id)?;
+        for number in [first_sequence, last_sequence] {
+            out.push_sql(", ");
+            out.push_bind_param::<BigInt, _>(number)?;
+        }
+        out.push_sql(", ");
+        out.push_bind_param::<Binary, _>(events)?;
+        out.push_sql(", ");
+        out.push_bind_param::<BigInt, _>(commit)?;
+        out.push_sql(")");
+        Ok(())
     }
 }
 

@@ -10,7 +10,7 @@ use crate::conn::AsConn;
 use crate::error::Error;
 use crate::on_conn;
 use crate::schema::{AuditRow, audit_events};
-use crate::stable::add;
+use crate::stable::add_all;
 use crate::types::Json;
 
 /// The organisation under which events of the installation as a whole stand.
@@ -71,8 +71,7 @@ pub(crate) async fn insert_row<C: AsConn>(conn: &mut C, row: &AuditRow) -> Resul
     Ok(())
 }
 
-/// The same on SQLite's own connection, inside a batch.
-pub(crate) fn insert_row_blocking(conn: &mut SqliteConnection, row: &AuditRow) -> Result<(), Error> {
-    diesel::RunQueryDsl::execute(add(row), conn)?;
-    Ok(())
+/// The same of many on SQLite's own connection, inside a batch.
+pub(crate) fn insert_rows_blocking(conn: &mut SqliteConnection, rows: &[&AuditRow]) -> Result<(), Error> {
+    Ok(add_all(conn, rows)?)
 }

@@ -119,6 +119,6 @@ pub async fn insert_row<C: AsConn>(conn: &mut C, row: &ErrandRow) -> Result<(), 
 /// # Errors
 /// As [`insert_row`].
 pub fn insert_row_blocking(conn: &mut SqliteConnection, row: &ErrandRow) -> Result<(), Error> {
-    diesel::RunQueryDsl::execute(crate::add(row), conn)?;
+    crate::add(conn, row)?;
     Ok(())
 }

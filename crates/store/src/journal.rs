@@ -45,13 +45,25 @@ impl JournalRows {
     /// # Errors
     /// As [`Self::write`].
     pub fn write_blocking(&self, conn: &mut SqliteConnection) -> Result<(), Error> {
-        if let Some(row) = &self.answer {
-            idempotency::insert_row_blocking(conn, row)?;
+        Self::write_all_blocking(conn, std::iter::once(self))
+    }
+
+    /// Those of many changes on SQLite's own connection, inside a batch.
+    ///
+    /// # Errors
+    /// As [`Self::write`], for all of them.
+    pub fn write_all_blocking<'a>(
+        conn: &mut SqliteConnection,
+        all: impl Iterator<Item = &'a Self>,
+    ) -> Result<(), Error> {
+        let mut events = Vec::new();
+        for rows in all {
+            if let Some(row) = &rows.answer {
+                idempotency::insert_row_blocking(conn, row)?;
+            }
+            events.extend(&rows.audit);
         }
-        if let Some(row) = &self.audit {
-            audit::insert_row_blocking(conn, row)?;
-        }
-        Ok(())
+        audit::insert_rows_blocking(conn, &events)
     }
 
     /// Writes those of many changes on PostgreSQL, in one statement for each table.

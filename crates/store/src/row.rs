@@ -203,16 +203,17 @@ macro_rules! row_many {
         }
 
         impl $crate::Addition for $row {
-            fn walk<'b>(
+            const HEAD: &'static str = concat!(
+                "INSERT OR FAIL INTO ", stringify!($table), " (", $crate::quoted_names!($($column)+), ") VALUES "
+            );
+
+            fn values<'b>(
                 &'b self,
                 out: &mut ::diesel::query_builder::AstPass<'_, 'b, ::diesel::sqlite::Sqlite>,
             ) -> ::diesel::QueryResult<()> {
                 use ::diesel::sql_types::*;
                 use $crate::columns::*;
-                out.push_sql(concat!(
-                    "INSERT OR FAIL INTO ", stringify!($table), " (", $crate::quoted_names!($($column)+), ") VALUES ("
-                ));
-                let mut between = "";
+                let mut between = "(";
                 $(
                     out.push_sql(between);
                     out.push_bind_param::<$($sql)+, _>(&self.$column)?;

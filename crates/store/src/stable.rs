@@ -2,11 +2,11 @@
 
 use std::marker::PhantomData;
 
-use diesel::QueryResult;
 use diesel::backend::Backend;
 use diesel::query_builder::{AsChangeset, AstPass, IntoUpdateTarget, QueryFragment, QueryId};
 use diesel::query_source::QuerySource;
 use diesel::sqlite::Sqlite;
+use diesel::{QueryResult, RunQueryDsl, SqliteConnection};
 
 /// Update of rows whose text is the same whatever its values are, so that the connection keeps its plan under the type alone.
 ///
@@ -65,39 +65,67 @@ where
         T::HAS_STATIC_QUERY_ID && W::HAS_STATIC_QUERY_ID && S::HAS_STATIC_QUERY_ID;
 }
 
-impl<T: QuerySource, W, S: AsChangeset, C> diesel::RunQueryDsl<C> for Stable<T, W, S> {}
+impl<T: QuerySource, W, S: AsChangeset, C> RunQueryDsl<C> for Stable<T, W, S> {}
 
-/// A row that SQLite adds to its table by one statement that names every column. [`row!`](crate::row) makes it.
+/// A row that SQLite adds to its table by a statement that names every column. [`row!`](crate::row) makes it.
 pub trait Addition {
-    /// Walks through the statement.
+    /// The statement up to its values.
+    const HEAD: &'static str;
+
+    /// Walks through the values, in parentheses.
     ///
     /// # Errors
     /// When a value has no form in the database.
-    fn walk<'b>(&'b self, out: &mut AstPass<'_, 'b, Sqlite>) -> QueryResult<()>;
+    fn values<'b>(&'b self, out: &mut AstPass<'_, 'b, Sqlite>) -> QueryResult<()>;
 }
 
-/// Insertion of one row on SQLite, within a transaction that is undone when it fails.
+/// Insertion of rows on SQLite, of as many as its type says, within a transaction that is undone when it fails.
 ///
 /// It says so (`OR FAIL`): then SQLite keeps no copy of each page that a table with triggers changes, for the case that
 /// only this statement were to be undone. Diesel's own insertion would ask each column several times whether it is there.
 #[derive(Debug, Clone, Copy)]
-pub struct Added<'a, R>(&'a R);
+pub struct Added<'a, R, const ROWS: usize>(&'a [&'a R; ROWS]);
+
+/// Rows of one statement where there are many: its tables and indexes are opened once for all of them, and a row that
+/// belongs behind the one before it is put there without being looked for.
+const TOGETHER: usize = 8;
 
 /// Adds a row.
-pub const fn add<R: Addition>(row: &R) -> Added<'_, R> {
-    Added(row)
+///
+/// # Errors
+/// The database's.
+pub fn add<R: Addition + 'static>(conn: &mut SqliteConnection, row: &R) -> QueryResult<usize> {
+    Added(&[row]).execute(conn)
 }
 
-impl<R: Addition> QueryFragment<Sqlite> for Added<'_, R> {
+/// Adds rows, in their order.
+///
+/// # Errors
+/// The database's.
+pub fn add_all<R: Addition + 'static>(conn: &mut SqliteConnection, rows: &[&R]) -> QueryResult<()> {
+    let (whole, rest) = rows.as_chunks::<TOGETHER>();
+    for rows in whole {
+        Added(rows).execute(conn)?;
+    }
+    rest.iter().try_for_each(|row| add(conn, *row).map(drop))
+}
+
+impl<R: Addition, const ROWS: usize> QueryFragment<Sqlite> for Added<'_, R, ROWS> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
-        self.0.walk(&mut out)
+        let mut between = R::HEAD;
+        for row in self.0 {
+            out.push_sql(between);
+            row.values(&mut out)?;
+            between = ", ";
+        }
+        Ok(())
     }
 }
 
-impl<R: 'static> QueryId for Added<'_, R> {
-    type QueryId = Added<'static, R>;
+impl<R: 'static, const ROWS: usize> QueryId for Added<'_, R, ROWS> {
+    type QueryId = Added<'static, R, ROWS>;
 
     const HAS_STATIC_QUERY_ID: bool = true;
 }
 
-impl<R, C> diesel::RunQueryDsl<C> for Added<'_, R> {}
+impl<R, C, const ROWS: usize> RunQueryDsl<C> for Added<'_, R, ROWS> {}

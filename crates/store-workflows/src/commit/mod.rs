@@ -31,8 +31,8 @@ use crate::named;
 use crate::quotas::Guard;
 use crate::rows::{case_ids, count, run_ids, sequence};
 use crate::schema::{
-    BindingDbRow, CandidateRow, DataStoreRow, EndingDbRow, EventsDbRow, InboxDbRow, JobDbRow, LetterDbRow,
-    OutgoingDbRow, RunDbRow, SubscriptionDbRow, TaskDbRow, TimerDbRow,
+    BindingDbRow, CandidateRow, DataStoreRow, EndingDbRow, EventsDbRow, FeedRow, InboxDbRow, JobDbRow,
+    LetterDbRow, OutgoingDbRow, RunDbRow, SubscriptionDbRow, TaskDbRow, TimerDbRow,
 };
 use crate::words::{CandidateKind, CandidateWord, JobStateWord, Standing, StandingWord, TaskStateWord};
 
@@ -55,9 +55,7 @@ struct UnitRows {
 struct StepRows {
     run: RunDbRow,
     expected: Option<i64>,
-    events: Option<EventsDbRow>,
-    /// Number of the commit that writes the events, where the database does not give it.
-    commit: i64,
+    events: Option<FeedRow>,
     timers: Vec<TimerDbRow>,
     timers_removed: Vec<String>,
     subscriptions: Vec<SubscriptionDbRow>,
@@ -235,14 +233,16 @@ impl StepRows {
         let stores = stores.collect::<Result<_, Error>>()?;
         Ok(Self {
             expected: write.expected.map(|revision| revision.0),
-            events: write.events.map(|events| EventsDbRow {
-                organization_id: tenant.into(),
-                run_id: id.into(),
-                first_sequence,
-                last_sequence,
-                events,
+            events: write.events.map(|events| FeedRow {
+                row: EventsDbRow {
+                    organization_id: tenant.into(),
+                    run_id: id.into(),
+                    first_sequence,
+                    last_sequence,
+                    events,
+                },
+                commit: 0,
             }),
-            commit: 0,
             timers: write.timers_added.into_iter().map(|row| TimerDbRow::of(tenant, id, row)).collect(),
             timers_removed: write.timers_removed,
             subscriptions: write

@@ -1,16 +1,19 @@
-//! SQLite: the whole batch in one blocking call on the writer's connection, in one immediate transaction. A statement
-//! costs no way to a server here, so that each row has one of its own, whose plan is kept. Units fail seldom: the first
-//! try needs no savepoint, behind which SQLite would keep every page that changes.
+//! SQLite: the whole batch in one blocking call on the writer's connection, in one immediate transaction. New rows of a
+//! table are added some at a time, by statements whose plans are kept; what changes has a statement each, which costs no way
+//! to a server here. Units fail seldom: the first try needs no savepoint, behind which SQLite would keep every page that
+//! changes.
 
 use std::collections::HashSet;
 
-use crate::schema::{run_commits, workflows};
+use crate::schema::{CandidateRow, FeedRow, RunDbRow, TaskDbRow, run_commits, workflows};
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl, SqliteConnection};
-use heddle_store::{Error, Id, anew, savepoint, stable};
+use heddle_store::journal::JournalRows;
+use heddle_store::{Error, Id, add, add_all, anew, savepoint, stable};
 
 use super::halves::{Groups, only};
 use super::statements::blocking;
-use super::{Answers, Prepared, UnitRows, admitted, begun, units_of};
+use super::unnest::repeats_a_run;
+use super::{Answers, Prepared, StepRows, TaskRows, UnitRows, admitted, begun, units_of};
 
 /// Writes the units inside the batch's transaction.
 pub(crate) fn write(conn: &mut SqliteConnection, mut prepared: Vec<Prepared>) -> Result<Answers, Error> {
@@ -24,7 +27,13 @@ pub(crate) fn write(conn: &mut SqliteConnection, mut prepared: Vec<Prepared>) ->
     let answers: Answers = prepared.iter().map(|one| admitted(one, &there).map(drop)).collect();
     let places: Vec<usize> =
         (0..answers.len()).filter(|place| answers.get(*place).is_some_and(Result::is_ok)).collect();
-    if units_of(&prepared, &places).try_for_each(|rows| unit(conn, rows)).is_ok() {
+    let units: Vec<&UnitRows> = units_of(&prepared, &places).collect();
+    // Two steps of one run have an order, which the way by tables does not keep.
+    let written = match repeats_a_run(&units) {
+        true => units.iter().try_for_each(|rows| unit(conn, rows)),
+        false => together(conn, &units),
+    };
+    if written.is_ok() {
         return Ok(answers);
     }
     anew(conn)?;
@@ -62,8 +71,58 @@ fn number(conn: &mut SqliteConnection, prepared: &mut [Prepared]) -> Result<(), 
     }
     stable(run_commits::table, run_commits::number.eq(run_commits::number + 1)).execute(conn)?;
     let number: i64 = run_commits::table.select(run_commits::number).first(conn)?;
-    steps.for_each(|step| step.commit = number);
+    steps.filter_map(|step| step.events.as_mut()).for_each(|feed| feed.commit = number);
     Ok(())
+}
+
+/// Writes units of which each run has one step, table by table.
+fn together(conn: &mut SqliteConnection, units: &[&UnitRows]) -> Result<(), Error> {
+    // All that is not a run comes first: it tells soonest that somebody else was faster.
+    for rows in units {
+        blocking::beside(conn, rows)?;
+    }
+    let steps: Vec<&StepRows> = units.iter().flat_map(|rows| &rows.steps).collect();
+    let begun: Vec<&RunDbRow> =
+        steps.iter().filter(|step| step.expected.is_none()).map(|step| &step.run).collect();
+    add_all(conn, &begun)?;
+    for step in &steps {
+        if let Some(expected) = step.expected {
+            blocking::went_on(conn, &step.run, expected)?;
+        }
+    }
+    let feed: Vec<&FeedRow> = steps.iter().filter_map(|step| step.events.as_ref()).collect();
+    add_all(conn, &feed)?;
+    let (mut opened, mut meant): (Vec<&TaskDbRow>, Vec<&CandidateRow>) = (Vec::new(), Vec::new());
+    for change in steps.iter().flat_map(|step| &step.tasks) {
+        match change {
+            TaskRows::Open(task, candidates) => {
+                opened.push(&**task);
+                meant.extend(candidates);
+            }
+            TaskRows::Assign(..) | TaskRows::End { .. } => {}
+        }
+    }
+    add_all(conn, &opened)?;
+    add_all(conn, &meant)?;
+    for rows in units {
+        for step in &rows.steps {
+            blocking::waits(conn, step)?;
+            for change in &step.tasks {
+                match change {
+                    TaskRows::Open(..) => {}
+                    TaskRows::Assign(..) | TaskRows::End { .. } => {
+                        blocking::task(conn, rows.tenant, step.run.id, change)?;
+                    }
+                }
+            }
+            blocking::jobs_of(conn, step)?;
+        }
+        for errand in &rows.errands {
+            add(conn, errand)?;
+        }
+        blocking::held(conn, rows)?;
+    }
+    JournalRows::write_all_blocking(conn, units.iter().map(|rows| &rows.journal))
 }
 
 fn unit(conn: &mut SqliteConnection, rows: &UnitRows) -> Result<(), Error> {

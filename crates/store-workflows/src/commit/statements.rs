@@ -27,15 +27,7 @@ macro_rules! statements {
 
         /// Writes a unit. All that is not a run comes first: it tells soonest that somebody else was faster.
         pub(crate) $($async)? fn unit(conn: &mut $conn, rows: &UnitRows) -> Result<(), Error> {
-            if let Some(id) = rows.delivered {
-                let row = outbox::table.find((rows.tenant, id));
-                one(diesel::delete(row).execute(conn)$($wait)*?)?;
-            }
-            rare(conn, rows)$($wait)*?;
-            stores_of(conn, &[rows])$($wait)*?;
-            if let Some(InboxRows::Insert(row)) = &rows.inbox {
-                $added!(case_events, &**row).execute(conn)$($wait)*?;
-            }
+            beside(conn, rows)$($wait)*?;
             for write in &rows.steps {
                 run(conn, write)$($wait)*?;
                 waits(conn, write)$($wait)*?;
@@ -45,25 +37,39 @@ macro_rules! statements {
                 jobs_of(conn, write)$($wait)*?;
             }
             for row in &rows.errands {
-                $added!(errands, row).execute(conn)$($wait)*?;
+                $added!(conn, errands, row)$($wait)*?;
             }
             held(conn, rows)$($wait)*
         }
 
+        /// Writes what of a unit is no run.
+        pub(crate) $($async)? fn beside(conn: &mut $conn, rows: &UnitRows) -> Result<(), Error> {
+            if let Some(id) = rows.delivered {
+                let row = outbox::table.find((rows.tenant, id));
+                one(diesel::delete(row).execute(conn)$($wait)*?)?;
+            }
+            rare(conn, rows)$($wait)*?;
+            stores_of(conn, &[rows])$($wait)*?;
+            if let Some(InboxRows::Insert(row)) = &rows.inbox {
+                $added!(conn, case_events, &**row)$($wait)*?;
+            }
+            Ok(())
+        }
+
         /// Writes the jobs that a step opened and those that ended with it.
-        $($async)? fn jobs_of(conn: &mut $conn, write: &StepRows) -> Result<(), Error> {
+        pub(crate) $($async)? fn jobs_of(conn: &mut $conn, write: &StepRows) -> Result<(), Error> {
             let tenant = write.run.organization_id;
             for job in &write.jobs.opened {
-                $added!(jobs, job).execute(conn)$($wait)*?;
+                $added!(conn, jobs, job)$($wait)*?;
             }
             for ending in &write.jobs.ended {
                 let open = jobs::table.find((tenant, ending.id)).filter(jobs::epoch.eq(ending.epoch));
                 one(diesel::delete(open).execute(conn)$($wait)*?)?;
-                $added!(job_endings, ending).execute(conn)$($wait)*?;
+                $added!(conn, job_endings, ending)$($wait)*?;
             }
             for ending in &write.jobs.withdrawn {
                 diesel::delete(jobs::table.find((tenant, ending.id))).execute(conn)$($wait)*?;
-                $added!(job_endings, ending).execute(conn)$($wait)*?;
+                $added!(conn, job_endings, ending)$($wait)*?;
             }
             Ok(())
         }
@@ -238,23 +244,28 @@ macro_rules! statements {
             one(stable(present, change).execute(conn)$($wait)*?)
         }
 
+        /// Writes a step of a run that is there as its expected revision.
+        pub(crate) $($async)? fn went_on(conn: &mut $conn, row: &RunDbRow, expected: i64) -> Result<(), Error> {
+            if advanced(conn, row, expected)$($wait)*? {
+                return Ok(());
+            }
+            let present = runs::table.find((row.organization_id, row.id)).filter(runs::revision.eq(expected));
+            let change = RunChange::from(row).set();
+            one(stable(present, change).execute(conn)$($wait)*?)
+        }
+
         $($async)? fn run(conn: &mut $conn, write: &StepRows) -> Result<(), Error> {
             let row = &write.run;
             if let Some(expected) = write.expected {
-                if !advanced(conn, row, expected)$($wait)*? {
-                    let present =
-                        runs::table.find((row.organization_id, row.id)).filter(runs::revision.eq(expected));
-                    let change = RunChange::from(row).set();
-                    one(stable(present, change).execute(conn)$($wait)*?)?;
-                }
+                went_on(conn, row, expected)$($wait)*?;
             } else {
-                $added!(runs, row).execute(conn)$($wait)*?;
+                $added!(conn, runs, row)$($wait)*?;
             }
             events(conn, write)$($wait)*
         }
 
-        /// A timer or subscription may be set anew under its own id: what goes goes first.
-        $($async)? fn waits(conn: &mut $conn, write: &StepRows) -> Result<(), Error> {
+        /// Writes what a run waits for. A timer or subscription may be set anew under its own id: what goes goes first.
+        pub(crate) $($async)? fn waits(conn: &mut $conn, write: &StepRows) -> Result<(), Error> {
             let (tenant, id) = (write.run.organization_id, write.run.id);
             for timer in &write.timers_removed {
                 diesel::delete(run_timers::table.find((tenant, id, timer))).execute(conn)$($wait)*?;
@@ -264,13 +275,13 @@ macro_rules! statements {
                 diesel::delete(row).execute(conn)$($wait)*?;
             }
             for timer in &write.timers {
-                $added!(run_timers, timer).execute(conn)$($wait)*?;
+                $added!(conn, run_timers, timer)$($wait)*?;
             }
             for subscription in &write.subscriptions {
-                $added!(run_subscriptions, subscription).execute(conn)$($wait)*?;
+                $added!(conn, run_subscriptions, subscription)$($wait)*?;
             }
             for thrown in &write.outgoing {
-                $added!(outbox, thrown).execute(conn)$($wait)*?;
+                $added!(conn, outbox, thrown)$($wait)*?;
             }
             Ok(())
         }
@@ -287,7 +298,8 @@ macro_rules! statements {
             one(stable(row, change).execute(conn)$($wait)*?)
         }
 
-        $($async)? fn task(
+        /// Writes a change of a task.
+        pub(crate) $($async)? fn task(
             conn: &mut $conn,
             tenant: Id,
             of: Id,
@@ -295,9 +307,9 @@ macro_rules! statements {
         ) -> Result<(), Error> {
             match change {
                 TaskRows::Open(row, candidates) => {
-                    $added!(human_tasks, &**row).execute(conn)$($wait)*?;
+                    $added!(conn, human_tasks, &**row)$($wait)*?;
                     for candidate in candidates {
-                        $added!(human_task_candidates, candidate).execute(conn)$($wait)*?;
+                        $added!(conn, human_task_candidates, candidate)$($wait)*?;
                     }
                     Ok(())
                 }
@@ -316,12 +328,12 @@ macro_rules! statements {
 pub(crate) mod blocking {
     use diesel::SqliteExpressionMethods as _;
 
-    use crate::schema::{RunDbRow, run_feed};
+    use crate::schema::RunDbRow;
 
     /// Insertion of a row.
     macro_rules! one_added {
-        ($table:ident, $row:expr) => {
-            heddle_store::add($row)
+        ($conn:ident, $table:ident, $row:expr) => {
+            heddle_store::add($conn, $row)
         };
     }
 
@@ -355,16 +367,9 @@ pub(crate) mod blocking {
 
     /// Writes the events of a step with the number of their commit.
     fn events(conn: &mut diesel::SqliteConnection, write: &StepRows) -> Result<(), Error> {
-        let Some(row) = &write.events else { return Ok(()) };
-        let values = (
-            run_feed::organization_id.eq(row.organization_id),
-            run_feed::run_id.eq(row.run_id),
-            run_feed::first_sequence.eq(row.first_sequence),
-            run_feed::last_sequence.eq(row.last_sequence),
-            run_feed::events.eq(&row.events),
-            run_feed::commit_number.eq(write.commit),
-        );
-        insert_into(run_feed::table).values(values).execute(conn)?;
+        if let Some(feed) = &write.events {
+            heddle_store::add(conn, feed)?;
+        }
         Ok(())
     }
 }
@@ -376,8 +381,8 @@ pub(crate) mod waiting {
 
     /// Insertion of a row.
     macro_rules! one_added {
-        ($table:ident, $row:expr) => {
-            insert_into($table::table).values($row)
+        ($conn:ident, $table:ident, $row:expr) => {
+            insert_into($table::table).values($row).execute($conn)
         };
     }
 
@@ -391,8 +396,8 @@ pub(crate) mod waiting {
 
     /// Writes the events of a step; the database gives them the number of the transaction.
     async fn events(conn: &mut heddle_store::PgConn, write: &StepRows) -> Result<(), Error> {
-        if let Some(row) = &write.events {
-            insert_into(run_events::table).values(row).execute(conn).await?;
+        if let Some(feed) = &write.events {
+            insert_into(run_events::table).values(&feed.row).execute(conn).await?;
         }
         Ok(())
     }

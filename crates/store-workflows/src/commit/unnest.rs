@@ -69,7 +69,7 @@ impl<'a> Tables<'a> {
                         all.steps.push(&run.organization_id, &run.id, expected, RunChange::from(run));
                     }
                 }
-                step.events.iter().for_each(|row| all.events.push(row));
+                step.events.iter().for_each(|feed| all.events.push(&feed.row));
                 for timer in &step.timers_removed {
                     all.timers_gone.push(&run.organization_id, &run.id, timer);
                 }

@@ -22,7 +22,7 @@ struct Waiting {
 pub struct CommitOptions {
     /// The most units of one batch.
     pub batch: usize,
-    /// Number of batches that are written side by side: one where the database has one writer.
+    /// Number of batches that are under way side by side. Where the database writes one at a time, the others get to the disk.
     pub writers: usize,
 }
 

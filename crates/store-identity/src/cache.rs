@@ -132,7 +132,7 @@ impl Drop for Writing {
         let (generation, db) = (Arc::clone(&self.generation), self.db.clone());
         if let (Ok(runtime), Db::Sqlite(sqlite)) = (tokio::runtime::Handle::try_current(), db) {
             runtime.spawn(async move {
-                let _ = sqlite.batch(|_| Ok(())).await;
+                sqlite.behind_writes().await;
                 generation.fetch_add(1, Ordering::SeqCst);
             });
         }

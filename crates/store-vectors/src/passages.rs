@@ -26,13 +26,16 @@ pub(crate) async fn position(
     tenant: TenantId,
     database: VectorDatabaseId,
 ) -> Result<(i64, i64), StoreError> {
-    read!(db, |conn| {
+    let place = read!(db, |conn| {
         Ok(vector_databases::table
             .find((Id::from(tenant), Id::from(database)))
             .select((vector_databases::sequence, vector_databases::generation))
             .first(conn)
             .await?)
-    })
+    })?;
+    // An index that is brought to this place keeps it.
+    db.settled().await?;
+    Ok(place)
 }
 
 pub(crate) async fn changes(

@@ -28,6 +28,10 @@ pub(crate) async fn all(db: &Db, most: u32) -> Result<Vec<Purge>, StoreError> {
             .load(conn)
             .await?)
     })?;
+    // Bytes are removed on the strength of it.
+    if !rows.is_empty() {
+        db.settled().await?;
+    }
     let purge = |row: PurgeRow| Purge {
         tenant: row.organization_id.into(),
         id: row.id.into(),

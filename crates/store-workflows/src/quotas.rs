@@ -30,6 +30,8 @@ struct Seen {
 pub(crate) struct Guard {
     source: Arc<dyn QuotaSource>,
     seen: Arc<Mutex<HashMap<TenantId, Seen>>>,
+    /// Held from the look at what is in use until what is added is written, where the numbers are exact.
+    adding: Arc<futures::lock::Mutex<()>>,
 }
 
 impl Default for Guard {
@@ -41,12 +43,20 @@ impl Default for Guard {
 impl Guard {
     /// The quotas of this source.
     pub(crate) fn new(source: Arc<dyn QuotaSource>) -> Self {
-        Self { source, seen: Arc::default() }
+        Self { source, seen: Arc::default(), adding: Arc::default() }
     }
 
     /// The quotas that hold now.
     pub(crate) fn quotas(&self) -> Quotas {
         self.source.quotas()
+    }
+
+    /// The turn of whoever adds on SQLite, where two batches that look at once would both see the same room; none on PostgreSQL.
+    pub(crate) async fn turn(&self, db: &Db) -> Option<futures::lock::MutexGuard<'_, ()>> {
+        match db {
+            Db::Sqlite(_) => Some(self.adding.lock().await),
+            Db::Postgres(_) => None,
+        }
     }
 
     /// Looks which of the additions have room, in their order: an answer for each.

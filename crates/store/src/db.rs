@@ -78,6 +78,18 @@ impl Db {
         }
     }
 
+    /// Waits until everything that was read is durable: for an answer, or something done outside, that rests on a read alone.
+    /// PostgreSQL shows nothing before.
+    ///
+    /// # Errors
+    /// When the disk refused.
+    pub async fn settled(&self) -> Result<(), crate::StoreError> {
+        match self {
+            Self::Sqlite(sqlite) => Ok(sqlite.settled().await?),
+            Self::Postgres(_) => Ok(()),
+        }
+    }
+
     /// Place of the database for people: the file, or host, port and database without user and password.
     #[must_use]
     pub fn place(&self) -> String {

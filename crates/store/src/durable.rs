@@ -4,10 +4,10 @@
 //! to write with it. Here a commit only writes to the log; whoever made it is answered when the log has been synced behind
 //! it, and meanwhile the next transaction is under way. What was committed later stands later in the log, so that an answer
 //! never holds on something that a loss of power takes back. A reader may see a commit some milliseconds before it is on
-//! the disk; what it then writes is answered behind it.
+//! the disk: what it then writes is answered behind it, and what rests on a read alone waits for it ([`Commits::settled`]).
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
@@ -56,6 +56,15 @@ impl Shared {
 #[derive(Debug, Clone)]
 pub(crate) struct Commits(Arc<Shared>);
 
+/// End of the thread, however it comes: nothing further is known to be on the disk.
+struct End<'a>(&'a Shared);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.synced.send_modify(|synced| synced.is_lost = true);
+    }
+}
+
 /// Ends the syncing with the database.
 #[derive(Debug)]
 pub(crate) struct Syncing(Commits);
@@ -68,33 +77,20 @@ impl Drop for Syncing {
 }
 
 impl Commits {
-    /// Syncs the log of a database file on a thread of its own, for as long as the second half lives.
-    pub(crate) fn of(database: &Path) -> (Self, Syncing) {
-        let mut log = database.as_os_str().to_owned();
+    /// Syncs the log of a database that is open on a thread of its own, for as long as the second half lives. That the log's
+    /// file is there gets to the disk with the first header that SQLite writes to it.
+    ///
+    /// # Errors
+    /// When there is no log at this path.
+    pub(crate) fn of(database: &Path) -> std::io::Result<(Self, Syncing)> {
+        // SQLite follows a link before it names the log.
+        let mut log = database.canonicalize()?.into_os_string();
         log.push("-wal");
-        let log = PathBuf::from(log);
-        Self::synced_by(move || {
-            let mut opened: Option<File> = None;
-            move || {
-                if let Some(file) = &opened {
-                    return file.sync_data();
-                }
-                // The file is there since its first commit; that it is must be on the disk, too.
-                let file = File::open(&log)?;
-                file.sync_data()?;
-                if let Some(directory) = log.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-                    File::open(directory)?.sync_all()?;
-                }
-                opened = Some(file);
-                Ok(())
-            }
-        })
+        let log = File::open(&log)?;
+        Ok(Self::synced_by(move || log.sync_data()))
     }
 
-    fn synced_by<S>(start: impl FnOnce() -> S + Send + 'static) -> (Self, Syncing)
-    where
-        S: FnMut() -> std::io::Result<()>,
-    {
+    fn synced_by(mut sync: impl FnMut() -> std::io::Result<()> + Send + 'static) -> (Self, Syncing) {
         let commits = Self(Arc::new(Shared {
             written: Mutex::default(),
             news: Condvar::new(),
@@ -102,15 +98,15 @@ impl Commits {
         }));
         let shared = Arc::clone(&commits.0);
         let started = std::thread::Builder::new().name("heddle-sync".to_owned()).spawn(move || {
-            let mut sync = start();
+            let end = End(&shared);
             let mut done = 0;
             while let Some(number) = shared.behind(done) {
                 if let Err(error) = sync() {
+                    drop(end);
                     tracing::error!(
                         %error,
                         "the disk did not take the database's log: what is written from now on is refused, until the server is started anew"
                     );
-                    shared.synced.send_modify(|synced| synced.is_lost = true);
                     return;
                 }
                 done = number;
@@ -146,6 +142,15 @@ impl Commits {
         if is_there { Ok(()) } else { Err(lost()) }
     }
 
+    /// Waits until everything that a reader can see is on the disk.
+    ///
+    /// # Errors
+    /// `Unavailable` when the disk refused.
+    pub(crate) async fn settled(&self) -> Result<(), Error> {
+        let number = self.0.written().number;
+        self.reached(number).await
+    }
+
     /// Whether commits still get to the disk.
     ///
     /// # Errors
@@ -170,13 +175,11 @@ pub(crate) mod tests {
         let (begins, begun) = mpsc::channel();
         let (lets, waits) = mpsc::channel();
         let (commits, syncing) = Commits::synced_by(move || {
-            move || {
-                begins.send(()).map_err(std::io::Error::other)?;
-                match waits.recv() {
-                    Ok(true) => Ok(()),
-                    Ok(false) => Err(std::io::Error::other("full")),
-                    Err(gone) => Err(std::io::Error::other(gone)),
-                }
+            begins.send(()).map_err(std::io::Error::other)?;
+            match waits.recv() {
+                Ok(true) => Ok(()),
+                Ok(false) => Err(std::io::Error::other("full")),
+                Err(gone) => Err(std::io::Error::other(gone)),
             }
         });
         (commits, syncing, begun, lets)
@@ -196,6 +199,13 @@ pub(crate) mod tests {
         lets.send(true).unwrap();
         commits.reached(second).await.unwrap();
         commits.reached(third).await.unwrap();
+        // Nothing more is written: what is seen is there.
+        commits.settled().now_or_never().unwrap().unwrap();
+        commits.note();
+        assert!(commits.settled().now_or_never().is_none());
+        begun.recv().unwrap();
+        lets.send(true).unwrap();
+        commits.settled().await.unwrap();
     }
 
     #[tokio::test]
@@ -209,6 +219,13 @@ pub(crate) mod tests {
         assert!(matches!(commits.check(), Err(Error::Unavailable(_))));
         let next = commits.note();
         assert!(matches!(commits.reached(next).await, Err(Error::Unavailable(_))));
+    }
+
+    #[tokio::test]
+    async fn a_thread_that_dies_lets_nobody_wait() {
+        let (commits, _syncing) = Commits::synced_by(|| panic!("a fault of ours"));
+        let first = commits.note();
+        assert!(matches!(commits.reached(first).await, Err(Error::Unavailable(_))));
     }
 
     #[tokio::test]

@@ -123,7 +123,7 @@ pub async fn find(
     wanted: &[String],
     now: Timestamp,
 ) -> Result<Option<IdempotencyRecord>, StoreError> {
-    read!(db, |conn| {
+    let found = read!(db, |conn| {
         let rows: Vec<AnswerRow> = keys::table
             .filter(keys::organization_id.eq(Id::from(tenant)).and(keys::operation.eq(operation)))
             .filter(keys::key.eq_any(wanted))
@@ -133,7 +133,12 @@ pub async fn find(
             .await?;
         let place = |row: &AnswerRow| wanted.iter().position(|key| *key == row.key);
         Ok(rows.into_iter().min_by_key(place).map(IdempotencyRecord::from))
-    })
+    })?;
+    // A repeat is answered by it.
+    if found.is_some() {
+        db.settled().await?;
+    }
+    Ok(found)
 }
 
 /// Removes expired answers; returns how many.

@@ -211,7 +211,7 @@ impl Writer<'_> {
                 self.log.notify_one();
                 let commits = self.commits;
                 drop(self);
-                reached(commits, number).await?;
+                OnDisk { commits, number }.reached().await?;
                 Ok(value)
             }
             Err(error) => {
@@ -258,11 +258,23 @@ fn commit(
     }
 }
 
-/// Waits until a commit is on the disk, where it is to get there.
-async fn reached(commits: Option<&Commits>, number: Option<u64>) -> Result<(), Error> {
-    match commits.zip(number) {
-        Some((commits, number)) => commits.reached(number).await,
-        None => Ok(()),
+/// A commit on its way to the disk.
+#[derive(Debug)]
+pub struct OnDisk<'a> {
+    commits: Option<&'a Commits>,
+    number: Option<u64>,
+}
+
+impl OnDisk<'_> {
+    /// Waits until it is there, where it is to get there.
+    ///
+    /// # Errors
+    /// When the disk refused.
+    pub async fn reached(self) -> Result<(), Error> {
+        match self.commits.zip(self.number) {
+            Some((commits, number)) => commits.reached(number).await,
+            None => Ok(()),
+        }
     }
 }
 
@@ -302,9 +314,9 @@ pub fn anew(conn: &mut SqliteConnection) -> Result<(), Error> {
 impl SqliteDb {
     /// Opens or makes the file, and takes it for this process.
     pub(crate) async fn open(path: &Path, options: &Options) -> Result<Self, OpenError> {
-        let commits = match options.durability {
-            Durability::Full => Some(Commits::of(path)),
-            Durability::Process => None,
+        let commits = || match options.durability {
+            Durability::Full => Commits::of(path).map(Some),
+            Durability::Process => Ok(None),
         };
         Self::with(path, options.readers, commits).await
     }
@@ -312,7 +324,7 @@ impl SqliteDb {
     async fn with(
         path: &Path,
         readers: usize,
-        commits: Option<(Commits, Syncing)>,
+        commits: impl FnOnce() -> std::io::Result<Option<(Commits, Syncing)>>,
     ) -> Result<Self, OpenError> {
         let lock = lock_file(path).await?;
         let write = connect(path, Role::Writer).await?;
@@ -322,6 +334,7 @@ impl SqliteDb {
             idle.push(connect(path, Role::Reader).await?);
         }
         let log = Arc::new(Notify::new());
+        let commits = commits().map_err(|source| OpenError::File { path: path.to_owned(), source })?;
         let (commits, syncing) = commits.unzip();
         let db = Self(Arc::new(Inner {
             copier: tokio::sync::Mutex::new(copier),
@@ -357,8 +370,7 @@ impl SqliteDb {
         let db = self.clone();
         let turn = move || {
             let another = async move {
-                // Whatever becomes of the turn: the write before it has ended.
-                let _ = db.turn(|_| Ok(())).await;
+                db.behind_writes().await;
             };
             another.boxed()
         };
@@ -416,10 +428,42 @@ impl SqliteDb {
         T: Send + 'static,
         F: FnOnce(&mut SqliteConnection) -> Result<T, Error> + Send + 'static,
     {
-        self.0.commits.as_ref().map_or(Ok(()), Commits::check)?;
-        let (value, number) = self.turn(work).await?;
-        reached(self.0.commits.as_ref(), number).await?;
+        let (value, on_disk) = self.written(work).await?;
+        on_disk.reached().await?;
         Ok(value)
+    }
+
+    /// Waits until the writes before it have ended: for whoever can't wait for one of them itself any more.
+    pub async fn behind_writes(&self) {
+        // Whatever becomes of the turn: it came behind them.
+        let _ = self.turn(|_| Ok(())).await;
+    }
+
+    /// Waits until everything that was committed is on the disk: for an answer, or something done outside, that rests on what
+    /// was read.
+    ///
+    /// # Errors
+    /// When the disk refused.
+    pub async fn settled(&self) -> Result<(), Error> {
+        match &self.0.commits {
+            Some(commits) => commits.settled().await,
+            None => Ok(()),
+        }
+    }
+
+    /// Runs the transaction of a batch; the second part of the answer waits until it is on the disk. Others write meanwhile.
+    ///
+    /// # Errors
+    /// As [`batch`](Self::batch).
+    pub async fn written<T, F>(&self, work: F) -> Result<(T, OnDisk<'_>), Error>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, Error> + Send + 'static,
+    {
+        let commits = self.0.commits.as_ref();
+        commits.map_or(Ok(()), Commits::check)?;
+        let (value, number) = self.turn(work).await?;
+        Ok((value, OnDisk { commits, number }))
     }
 
     /// The transaction of a batch, which may not be on the disk yet: with the number of its commit.
@@ -491,6 +535,11 @@ async fn connect(path: &Path, role: Role) -> Result<SqliteConn, OpenError> {
     let opened = worker.spawn_blocking(move || {
         let mut conn = SqliteConnection::establish(&url).map_err(|e| OpenError::Connect(e.to_string()))?;
         conn.batch_execute(&pragmas(role)).map_err(|e| OpenError::Connect(e.to_string()))?;
+        if role == Role::Writer {
+            // What is left of the log of a process that ended is copied back and synced, before anything is answered behind it:
+            // a disk that once refused to take it may have forgotten that.
+            checkpoint(&mut conn, "TRUNCATE").map_err(|e| OpenError::Connect(e.to_string()))?;
+        }
         Ok(conn)
     });
     let conn = opened.await.map_err(|e| OpenError::Connect(e.to_string()))??;
@@ -545,6 +594,9 @@ impl Inner {
     /// Copies the log back where it is long, and has not been so at the same length before: `tried` are the pages at the
     /// last try after which the log went on.
     async fn copy_back(&self, tried: &mut i64) -> diesel::QueryResult<()> {
+        if self.commits.as_ref().is_some_and(|commits| commits.check().is_err()) {
+            return Ok(());
+        }
         let mut copier = self.copier.lock().await;
         let before = *tried;
         let log = copier.spawn_blocking(move |conn| {
@@ -646,7 +698,8 @@ mod tests {
     async fn a_batch_is_answered_behind_its_sync_and_the_next_one_is_written_meanwhile() {
         let folder = tempfile::tempdir().unwrap();
         let (commits, syncing, begun, lets) = held();
-        let db = SqliteDb::with(&folder.path().join("a.db"), 1, Some((commits, syncing))).await.unwrap();
+        let path = folder.path().join("a.db");
+        let db = SqliteDb::with(&path, 1, || Ok(Some((commits, syncing)))).await.unwrap();
         let batch = |db: &SqliteDb| {
             let db = db.clone();
             tokio::spawn(async move { db.batch(insertion).await })

@@ -1,3 +1,5 @@
+ALTER FUNCTION human_tasks_stand() RESET enable_seqscan;
+ALTER FUNCTION run_people_change(uuid, uuid, uuid, text, bigint) RESET enable_seqscan;
 CREATE OR REPLACE FUNCTION run_people_change(organization uuid, run uuid, task uuid, assigned text, change bigint)
 RETURNS void LANGUAGE sql AS $$
     INSERT INTO run_people AS p (organization_id, run_id, instance_kind, kind, name, created_at, tasks)

@@ -350,10 +350,18 @@ pub(crate) async fn commit(db: &Db, quotas: &Guard, units: Vec<Transaction>) -> 
     }
     let mut prepared: Vec<Prepared> =
         units.into_iter().map(|unit| UnitRows::of(unit).map_err(StoreError::from)).collect();
+    let turn = quotas.turn(db).await;
     within_quotas(db, quotas, &mut prepared).await;
     let guard = writing_to(db, prepared.iter().flatten().flat_map(|rows| rows.written()));
     let written = match db {
-        Db::Sqlite(sqlite) => sqlite.batch(move |conn| sqlite::write(conn, prepared)).await,
+        Db::Sqlite(sqlite) => match sqlite.written(move |conn| sqlite::write(conn, prepared)).await {
+            Ok((answers, on_disk)) => {
+                // The next batch is written while this one gets to the disk.
+                drop(turn);
+                on_disk.reached().await.map(|()| answers)
+            }
+            Err(error) => Err(error),
+        },
         Db::Postgres(postgres) => postgres::write(postgres, &prepared).await,
     };
     if let Some(guard) = guard {

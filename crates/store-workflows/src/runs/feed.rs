@@ -83,6 +83,8 @@ pub(crate) async fn end(db: &Db, tenant: TenantId) -> Result<FeedEnd, StoreError
             .await?;
         Ok((commit, seen))
     })?;
+    // Whoever has a place keeps it: a commit of its number must not come again.
+    db.settled().await?;
     Ok(FeedEnd { place: FeedPosition { commit, run: RunId(Uuid::nil()), sequence: 0 }, seen })
 }
 
@@ -182,6 +184,9 @@ pub(crate) async fn behind(db: &Db, look: &Look<'_>) -> Result<FeedRead, StoreEr
     }
     if read.rest != FeedRest::More {
         read.reached = behind_commit(read.reached, last);
+    }
+    if read.reached != look.after {
+        db.settled().await?;
     }
     Ok(read)
 }

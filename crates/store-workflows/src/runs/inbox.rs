@@ -27,7 +27,7 @@ pub(crate) async fn one(db: &Db, tenant: TenantId, id: EventId) -> Result<InboxE
 
 /// The event of a key.
 pub(crate) async fn by_key(db: &Db, tenant: TenantId, key: &str) -> Result<Option<InboxEvent>, StoreError> {
-    read!(db, |conn| {
+    let found = read!(db, |conn| {
         let row: Option<InboxDbRow> = case_events::table
             .filter(case_events::organization_id.eq(Id::from(tenant)))
             .filter(case_events::idempotency_key.eq(key))
@@ -36,7 +36,12 @@ pub(crate) async fn by_key(db: &Db, tenant: TenantId, key: &str) -> Result<Optio
             .await
             .optional()?;
         row.map(InboxDbRow::record).transpose()
-    })
+    })?;
+    // A repeat is answered by it.
+    if found.is_some() {
+        db.settled().await?;
+    }
+    Ok(found)
 }
 
 /// Whether an event is kept, in the words of the indexes of kept events: they are not found by a bound value.

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use heddle_kernel::{Clock, IdSource, TenantId, Timestamp};
 use heddle_models::ports::{LocalFault, LocalModel, LocalModels};
-use heddle_models::records::{Capabilities, Capability, CatalogueEntry};
+use heddle_models::records::{Capabilities, Capability, CatalogueEntry, DeploymentState};
 use heddle_models_wire::{
     self as wire, ChatRequest, ChatResponse, Content, FinishReason, ResponseFormat, ToolChoice, Usage,
 };
@@ -69,6 +69,12 @@ impl LocalModels for WithShelf {
         all
     }
 
+    async fn looked_for(&self) -> Vec<LocalModel> {
+        let mut all = self.inside.looked_for().await;
+        all.extend(self.shelf.files().unwrap_or_default().iter().map(described));
+        all
+    }
+
     async fn embed(
         &self,
         tenant: TenantId,
@@ -126,7 +132,7 @@ fn described(file: &ModelFile) -> LocalModel {
             bytes: Some(file.bytes),
         },
         alias: format!("in-process-{}", file.name),
-        ready: true,
+        state: DeploymentState::Ready,
         detail: None,
     }
 }

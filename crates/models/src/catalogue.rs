@@ -10,6 +10,7 @@ use heddle_policy::capability::{
 use heddle_policy::{Authorized, RequestContext};
 use heddle_usecase::{Journal, StoreError};
 
+use crate::inside::{LocalStates, begin};
 use crate::keys::Opening;
 use crate::names::{alias, alias_of, model, taken};
 use crate::ports::{
@@ -19,6 +20,7 @@ use crate::records::{
     Capabilities, CatalogueEntry, CatalogueModel, Defaults, Deployment, DeploymentState, Discovered, Limits,
     Memory, ModelConnection, Observed, Timeouts,
 };
+use crate::types::ProviderKind;
 use crate::{JournalFor, Problem, Problems, UseCaseError};
 
 /// The most models of one import.
@@ -77,6 +79,8 @@ pub struct CataloguePorts {
     pub opening: Opening,
     /// Providers.
     pub runtimes: Arc<dyn Runtimes>,
+    /// States of the models inside this service.
+    pub states: LocalStates,
     /// Bounds of organisations.
     pub bounds: Arc<dyn BoundsSource>,
     /// Ids.
@@ -181,6 +185,9 @@ impl Catalogue {
         }
         let change = DeploymentChange { insert: imported.imported.clone(), ..DeploymentChange::default() };
         self.write(tenant, &change, &record(&imported)).await?;
+        if connection.kind == ProviderKind::Local {
+            self.ports.states.made();
+        }
         Ok(imported)
     }
 
@@ -208,6 +215,7 @@ impl Catalogue {
             catalogue.iter().map(|model| (model.entry.model.as_str(), &model.entry)).collect();
         let mut imported = Imported { imported: Vec::new(), skipped: Vec::new() };
         let mut own = BTreeSet::new();
+        let inside = self.ports.states.models(connection.kind);
         for wanted in models {
             let skipped =
                 |reason, deployment| SkippedModel { model: wanted.model.clone(), reason, deployment };
@@ -225,6 +233,9 @@ impl Catalogue {
                     let mut deployment = fresh(context, &*self.ports.ids, connection.id, name, entry);
                     if let Some(capabilities) = wanted.capabilities {
                         deployment.capabilities = capabilities;
+                    }
+                    if let Some(models) = &inside {
+                        begin(&mut deployment, models, context.now());
                     }
                     imported.imported.push(deployment);
                 }
@@ -265,7 +276,7 @@ pub(crate) fn numbered(base: &str, number: u32) -> String {
     format!("{kept}{end}")
 }
 
-/// A deployment of a catalogue's model as it is first.
+/// A deployment of a catalogue's model as it is first; of a model inside this service [`begin`] says in which state.
 pub(crate) fn fresh(
     context: &RequestContext,
     ids: &dyn IdSource,

@@ -12,6 +12,7 @@ use heddle_policy::capability::{
 use heddle_policy::{Authorized, AuthorizedKind, AuthorizedList, RequestContext};
 use heddle_usecase::{Journal, StoreError, check_revision};
 
+use crate::inside::{LocalStates, begin};
 use crate::limits::{check_limits, check_timeouts};
 use crate::names::{alias, in_use, model, taken};
 use crate::ports::{BoundsSource, Deleted, Dependents, DeploymentChange, DeploymentFilter, ModelStore};
@@ -116,6 +117,8 @@ pub struct UpdatedDeployment {
 pub struct DeploymentPorts {
     /// Rows.
     pub store: Arc<dyn ModelStore>,
+    /// States of the models inside this service.
+    pub states: LocalStates,
     /// Things that name deployments.
     pub dependents: Arc<dyn Dependents>,
     /// Bounds of organisations.
@@ -169,7 +172,7 @@ impl Deployments {
         Ok(self.ports.store.deployment(context.tenant(), authorized.id()).await?)
     }
 
-    /// Creates a deployment of a model. Nothing is called.
+    /// Creates a deployment of a model. No provider is called.
     ///
     /// # Errors
     /// `NotFound` for the connection, also one that the caller may not read; `Invalid` with every member that breaks a
@@ -191,7 +194,7 @@ impl Deployments {
         let preset = Capabilities::of(connection.kind.provider().capabilities.iter().copied());
         let told = entry.as_ref().map(|entry| entry.capabilities.clone()).filter(|told| !told.is_empty());
         let now = context.now();
-        let deployment = Deployment {
+        let mut deployment = Deployment {
             tenant,
             id: ModelDeploymentId(self.ports.ids.next(now)),
             alias: new.alias,
@@ -219,9 +222,16 @@ impl Deployments {
             updated_by: context.user_id(),
         };
         self.checked(context, &deployment, &connection).await?;
+        let inside = self.ports.states.models(connection.kind);
+        if let Some(models) = &inside {
+            begin(&mut deployment, models, now);
+        }
         let journal = record(&deployment).changing(None, Some(&deployment));
         let change = DeploymentChange { insert: vec![deployment.clone()], ..DeploymentChange::default() };
         self.write(tenant, &change, &journal).await?;
+        if inside.is_some() {
+            self.ports.states.made();
+        }
         Ok(deployment)
     }
 

@@ -10,6 +10,7 @@ mod catalogue;
 mod connections;
 mod deployments;
 pub mod gateway;
+mod inside;
 mod keys;
 mod limits;
 mod listing;
@@ -35,6 +36,7 @@ pub use gateway::{
     CallJournal, CallReport, Caller, ChatAnswer, ChatStream, EmbeddingAnswer, Gateway, GatewayError,
     GatewayPorts, GatewaySettings, LedgerWriter, LimitOf, ProviderFault, RerankAnswer, untold,
 };
+pub use inside::LocalStates;
 pub use keys::{Opening, Unreadable, rewrap};
 pub use listing::Models;
 pub use local::{LocalSync, SyncOutcome, SyncPorts, SyncRequest, Unreached};

@@ -9,11 +9,12 @@ use heddle_policy::{AuthorizedKind, RequestContext};
 use heddle_usecase::{Journal, StoreError};
 
 use crate::catalogue::{failed, fresh, numbered, tidied};
+use crate::inside::{ABSENT, LocalStates, begin, other};
 use crate::keys::Opening;
 use crate::names::{OneAtATime, alias_of, taken};
 use crate::ports::{
-    BoundsSource, CatalogueWrite, ConnectionWrite, Dependents, DeploymentChange, LocalModels, ModelStore,
-    Runtimes, SeenState,
+    BoundsSource, CatalogueWrite, ConnectionWrite, Dependents, DeploymentChange, LocalModel, LocalModels,
+    ModelStore, Runtimes, SeenState,
 };
 use crate::records::{
     Capability, CatalogueEntry, ConnectionSettings, Deployment, DeploymentState, Limits, ModelConnection,
@@ -56,7 +57,7 @@ pub struct Unreached {
 pub struct SyncOutcome {
     /// Deployments that were made, or would be.
     pub created: Vec<Deployment>,
-    /// Deployments whose revision, context or dimensions changed, as they are now.
+    /// Deployments whose revision, context, dimensions or presence changed, as they are now.
     pub updated: Vec<Deployment>,
     /// Deployments whose models are there no more.
     pub missing: Vec<Deployment>,
@@ -81,6 +82,8 @@ pub struct SyncPorts {
     pub runtimes: Arc<dyn Runtimes>,
     /// Models inside this service.
     pub local: Arc<dyn LocalModels>,
+    /// States of these.
+    pub states: LocalStates,
     /// Things that depend on deployments.
     pub dependents: Arc<dyn Dependents>,
     /// Bounds of organisations.
@@ -100,6 +103,16 @@ impl std::fmt::Debug for SyncPorts {
 pub struct LocalSync {
     ports: SyncPorts,
     turns: OneAtATime,
+}
+
+/// A connection as it is now.
+#[derive(Clone, Copy)]
+struct Here<'a> {
+    connection: &'a ModelConnection,
+    /// Models that it has.
+    entries: &'a [CatalogueEntry],
+    /// The models inside this service, where it leads to them.
+    inside: Option<&'a [LocalModel]>,
 }
 
 /// Changes that a sync makes.
@@ -135,10 +148,12 @@ impl LocalSync {
         let running = || UseCaseError::conflict("syncRunning", "A sync of the organisation runs.");
         let _turn = self.turns.begin(context.tenant()).ok_or_else(running)?;
         let connections = self.chosen(context, request).await?;
-        self.bring(context, &connections, request, record).await
+        let inside = self.inside(&connections).await;
+        self.bring(context, &connections, &inside, request, record).await
     }
 
-    /// Makes the deployments of the models inside this service, where they are not there: for a new organisation.
+    /// Makes the deployments of the models inside this service, where they are not there: for a new organisation. Models that
+    /// are being read are not waited for: their deployments are told as such.
     ///
     /// # Errors
     /// `Conflict` (`quotaExceeded`); `LimitReached`; `Unavailable`.
@@ -149,7 +164,8 @@ impl LocalSync {
     ) -> Result<SyncOutcome, UseCaseError> {
         let local = self.ports.store.local_connections(context.tenant()).await?;
         let connection = self.built_in(context, &local, false).await?;
-        self.bring(context, &[connection], SyncRequest::default(), record).await
+        let inside = self.ports.local.models();
+        self.bring(context, &[connection], &inside, SyncRequest::default(), record).await
     }
 
     /// The connections that are looked at.
@@ -236,10 +252,22 @@ impl LocalSync {
         Err(UseCaseError::conflict("notUnique", "No name is free for the connection to the built-in models."))
     }
 
+    /// Models inside this service, where one of the connections leads to them. Those that are being read are waited for, so
+    /// that another sync finds all as this one left it.
+    async fn inside(&self, connections: &[ModelConnection]) -> Vec<LocalModel> {
+        if !connections.iter().any(|connection| connection.kind == ProviderKind::Local) {
+            return Vec::new();
+        }
+        // The look reads nothing that nobody asked for: here somebody does.
+        drop(self.ports.local.models());
+        self.ports.local.looked_for().await
+    }
+
     async fn bring(
         &self,
         context: &RequestContext,
         connections: &[ModelConnection],
+        inside: &[LocalModel],
         request: SyncRequest,
         record: &JournalFor<'_, SyncOutcome>,
     ) -> Result<SyncOutcome, UseCaseError> {
@@ -248,9 +276,11 @@ impl LocalSync {
         plan.outcome.dry_run = request.dry_run;
         let mut names = BTreeSet::new();
         for connection in connections {
-            match self.entries(connection).await {
+            match self.entries(connection, inside).await {
                 Ok(entries) => {
-                    self.compare(context, connection, &entries, request, &mut names, &mut plan).await?;
+                    let inside = (connection.kind == ProviderKind::Local).then_some(inside);
+                    let here = Here { connection, entries: &entries, inside };
+                    self.compare(context, here, request, &mut names, &mut plan).await?;
                     plan.catalogues.push((connection.id, entries));
                 }
                 Err(error) if request.connection.is_some() => return Err(error),
@@ -268,6 +298,10 @@ impl LocalSync {
             return Ok(outcome);
         }
         self.write(tenant, &change, &journal).await?;
+        let leads_inside = connections.iter().any(|connection| connection.kind == ProviderKind::Local);
+        if leads_inside && !change.insert.is_empty() {
+            self.ports.states.made();
+        }
         self.ports.store.seen(&seen).await?;
         for (id, revision) in &revised {
             self.ports.dependents.revised(tenant, *id, revision).await?;
@@ -300,9 +334,13 @@ impl LocalSync {
     }
 
     /// Models that a connection has now.
-    async fn entries(&self, connection: &ModelConnection) -> Result<Vec<CatalogueEntry>, UseCaseError> {
+    async fn entries(
+        &self,
+        connection: &ModelConnection,
+        inside: &[LocalModel],
+    ) -> Result<Vec<CatalogueEntry>, UseCaseError> {
         if connection.kind == ProviderKind::Local {
-            return tidied(self.ports.local.models().into_iter().map(|model| model.entry).collect());
+            return tidied(inside.iter().map(|model| model.entry.clone()).collect());
         }
         let opened = self.ports.opening.open(connection.tenant, connection.id).await?;
         let listed = self.ports.runtimes.models(&opened).await.map_err(|fault| failed(&fault))?;
@@ -312,13 +350,13 @@ impl LocalSync {
     async fn compare(
         &self,
         context: &RequestContext,
-        connection: &ModelConnection,
-        entries: &[CatalogueEntry],
+        here: Here<'_>,
         request: SyncRequest,
         names: &mut BTreeSet<String>,
         plan: &mut Plan,
     ) -> Result<(), UseCaseError> {
         let tenant = context.tenant();
+        let Here { connection, entries, inside } = here;
         let present = match self.ports.store.deployments_of(tenant, connection.id).await {
             // Of a connection that a dry run would make there are none.
             Err(StoreError::NotFound) => Vec::new(),
@@ -328,7 +366,7 @@ impl LocalSync {
             entries.iter().map(|entry| (entry.model.as_str(), entry)).collect();
         for deployment in &present {
             match of_model.get(deployment.model.as_str()) {
-                Some(entry) => noted(context, deployment, entry, plan),
+                Some(entry) => noted(context, deployment, entry, inside, plan),
                 None => self.gone(context, deployment, request.prune, plan).await?,
             }
         }
@@ -337,8 +375,11 @@ impl LocalSync {
             if plan.change.insert.len() >= MADE {
                 break;
             }
-            let name = self.alias(connection, entry, tenant, names).await?;
-            let made = fresh(context, &*self.ports.ids, connection.id, name, entry);
+            let name = self.alias(inside, entry, tenant, names).await?;
+            let mut made = fresh(context, &*self.ports.ids, connection.id, name, entry);
+            if let Some(models) = inside {
+                begin(&mut made, models, context.now());
+            }
             plan.outcome.created.push(made.clone());
             plan.change.insert.push(made);
         }
@@ -348,16 +389,13 @@ impl LocalSync {
     /// An alias that nobody has.
     async fn alias(
         &self,
-        connection: &ModelConnection,
+        inside: Option<&[LocalModel]>,
         entry: &CatalogueEntry,
         tenant: TenantId,
         names: &mut BTreeSet<String>,
     ) -> Result<String, UseCaseError> {
-        let own = || self.ports.local.models().into_iter().find(|model| model.entry.model == entry.model);
-        let base = match connection.kind {
-            ProviderKind::Local => own().map_or_else(|| alias_of(&entry.model), |model| model.alias),
-            _ => alias_of(&entry.model),
-        };
+        let own = inside.and_then(|models| models.iter().find(|model| model.entry.model == entry.model));
+        let base = own.map_or_else(|| alias_of(&entry.model), |model| model.alias.clone());
         for number in 1..=TRIES {
             let name = if number == 1 { base.clone() } else { numbered(&base, number) };
             if names.contains(&name) {
@@ -403,7 +441,7 @@ impl LocalSync {
                 tenant,
                 id: deployment.id,
                 state: DeploymentState::Missing,
-                detail: Some("The runtime has no such model.".to_owned()),
+                detail: Some(ABSENT.to_owned()),
                 observed: Observed::default(),
             });
         }
@@ -411,25 +449,40 @@ impl LocalSync {
     }
 }
 
-/// Notes a deployment whose model is there.
-fn noted(context: &RequestContext, deployment: &Deployment, entry: &CatalogueEntry, plan: &mut Plan) {
+/// Notes a deployment whose model is there: one of a runtime answers, one inside this service says itself what it does.
+fn noted(
+    context: &RequestContext,
+    deployment: &Deployment,
+    entry: &CatalogueEntry,
+    inside: Option<&[LocalModel]>,
+    plan: &mut Plan,
+) {
     let mut after = deployment.clone();
     after.model_revision = entry.revision.clone().or(after.model_revision);
     after.context_length = entry.context_length.or(after.context_length);
     after.dimensions = entry.dimensions.or(after.dimensions);
-    if deployment.state == DeploymentState::Missing {
-        plan.seen.push(SeenState {
+    let is_changed = after != *deployment;
+    let seen = match inside {
+        Some(models) => other(deployment, models, context.now()),
+        None => (deployment.state == DeploymentState::Missing).then(|| SeenState {
             tenant: deployment.tenant,
             id: deployment.id,
             state: DeploymentState::Ready,
             detail: None,
             observed: Observed::default(),
-        });
-    } else if after == *deployment {
+        }),
+    };
+    if !is_changed && seen.is_none() {
         plan.outcome.unchanged += 1;
         return;
     }
-    if after != *deployment {
+    if let Some(seen) = seen {
+        after.state = seen.state;
+        after.state_detail.clone_from(&seen.detail);
+        after.observed = seen.observed.clone();
+        plan.seen.push(seen);
+    }
+    if is_changed {
         if let Some(revision) = &after.model_revision
             && after.model_revision != deployment.model_revision
             && after.capabilities.has(Capability::Embeddings)

@@ -9,6 +9,7 @@ use heddle_policy::capability::DeploymentUpdate;
 use heddle_policy::{Authorized, RequestContext};
 use heddle_usecase::{StoreError, check_revision};
 
+use crate::inside::{ABSENT, LocalStates};
 use crate::keys::Opening;
 use crate::limits::check_memory;
 use crate::names::taken;
@@ -71,6 +72,8 @@ pub struct ResidencyPorts {
     pub opening: Opening,
     /// Runtimes.
     pub runtimes: Arc<dyn Runtimes>,
+    /// States of the models inside this service.
+    pub states: LocalStates,
     /// Things that depend on deployments.
     pub dependents: Arc<dyn Dependents>,
     /// Bounds of organisations.
@@ -335,11 +338,14 @@ impl Reconciler {
     async fn bring(&self, deployment: &Deployment) -> Result<SeenState, NotInLine> {
         let (tenant, id) = (deployment.tenant, deployment.id);
         let connection = self.ports.opening.open(tenant, deployment.connection_id).await?;
+        // A model inside this service is there or it is not: no call reads it into memory or lets it go.
+        if let Some(seen) = self.ports.states.of(connection.connection.kind, deployment) {
+            return Ok(seen);
+        }
         let state =
             |state, detail: Option<String>, observed| SeenState { tenant, id, state, detail, observed };
         let Some(observed) = self.ports.runtimes.observe(&connection, &deployment.model).await? else {
-            let detail = "The runtime has no such model.".to_owned();
-            return Ok(state(DeploymentState::Missing, Some(detail), Observed::default()));
+            return Ok(state(DeploymentState::Missing, Some(ABSENT.to_owned()), Observed::default()));
         };
         let now = self.ports.clock.now();
         let told = match wanted(deployment, &observed, now) {

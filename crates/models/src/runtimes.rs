@@ -326,12 +326,7 @@ impl WireRuntimes {
     /// Whether a model inside this service is there.
     fn built_in(&self, model: &str) -> Option<Observed> {
         let found = self.local.models().into_iter().find(|known| known.entry.model == model)?;
-        Some(Observed {
-            loaded: found.ready,
-            bytes: found.entry.bytes,
-            at: Some(self.clock.now()),
-            ..Observed::default()
-        })
+        Some(found.observed(self.clock.now()))
     }
 
     async fn seen(&self, connection: &OpenModelConnection, model: &str) -> Result<Option<Observed>, Fault> {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use diesel::dsl::exists;
 use diesel::{
     BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl,
     SelectableHelper, TextExpressionMethods,
@@ -10,6 +11,7 @@ use diesel_async::RunQueryDsl;
 use heddle_kernel::{ModelConnectionId, ModelDeploymentId, Page, PageRequest, Revision, TenantId, Timestamp};
 use heddle_models::ports::{Deleted, DeploymentChange, DeploymentFilter, LICENSED, Most, SeenState};
 use heddle_models::records::{Capability, Deployment, Use};
+use heddle_models::types::ProviderKind;
 use heddle_policy::{AccessFilter, Resource};
 use heddle_store::filter::Names;
 use heddle_store::tombstone::{self, Tombstone};
@@ -24,7 +26,7 @@ use crate::schema::{
     DeploymentRow, DeploymentUpdate, FallbackRow, model_connections, model_deployments, model_fallbacks,
 };
 use crate::version::{self, changing};
-use crate::words::StateWord;
+use crate::words::{KindWord, StateWord};
 use crate::{deleted_at, lock_name, tomb};
 
 /// Most uses that a refused deletion tells.
@@ -43,6 +45,25 @@ fn whole(rows: Vec<DeploymentRow>, fallbacks: Vec<FallbackRow>) -> Result<Vec<De
         row.into_deployment(fallbacks)
     };
     rows.into_iter().map(deployment).collect()
+}
+
+/// Rows of a query behind a key, in the order of the keys of all organisations.
+macro_rules! behind {
+    ($query:ident, $after:expr, $limit:expr) => {{
+        if let Some((tenant, id)) = $after {
+            let (tenant, id) = (Id::from(tenant), Id::from(id));
+            // The bound by itself says the same once more: behind an `OR` alone SQLite reads all from the beginning.
+            $query = $query.filter(model_deployments::organization_id.ge(tenant)).filter(
+                model_deployments::organization_id
+                    .gt(tenant)
+                    .or(model_deployments::organization_id.eq(tenant).and(model_deployments::id.gt(id))),
+            );
+        }
+        $query
+            .order((model_deployments::organization_id, model_deployments::id))
+            .limit(i64::from($limit))
+            .select(DeploymentRow::as_select())
+    }};
 }
 
 /// Fallbacks of rows, in their order. Ids are unique over all organisations; the organisation leads the key.
@@ -211,21 +232,24 @@ pub(crate) async fn resident(
 ) -> Result<Vec<Deployment>, StoreError> {
     read!(db, |conn| {
         let mut query = model_deployments::table.filter(model_deployments::looked_after).into_boxed();
-        if let Some((tenant, id)) = after {
-            let (tenant, id) = (Id::from(tenant), Id::from(id));
-            // The bound by itself says the same once more: behind an `OR` alone SQLite reads all from the beginning.
-            query = query.filter(model_deployments::organization_id.ge(tenant)).filter(
-                model_deployments::organization_id
-                    .gt(tenant)
-                    .or(model_deployments::organization_id.eq(tenant).and(model_deployments::id.gt(id))),
-            );
-        }
-        let rows: Vec<DeploymentRow> = query
-            .order((model_deployments::organization_id, model_deployments::id))
-            .limit(i64::from(limit))
-            .select(DeploymentRow::as_select())
-            .load(conn)
-            .await?;
+        let rows: Vec<DeploymentRow> = behind!(query, after, limit).load(conn).await?;
+        let fallbacks = fallbacks!(conn, rows);
+        whole(rows, fallbacks)
+    })
+}
+
+pub(crate) async fn inside(
+    db: &Db,
+    after: Option<(TenantId, ModelDeploymentId)>,
+    limit: u32,
+) -> Result<Vec<Deployment>, StoreError> {
+    read!(db, |conn| {
+        let over = model_connections::table
+            .filter(model_connections::organization_id.eq(model_deployments::organization_id))
+            .filter(model_connections::id.eq(model_deployments::connection_id))
+            .filter(model_connections::kind.eq(KindWord(ProviderKind::Local)));
+        let mut query = model_deployments::table.filter(exists(over)).into_boxed();
+        let rows: Vec<DeploymentRow> = behind!(query, after, limit).load(conn).await?;
         let fallbacks = fallbacks!(conn, rows);
         whole(rows, fallbacks)
     })

@@ -208,6 +208,14 @@ impl ModelStore for SqlModelStore {
         deployments::seen(&self.db, states).await
     }
 
+    async fn inside(
+        &self,
+        after: Option<(TenantId, ModelDeploymentId)>,
+        limit: u32,
+    ) -> Result<Vec<Deployment>, StoreError> {
+        deployments::inside(&self.db, after, limit).await
+    }
+
     async fn deployments_in_all(&self) -> Result<u64, StoreError> {
         read!(&self.db, |conn| version::in_all(conn).await)
     }

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 
 use crate::error::Error;
 
-/// How far the log is on the disk.
+/// State of the log on the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Synced {
     /// Number of the last commit that is there.

@@ -100,7 +100,7 @@ struct Inner {
     log: Arc<Notify>,
     /// Whether the writer's connection may stand inside a transaction that nobody ended.
     open: Arc<AtomicBool>,
-    /// How far commits are on the disk; none where they need not be to be answered.
+    /// Commits on their way to the disk; none where they need not be to be answered.
     commits: Option<Commits>,
     read: Readers,
     generations: Generations,

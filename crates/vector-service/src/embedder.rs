@@ -181,6 +181,17 @@ impl BuiltInModels {
         held.iter().map(|(known, held)| self.0.described(known, held)).collect()
     }
 
+    /// The models as a look for those that can't be used finds them: it is waited for, and so is what is being read, but not
+    /// for ever. On a node that has needed none so far nothing is read: there they are told as being read.
+    pub async fn looked_for(&self) -> Vec<EmbeddingModel> {
+        if self.0.has_begun.load(Ordering::Relaxed) {
+            self.read().await;
+            self.look(None).await;
+        }
+        let held = self.0.held.read();
+        held.iter().map(|(known, held)| self.0.described(known, held)).collect()
+    }
+
     /// The model itself, by which tokens are counted; none where it is not ready: then it is looked for in the background.
     #[must_use]
     pub fn model(&self, id: &str) -> Option<Arc<Model>> {
@@ -409,6 +420,19 @@ mod tests {
         toy::write(&place, 1).unwrap();
         let revision = Model::open(&place).unwrap().manifest().revision().to_owned();
         ModelUse { id: DEFAULT.to_owned(), dimensions: u32::try_from(TOY_DIMENSIONS).unwrap(), revision }
+    }
+
+    #[tokio::test]
+    async fn a_look_waits_for_what_it_finds_and_reads_nothing_that_nobody_needed() {
+        let folder = tempfile::tempdir().unwrap();
+        let models = BuiltInModels::of(folder.path(), 1);
+        let found = async || models.looked_for().await.first().unwrap().state;
+        assert_eq!(found().await, ModelState::Loading);
+        assert!(!models.0.has_begun.load(Ordering::Relaxed));
+        models.begin();
+        assert_eq!(found().await, ModelState::Missing);
+        fetched(folder.path());
+        assert_eq!(found().await, ModelState::Ready);
     }
 
     #[tokio::test]

@@ -6,13 +6,15 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::Stream;
-use heddle_kernel::{ModelConnectionId, ModelDeploymentId, TenantId};
+use heddle_kernel::{ModelConnectionId, ModelDeploymentId, TenantId, Timestamp};
 use heddle_models_wire::{ChatRequest, ChatResponse, UpstreamRequest};
 use heddle_usecase::StoreError;
 use heddle_usecase::secret::{SealError, SealedSecret, Secret};
 
 use super::Most;
-use crate::records::{CatalogueEntry, Limits, Memory, Observed, OpenModelConnection, Phase, Use};
+use crate::records::{
+    CatalogueEntry, DeploymentState, Limits, Memory, Observed, OpenModelConnection, Phase, Use,
+};
 
 /// Place of a connection's key; sealed there, it opens nowhere else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -189,10 +191,23 @@ pub struct LocalModel {
     pub entry: CatalogueEntry,
     /// Alias that its deployment has.
     pub alias: String,
-    /// Whether it answers now.
-    pub ready: bool,
-    /// The reason where it does not, and what helps.
+    /// State that its deployments have.
+    pub state: DeploymentState,
+    /// The reason where it does not answer, and what helps.
     pub detail: Option<String>,
+}
+
+impl LocalModel {
+    /// Residency of the model at an instant.
+    #[must_use]
+    pub fn observed(&self, at: Timestamp) -> Observed {
+        Observed {
+            loaded: self.state == DeploymentState::Ready,
+            bytes: self.entry.bytes,
+            at: Some(at),
+            ..Observed::default()
+        }
+    }
 }
 
 /// Reason for which a model inside this service gave no answer.
@@ -215,6 +230,10 @@ pub enum LocalFault {
 pub trait LocalModels: Send + Sync {
     /// All of them, with their present state.
     fn models(&self) -> Vec<LocalModel>;
+
+    /// All of them as a look for those that can't be used finds them: it is waited for, and so is what is being read, but
+    /// not for ever. Nothing is read that nobody has asked for so far.
+    async fn looked_for(&self) -> Vec<LocalModel>;
 
     /// Vectors of texts in their order, each of length 1.
     ///

@@ -280,6 +280,14 @@ pub trait ModelStore: Send + Sync {
     /// Writes states as they were seen; those of deployments that are gone are dropped.
     async fn seen(&self, states: &[SeenState]) -> Result<(), StoreError>;
 
+    /// Deployments of all organisations over connections to the models inside this service, behind a key, in the order of
+    /// their keys: for whoever writes what is seen of those models.
+    async fn inside(
+        &self,
+        after: Option<(TenantId, ModelDeploymentId)>,
+        limit: u32,
+    ) -> Result<Vec<Deployment>, StoreError>;
+
     /// Number of the deployments of all organisations together, kept and not counted: for the licence.
     async fn deployments_in_all(&self) -> Result<u64, StoreError>;
 

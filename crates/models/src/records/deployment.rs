@@ -69,7 +69,7 @@ literals! {
         Loading = "loading",
         /// Deployment whose model is not in memory; a call reads it.
         Unloaded = "unloaded",
-        /// Deployment whose connection has no such model any more.
+        /// Deployment whose connection has no such model (any more), or not the files of a built-in one.
         Missing = "missing",
         /// Deployment that can't be used.
         Error = "error",

@@ -85,6 +85,10 @@ impl LocalModels for NoLocal {
         Vec::new()
     }
 
+    async fn looked_for(&self) -> Vec<LocalModel> {
+        Vec::new()
+    }
+
     async fn embed(&self, _: TenantId, _: &str, _: Vec<String>) -> Result<Vec<Vec<f32>>, LocalFault> {
         Err(LocalFault::Missing("none".to_owned()))
     }

@@ -1,6 +1,7 @@
 //! Tests of the gateway on scripted ports, and what all tests share.
 
 mod gateway;
+mod inside;
 
 use heddle_kernel::{ModelConnectionId, ModelDeploymentId, Revision, TenantId, Timestamp, UserId};
 use uuid::Uuid;

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use heddle_answerer as answerer;
 use heddle_kernel::{Clock as _, IdSource as _, TenantId, UserId};
 use heddle_models::ports::{LocalFault, LocalModel, LocalModels};
-use heddle_models::records::{Capabilities, Capability, CatalogueEntry};
+use heddle_models::records::{Capabilities, Capability, CatalogueEntry, DeploymentState};
 use heddle_models_wire::{
     ChatRequest, ChatResponse, Content, FinishReason, Message, ResponseFormat, Role, Usage, WireError,
 };
@@ -63,7 +63,12 @@ fn embedding(model: EmbeddingModel) -> LocalModel {
             bytes: None,
         },
         alias,
-        ready: model.state == ModelState::Ready,
+        state: match model.state {
+            ModelState::Ready => DeploymentState::Ready,
+            ModelState::Loading => DeploymentState::Loading,
+            ModelState::Missing => DeploymentState::Missing,
+            ModelState::Error => DeploymentState::Error,
+        },
         detail: model.state_detail,
     }
 }
@@ -82,7 +87,7 @@ fn extractive() -> LocalModel {
             bytes: None,
         },
         alias: ANSWERER.to_owned(),
-        ready: true,
+        state: DeploymentState::Ready,
         detail: None,
     }
 }
@@ -94,6 +99,13 @@ impl LocalModels for BuiltIn {
             return Vec::new();
         }
         self.embedding.known().into_iter().map(embedding).chain([extractive()]).collect()
+    }
+
+    async fn looked_for(&self) -> Vec<LocalModel> {
+        if !self.offered {
+            return Vec::new();
+        }
+        self.embedding.looked_for().await.into_iter().map(embedding).chain([extractive()]).collect()
     }
 
     async fn embed(

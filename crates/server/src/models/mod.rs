@@ -24,8 +24,8 @@ use heddle_models::records::Deployment;
 use heddle_models::types::ProviderKind;
 use heddle_models::{
     Catalogue, CataloguePorts, ConnectionPorts, DeploymentPorts, Deployments, Gateway, GatewayPorts,
-    GatewaySettings, LedgerWriter, LocalSync, ModelConnections, Models as Listing, Residency, ResidencyPorts,
-    SyncPorts, Usage, WireRuntimes,
+    GatewaySettings, LedgerWriter, LocalStates, LocalSync, ModelConnections, Models as Listing, Opening,
+    Residency, ResidencyPorts, SyncPorts, Usage, WireRuntimes,
 };
 use heddle_providers::Providers;
 use heddle_runtime::{ComputePool, Permit, RandomIds, ServerClock, system_random};
@@ -69,6 +69,8 @@ pub(crate) struct Models {
     pub usage: Usage,
     /// The gateway.
     pub gateway: Gateway,
+    /// States of the models inside this service.
+    states: LocalStates,
     store: Arc<SqlModelStore>,
     clock: Arc<ServerClock>,
     usage_days: u32,
@@ -129,6 +131,7 @@ fn gateway_settings(config: &Config) -> GatewaySettings {
 }
 
 /// Surroundings of the use cases: the ways to what answers, what depends on deployments, and the bounds.
+#[derive(Clone)]
 struct Surroundings {
     upstream: Arc<dyn Upstream>,
     local: Arc<dyn LocalModels>,
@@ -154,12 +157,26 @@ impl Surroundings {
             bounds: Arc::new(LicensedBounds::new(&config.models, identity)),
         }
     }
+
+    /// The sync with local runtimes.
+    fn sync(
+        self,
+        store: &Arc<dyn ModelStore>,
+        opening: Opening,
+        states: &LocalStates,
+        ids: Arc<dyn IdSource>,
+    ) -> LocalSync {
+        let Self { upstream: _, local, runtimes, dependents, bounds } = self;
+        let (store, states) = (store.clone(), states.clone());
+        LocalSync::new(SyncPorts { store, opening, runtimes, local, states, dependents, bounds, ids })
+    }
 }
 
 impl Models {
     /// Puts the use cases together.
     pub(crate) fn open(parts: &ModelParts<'_>) -> Arc<Self> {
-        let Surroundings { upstream, local, runtimes, dependents, bounds } = Surroundings::of(parts);
+        let around = Surroundings::of(parts);
+        let Surroundings { upstream, local, runtimes, dependents, bounds } = around.clone();
         let ModelParts { config, db, clock, keyring, .. } = *parts;
         let rows = Arc::new(SqlModelStore::new(db.clone()));
         let (store, spent): (Arc<dyn ModelStore>, Arc<dyn UsageStore>) = (rows.clone(), rows.clone());
@@ -172,6 +189,7 @@ impl Models {
             ids: ids.clone(),
         });
         let opening = connections.opening();
+        let states = LocalStates::new(store.clone(), local.clone(), time.clone());
         let ports = GatewayPorts {
             store: store.clone(),
             opening: opening.clone(),
@@ -190,38 +208,35 @@ impl Models {
             store: store.clone(),
             opening: opening.clone(),
             runtimes: runtimes.clone(),
+            states: states.clone(),
             dependents: dependents.clone(),
             bounds: bounds.clone(),
             clock: time,
         });
+        let catalogue = Catalogue::new(CataloguePorts {
+            store: store.clone(),
+            opening: opening.clone(),
+            runtimes: runtimes.clone(),
+            states: states.clone(),
+            bounds: bounds.clone(),
+            ids: ids.clone(),
+        });
         Arc::new(Self {
             connections,
-            catalogue: Catalogue::new(CataloguePorts {
-                store: store.clone(),
-                opening: opening.clone(),
-                runtimes: runtimes.clone(),
-                bounds: bounds.clone(),
-                ids: ids.clone(),
-            }),
+            catalogue,
             deployments: Deployments::new(DeploymentPorts {
                 store: store.clone(),
+                states: states.clone(),
                 dependents: dependents.clone(),
                 bounds: bounds.clone(),
                 ids: ids.clone(),
             }),
             residency,
-            local: LocalSync::new(SyncPorts {
-                store: store.clone(),
-                opening,
-                runtimes,
-                local,
-                dependents,
-                bounds,
-                ids,
-            }),
+            local: around.sync(&store, opening, &states, ids),
             listing: Listing::new(store),
             usage: Usage::new(spent, gateway.clone()),
             gateway,
+            states,
             store: rows,
             clock: clock.clone(),
             usage_days: config.models.usage_days,
@@ -292,8 +307,8 @@ impl Models {
         }
     }
 
-    /// Brings residency in line with what is wanted, gives expired reservations back and forgets old rows, until the server
-    /// stops. Work that nobody asked for at this moment waits while the installation is restricted.
+    /// Brings residency in line with what is wanted, writes what is seen of the models inside this service, gives expired
+    /// reservations back and forgets old rows, until the server stops. Work that nobody asked for at this moment waits while the installation is restricted.
     pub(crate) async fn keep(self: Arc<Self>, permit: Arc<dyn Permit>, mut stopped: watch::Receiver<bool>) {
         let work = async {
             let mut tidied: Option<tokio::time::Instant> = None;
@@ -312,8 +327,23 @@ impl Models {
                 tokio::time::sleep(LOOK).await;
             }
         };
+        // Beside the rest: models that are being read are waited for, and a runtime may be slow.
+        let states = async {
+            loop {
+                if permit.may_work()
+                    && let Err(error) = self.states.look().await
+                {
+                    tracing::debug!(%error, "the states of the models inside the service are written later");
+                }
+                tokio::select! {
+                    () = tokio::time::sleep(LOOK) => {}
+                    () = self.states.wanted() => {}
+                }
+            }
+        };
         tokio::select! {
             () = work => {}
+            () = states => {}
             _ = stopped.wait_for(|stopped| *stopped) => {}
         }
     }

@@ -3,9 +3,12 @@
 use heddle_kernel::Revision;
 use heddle_models::ports::{
     CatalogueFilter, CatalogueWrite, ConnectionFilter, Deleted, DeploymentChange, DeploymentFilter, LICENSED,
-    ModelStore, Most,
+    ModelStore, Most, SeenState,
 };
-use heddle_models::records::{Capabilities, Capability, CatalogueEntry, Deployment, Memory, MemoryPolicy};
+use heddle_models::records::{
+    Capabilities, Capability, CatalogueEntry, Deployment, DeploymentState, Memory, MemoryPolicy, Observed,
+};
+use heddle_models::types::ProviderKind;
 use heddle_policy::{AccessFilter, resource};
 use heddle_store_models::SqlModelStore;
 use heddle_testkit::on_both;
@@ -87,6 +90,44 @@ async fn what_is_in_use_stays_and_a_cascade_takes_all() {
         let left =
             store.connections(tenant, &ConnectionFilter::default(), &everything, &page(10)).await.unwrap();
         assert_eq!(left.items, []);
+    });
+}
+
+#[tokio::test]
+async fn those_inside_the_service_are_read_of_all_organisations_page_by_page_and_say_what_was_seen() {
+    on_both!(|db| {
+        let store = SqlModelStore::new(db.clone());
+        let mut inside = Vec::new();
+        for _ in 0..3 {
+            let tenant = organization(&db).await;
+            let elsewhere = connection(&store, tenant, "elsewhere").await;
+            let own = connection_to(&store, tenant, "own", ProviderKind::Local).await;
+            let all = [deployment(&elsewhere, "c"), deployment(&own, "a"), deployment(&own, "b")];
+            inserted(&store, &all).await;
+            inside.extend(all.into_iter().filter(|one| one.connection_id == own.id));
+        }
+        inside.sort_by_key(|one| (one.tenant, one.id));
+        let (mut after, mut read) = (None, Vec::new());
+        loop {
+            let page = store.inside(after, 4).await.unwrap();
+            let Some(last) = page.last() else { break };
+            after = Some((last.tenant, last.id));
+            read.extend(page);
+        }
+        assert_eq!(read, inside);
+
+        let first = &inside[0];
+        let seen = SeenState {
+            tenant: first.tenant,
+            id: first.id,
+            state: DeploymentState::Missing,
+            detail: Some("Fetch it.".to_owned()),
+            observed: Observed { at: Some(at(3)), ..Observed::default() },
+        };
+        store.seen(std::slice::from_ref(&seen)).await.unwrap();
+        let shown = store.inside(None, 1).await.unwrap();
+        assert_eq!((shown[0].state, &shown[0].state_detail), (seen.state, &seen.detail));
+        assert_eq!((&shown[0].observed, shown[0].revision), (&seen.observed, first.revision));
     });
 }
 

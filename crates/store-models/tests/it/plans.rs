@@ -98,6 +98,7 @@ async fn every_read_goes_by_an_index_in_its_order() {
     read_of!("a deployment", store.deployment(tenant, of.id));
     read_of!("a deployment by its alias", store.by_alias(tenant, "a"));
     read_of!("those that are looked after", store.resident(Some((tenant, of.id)), 50));
+    read_of!("those inside the service", store.inside(Some((tenant, of.id)), 50));
     read_of!("usage by day", store.usage(tenant, &usage(UsageAxis::Day), &deployments, &page(50)));
     read_of!("usage by user", store.usage(tenant, &usage(UsageAxis::User), &deployments, &page(50)));
     read_of!("the keys of a rotation", store.sealed_under_others("k2", Some((tenant, over.id)), 50));

@@ -76,12 +76,22 @@ pub(crate) async fn organization(db: &Db) -> TenantId {
 
 /// A connection that was added.
 pub(crate) async fn connection(store: &SqlModelStore, tenant: TenantId, name: &str) -> ModelConnection {
+    connection_to(store, tenant, name, ProviderKind::Ollama).await
+}
+
+/// A connection of a type that was added.
+pub(crate) async fn connection_to(
+    store: &SqlModelStore,
+    tenant: TenantId,
+    name: &str,
+    kind: ProviderKind,
+) -> ModelConnection {
     let user = UserId(uuid());
     let connection = ModelConnection {
         tenant,
         id: ModelConnectionId(uuid()),
         name: name.to_owned(),
-        kind: ProviderKind::Ollama,
+        kind,
         settings: ConnectionSettings::default(),
         api_key: None,
         timeouts: Timeouts::default(),

@@ -1,6 +1,7 @@
 //! The life of connections to providers and of deployments.
 
-use heddle_testkit::{TestApp, with_both};
+use heddle_embedding::{DEFAULT, toy};
+use heddle_testkit::{Client, TestApp, eventually, with_both};
 use serde_json::{Value, json};
 
 use super::upstream::{Reply, Upstream};
@@ -114,6 +115,51 @@ async fn local_deployments_are_brought_in_line_once() {
         let done = app.admin.post(&path, json!({})).await.expect(200).data();
         assert_eq!(done["created"].as_array().unwrap().len(), dry["created"].as_array().unwrap().len());
         let again = app.admin.post(&path, json!({})).await.expect(200).data();
+        assert_eq!((&again["created"], &again["updated"]), (&json!([]), &json!([])), "{again}");
+        app.stop().await;
+    });
+}
+
+/// The deployment of the built-in embedding model in a list.
+async fn built_in_embeddings(client: &Client, list: &str) -> Value {
+    let listed = client.get(list).await.expect(200).data();
+    let found = listed.as_array().unwrap().iter().find(|one| one["model"] == DEFAULT);
+    found.unwrap_or_else(|| panic!("{listed}")).clone()
+}
+
+#[tokio::test]
+async fn the_built_in_embedding_model_is_shown_as_missing_until_its_files_are_here() {
+    with_both!(|db| {
+        let mut app = TestApp::with(db, |config| config.models.demo = true).await;
+        let admin = app.admin.clone();
+        let call = json!({ "model": "built-in-embeddings", "input": "a" });
+        let _ = admin.post("/api/embeddings", call).await.expect(409);
+        // Nobody asks for it: what the node sees of its models is written once they are read.
+        let shown = eventually("the state of the model", async || {
+            let shown = built_in_embeddings(&admin, DEPLOYMENTS).await;
+            (shown["state"] != "loading").then_some(shown)
+        })
+        .await;
+        assert_eq!(shown["state"], "missing", "{shown}");
+        assert!(shown["stateDetail"].as_str().unwrap().contains("models fetch"), "{shown}");
+        assert_eq!((&shown["memory"]["observed"]["loaded"], &shown["revision"]), (&json!(false), &json!(1)));
+        let model = admin.get("/api/models").await.expect(200).data();
+        let of =
+            |alias: &str| model.as_array().unwrap().iter().find(|one| one["id"] == alias).unwrap().clone();
+        assert_eq!(
+            (&of("built-in-embeddings")["state"], &of("built-in-answers")["state"]),
+            (&json!("missing"), &json!("ready"))
+        );
+        let ready = admin.get(&format!("{DEPLOYMENTS}?state=ready")).await.expect(200).data();
+        assert_eq!(ready.as_array().unwrap().len(), 1, "{ready}");
+
+        toy::write(&app.data_dir().join("models").join(DEFAULT), 1).unwrap();
+        let path = format!("{DEPLOYMENTS}/sync-local");
+        let synced = admin.post(&path, json!({})).await.expect(200).data();
+        assert_eq!(synced["updated"][0]["alias"], "built-in-embeddings", "{synced}");
+        let shown = built_in_embeddings(&admin, DEPLOYMENTS).await;
+        assert_eq!((&shown["state"], &shown["stateDetail"]), (&json!("ready"), &Value::Null), "{shown}");
+        let again = admin.post(&path, json!({})).await.expect(200).data();
         assert_eq!((&again["created"], &again["updated"]), (&json!([]), &json!([])), "{again}");
         app.stop().await;
     });

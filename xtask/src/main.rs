@@ -3,6 +3,7 @@
 mod harness;
 mod layers;
 mod licence;
+mod order;
 mod supply;
 mod test;
 mod tidy;
@@ -34,6 +35,8 @@ enum Task {
     Sbom(supply::SbomOptions),
     /// Runs the whole test suite: nextest if it is installed, else `cargo test`.
     Test(test::Options),
+    /// Measures which functions servers run, so that they lie side by side in the program.
+    Order(order::Options),
     /// Runs a conformance suite against a started server.
     #[command(disable_help_flag = true)]
     Conformance(harness::Options),
@@ -99,6 +102,7 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
         Task::Notices(options) => supply::notices(&options)?,
         Task::Sbom(options) => supply::sbom(&options)?,
         Task::Test(options) => test::run(&options)?,
+        Task::Order(options) => order::run(&options)?,
         Task::Conformance(options) => return harness::run("conformance", options),
         Task::Crash(options) => return harness::run("crash", options),
         Task::Attack(options) => return harness::run("attack", options),

@@ -118,17 +118,28 @@ impl LocalStates {
         *self.0.noted.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
+    /// Writes what rows say otherwise. A row that can't be written stops none behind it; its failure is told at the end.
     async fn write(&self, models: &[LocalModel]) -> Result<u64, StoreError> {
-        let (mut after, mut written) = (None, 0);
+        let (mut after, mut written, mut failed) = (None, 0, None);
         loop {
             let page = self.0.store.inside(after, PAGE).await?;
-            let Some(last) = page.last() else { return Ok(written) };
+            let Some(last) = page.last() else { return failed.map_or(Ok(written), Err) };
             after = Some((last.tenant, last.id));
             let now = self.0.clock.now();
             let others: Vec<SeenState> = page.iter().filter_map(|one| other(one, models, now)).collect();
-            if !others.is_empty() {
-                self.0.store.seen(&others).await?;
+            if others.is_empty() {
+                continue;
+            }
+            // A page is one write; where that fails, each row has its own.
+            if self.0.store.seen(&others).await.is_ok() {
                 written += others.len() as u64;
+                continue;
+            }
+            for one in &others {
+                match self.0.store.seen(std::slice::from_ref(one)).await {
+                    Ok(()) => written += 1,
+                    Err(error) => failed = Some(error),
+                }
             }
         }
     }

@@ -43,55 +43,59 @@ diesel::define_sql_function! {
 const TRIES: usize = 8;
 
 /// Credential and user of a token, and the authorization revision of the organisation that counts.
-type Found = (Credential, User, i64);
+pub(crate) type Found = (Credential, User, i64);
+
+/// A token that was shown, and the organisation that was named with it.
+pub(crate) type Shown = (TokenKind, String, Option<TenantId>);
+
+/// One statement.
+async fn find(db: &Db, (kind, token_sha256, tenant): Shown) -> Result<Option<Found>, StoreError> {
+    let tenant = tenant.map(Id::from);
+    read!(db, |conn| match kind {
+        TokenKind::Session => {
+            let row: Option<(SessionRow, UserRow, Option<i64>)> = sessions::table
+                .inner_join(users::table.on(users::id.eq(sessions::user_id)))
+                .left_join(
+                    tenant_authz::table
+                        .on(tenant_authz::organization_id.eq(coalesce_id(tenant, sessions::organization_id))),
+                )
+                .filter(sessions::token_sha256.eq(token_sha256))
+                .select((SessionRow::as_select(), UserRow::as_select(), tenant_authz::revision.nullable()))
+                .first(conn)
+                .await
+                .optional()?;
+            let Some((session, user, revision)) = row else { return Ok(None) };
+            Ok(Some((Credential::Session(session.into()), user.into(), revision.unwrap_or(0))))
+        }
+        TokenKind::ApiToken => {
+            let row: Option<(TokenRow, UserRow, Option<i64>)> = api_tokens::table
+                .inner_join(users::table.on(users::id.eq(api_tokens::user_id)))
+                .left_join(
+                    tenant_authz::table.on(tenant_authz::organization_id
+                        .eq(coalesce_id(coalesce_ids(tenant, api_tokens::organization_id), users::home_id))),
+                )
+                .filter(api_tokens::token_sha256.eq(token_sha256))
+                .select((TokenRow::as_select(), UserRow::as_select(), tenant_authz::revision.nullable()))
+                .first(conn)
+                .await
+                .optional()?;
+            let Some((token, user, revision)) = row else { return Ok(None) };
+            Ok(Some((Credential::ApiToken(token.try_into()?), user.into(), revision.unwrap_or(0))))
+        }
+    })
+}
 
 impl IdentityStore {
-    /// One statement.
-    async fn find(
-        &self,
-        kind: TokenKind,
-        token_sha256: &str,
-        tenant: Option<TenantId>,
-    ) -> Result<Option<Found>, StoreError> {
-        let tenant = tenant.map(Id::from);
-        read!(&self.db, |conn| match kind {
-            TokenKind::Session => {
-                let row: Option<(SessionRow, UserRow, Option<i64>)> =
-                    sessions::table
-                        .inner_join(users::table.on(users::id.eq(sessions::user_id)))
-                        .left_join(tenant_authz::table.on(
-                            tenant_authz::organization_id.eq(coalesce_id(tenant, sessions::organization_id)),
-                        ))
-                        .filter(sessions::token_sha256.eq(token_sha256))
-                        .select((
-                            SessionRow::as_select(),
-                            UserRow::as_select(),
-                            tenant_authz::revision.nullable(),
-                        ))
-                        .first(conn)
-                        .await
-                        .optional()?;
-                let Some((session, user, revision)) = row else { return Ok(None) };
-                Ok(Some((Credential::Session(session.into()), user.into(), revision.unwrap_or(0))))
+    /// What a token stands for: on SQLite read, since what is read stays in memory; on PostgreSQL by whoever asks at the same
+    /// time, each read behind all who are told its answer.
+    async fn find(&self, shown: Shown) -> Result<Option<Found>, StoreError> {
+        match &self.db {
+            Db::Sqlite(_) => find(&self.db, shown).await,
+            Db::Postgres(_) => {
+                let db = self.db.clone();
+                self.shown.ask(shown.clone(), || async move { find(&db, shown).await }).await
             }
-            TokenKind::ApiToken => {
-                let row: Option<(TokenRow, UserRow, Option<i64>)> = api_tokens::table
-                    .inner_join(users::table.on(users::id.eq(api_tokens::user_id)))
-                    .left_join(tenant_authz::table.on(
-                        tenant_authz::organization_id.eq(coalesce_id(
-                            coalesce_ids(tenant, api_tokens::organization_id),
-                            users::home_id,
-                        )),
-                    ))
-                    .filter(api_tokens::token_sha256.eq(token_sha256))
-                    .select((TokenRow::as_select(), UserRow::as_select(), tenant_authz::revision.nullable()))
-                    .first(conn)
-                    .await
-                    .optional()?;
-                let Some((token, user, revision)) = row else { return Ok(None) };
-                Ok(Some((Credential::ApiToken(token.try_into()?), user.into(), revision.unwrap_or(0))))
-            }
-        })
+        }
     }
 
     /// Access of a user at a revision: kept, or read.
@@ -290,7 +294,8 @@ impl AccessStore for IdentityStore {
             return Ok(Some(access));
         }
         let generation = self.cache.generation();
-        let Some((credential, user, revision)) = self.find(kind, token_sha256, tenant).await? else {
+        let Some((credential, user, revision)) = self.find((kind, token_sha256.to_owned(), tenant)).await?
+        else {
             return Ok(None);
         };
         let own = match &credential {

@@ -23,9 +23,10 @@ pub use schema::MIGRATIONS;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use heddle_store::Db;
 use heddle_store::tenant::TenantContents;
+use heddle_store::{Db, JointReads, StoreError};
 
+use crate::access::{Found, Shown};
 use crate::cache::Cache;
 
 /// All ports of identity: cheap to clone.
@@ -36,6 +37,8 @@ pub struct IdentityStore {
     contents: Arc<[Arc<dyn TenantContents>]>,
     /// Tries that were counted by this process.
     tries: Arc<AtomicU64>,
+    /// Looks for a token on PostgreSQL, where other nodes write, too, and each request looks.
+    shown: JointReads<Shown, Result<Option<Found>, StoreError>>,
 }
 
 impl std::fmt::Debug for IdentityStore {
@@ -50,6 +53,7 @@ impl IdentityStore {
     /// asked before an organisation is deleted.
     #[must_use]
     pub fn new(db: Db, contents: Vec<Arc<dyn TenantContents>>) -> Self {
-        Self { cache: Arc::new(Cache::new(&db)), db, contents: contents.into(), tries: Arc::default() }
+        let cache = Arc::new(Cache::new(&db));
+        Self { db, cache, contents: contents.into(), tries: Arc::default(), shown: JointReads::default() }
     }
 }

@@ -38,6 +38,7 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "20261125000400_workflows_refused_events",
     "20261128000100_workflows_appended",
     "20261128000200_workflows_own_sooner",
+    "20261128000300_workflows_own_cheaper",
 ];
 
 row! {

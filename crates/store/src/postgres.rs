@@ -1,5 +1,6 @@
 //! PostgreSQL: a pool whose connections are looked at before they are given out again.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,7 @@ use futures::FutureExt;
 use crate::error::Error;
 use crate::options::{OpenError, Options};
 use crate::outage::{Outages, caused};
+use crate::statistics;
 
 /// A connection to PostgreSQL.
 pub type PgConn = AsyncPgConnection;
@@ -63,6 +65,8 @@ type Manager = <AsyncPgConnection as AsyncConnection>::TransactionManager;
 pub struct PgDb {
     pool: Pool<AsyncPgConnection>,
     outages: Arc<Outages>,
+    /// How often a connection was given out; who looks after the statistics of tables ends with the last of these.
+    given: Arc<AtomicU64>,
 }
 
 impl std::fmt::Debug for PgDb {
@@ -100,7 +104,18 @@ impl PgDb {
             }))
             .build()
             .map_err(|error| OpenError::Connect(error.to_string()))?;
-        Ok(Self { pool, outages: Arc::new(Outages::of(url)) })
+        let given = Arc::new(AtomicU64::new(0));
+        let db = Self { pool, outages: Arc::new(Outages::of(url)), given };
+        db.keep_statistics();
+        Ok(db)
+    }
+
+    /// Has the statistics of tables kept while somebody has the database.
+    fn keep_statistics(&self) {
+        let given = Arc::downgrade(&self.given);
+        // The task must not be among those for whom it works.
+        let own = Self { pool: self.pool.clone(), outages: Arc::clone(&self.outages), given: Arc::default() };
+        tokio::spawn(statistics::keep(own, given));
     }
 
     /// A connection, within five seconds.
@@ -110,6 +125,7 @@ impl PgDb {
     pub async fn conn(&self) -> Result<Object<AsyncPgConnection>, Error> {
         match tokio::time::timeout(PATIENCE, self.pool.get()).await {
             Ok(Ok(conn)) => {
+                self.given.fetch_add(1, Ordering::Relaxed);
                 self.outages.answers();
                 Ok(conn)
             }
@@ -181,9 +197,11 @@ async fn establish(url: &str) -> diesel::ConnectionResult<AsyncPgConnection> {
             tokio_postgres::connect(url, tokio_postgres::NoTls).await.map_err(refused)?;
         let mut conn = AsyncPgConnection::try_from_client_and_connection(client, connection).await?;
         // A transaction that nobody ends must not hold its locks for ever.
-        conn.batch_execute("SET idle_in_transaction_session_timeout = '60s'; SET lock_timeout = '10s'")
-            .await
-            .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
+        conn.batch_execute(
+            "SET idle_in_transaction_session_timeout = '60s'; SET lock_timeout = '10s'; SET jit = off",
+        )
+        .await
+        .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
         Ok(conn)
     };
     tokio::time::timeout(PATIENCE, setup).await.unwrap_or_else(|_| Err(late()))

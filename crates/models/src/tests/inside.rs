@@ -243,6 +243,36 @@ async fn a_model_whose_files_are_not_here_is_deployed_as_missing_with_what_helps
 }
 
 #[tokio::test]
+async fn a_row_that_cannot_be_written_stops_none_behind_it_and_is_tried_again() {
+    let missing = |id| Deployment { id: deployment(id, "x").id, ..row(DeploymentState::Missing) };
+    let rows = Arc::new(Mutex::new(vec![missing(1), missing(2), missing(3)]));
+    let poisoned = missing(2).id;
+    let mut store = MockModelStore::new();
+    let of = rows.clone();
+    store
+        .expect_inside()
+        .returning(move |after, _| Ok(if after.is_none() { of.lock().unwrap().clone() } else { Vec::new() }));
+    let of = rows.clone();
+    store.expect_seen().returning(move |states| {
+        if states.iter().any(|seen| seen.id == poisoned) {
+            return Err(StoreError::Stale);
+        }
+        for row in of.lock().unwrap().iter_mut() {
+            row.state = states.iter().find(|seen| seen.id == row.id).map_or(row.state, |seen| seen.state);
+        }
+        Ok(())
+    });
+    let ready = || Mutex::new(DeploymentState::Ready);
+    let models = Arc::new(Set { known: ready(), found: ready() });
+    let states = LocalStates::new(Arc::new(store), models, Arc::new(FixedClock::at(now())));
+    for _ in 0..2 {
+        states.look().await.unwrap_err();
+        let shown: Vec<_> = rows.lock().unwrap().iter().map(|row| row.state).collect();
+        assert_eq!(shown, [DeploymentState::Ready, DeploymentState::Missing, DeploymentState::Ready]);
+    }
+}
+
+#[tokio::test]
 async fn a_deployment_that_somebody_makes_or_imports_begins_as_its_model_is() {
     let bench = Bench::of(DeploymentState::Missing);
     let context = context();

@@ -15,10 +15,14 @@ use super::halves::{Groups, only};
 use super::statements::waiting;
 use super::{Answers, Prepared, UnitRows, admitted, begun, units_of, unnest};
 
-/// Patience of a batch with a row that another node holds: who stands behind the row must not wait for it, too.
-const BATCH: &str = "SET LOCAL lock_timeout = '500ms'";
-/// Patience of a unit whose batch is itself alone.
-const ALONE: &str = "SET LOCAL lock_timeout = '2s'";
+/// Patience of a batch with a row that another node holds: who stands behind the row must not wait for it, too. And how
+/// its rows are found: each by its key. Plans of its statements and triggers are kept, and one that was made while the
+/// tables were small would go through the whole of them for every batch.
+const BATCH: &str = "SET LOCAL lock_timeout = '500ms'; SET LOCAL enable_seqscan = off; \
+     SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off";
+/// Patience of a unit whose batch is itself alone, and how its rows are found.
+const ALONE: &str = "SET LOCAL lock_timeout = '2s'; SET LOCAL enable_seqscan = off; \
+     SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off";
 /// Kind of the locks under which errands in order are written.
 const LINES: i32 = 1_212_502_094;
 

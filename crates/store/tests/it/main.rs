@@ -5,4 +5,5 @@ mod backup;
 mod migrations;
 mod outage;
 mod shared;
+mod statistics;
 mod transactions;

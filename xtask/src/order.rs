@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 
 use heddle_harness_kit::{out, workspace};
 
-/// What servers are asked for while it is seen what they run: arguments of the harness.
+/// Loads under which it is seen what servers run: arguments of the harness.
 const LOADS: [&[&str]; 5] = [
     &["bench", "http", "--backend", "sqlite", "--callers", "4", "--seconds", "8"],
     &["bench", "http", "--backend", "postgres", "--callers", "4", "--seconds", "6"],
@@ -128,9 +128,9 @@ mod tests {
             named("fn=(12) _ZN4core3ptr17h0123456789abcdefE"),
             Some("_ZN4core3ptr17h0123456789abcdefE")
         );
-        assert_eq!(named("fn=(12) sqlite3VdbeExec'2"), Some("sqlite3VdbeExec"));
+        assert_eq!(named("cfn=(12) sqlite3VdbeExec'2"), Some("sqlite3VdbeExec"));
         for other in
-            ["fn=(12)", "cfn=(12) called", "fn=(3) 0x0000000000001100", "fn=(4) (below main)", "12 34"]
+            ["fn=(12)", "cfn=(12)", "calls=1 12", "fn=(3) 0x0000000000001100", "fn=(4) (below main)", "12 34"]
         {
             assert_eq!(named(other), None, "{other}");
         }

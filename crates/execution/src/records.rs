@@ -232,6 +232,15 @@ impl Run {
     }
 }
 
+/// Progress of an instance: what tells whether more events are to come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Lifecycle state.
+    pub state: RunState,
+    /// Sequence number of its last event.
+    pub last_sequence: u64,
+}
+
 /// An instance that another one called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CalledRun {

@@ -36,7 +36,7 @@ pub(crate) async fn stream(call: Call<ops::StreamRunEvents>) -> HandlerResult {
     let key = call.authorized.key().clone();
     // Watched before the first look: what is committed in between is told.
     let watch = call.app.hub.watch(key.id());
-    call.app.runs.get(&call.authorized).await?;
+    call.app.runs.progress(&call.authorized).await?;
     let places = call.app.edge.stream(call.context.principal().session, call.context.tenant())?;
     let asked = call.query.after.and_then(|after| u64::try_from(after).ok());
     let reader = Reader {
@@ -141,8 +141,8 @@ impl Reader {
         let Ok(authorized) = caller.authorize_owned::<RunRead>(self.key.clone(), ownership) else {
             return Ok(true);
         };
-        let view = self.app.runs.get(&authorized).await?;
-        Ok(view.run.state.is_terminal() && view.run.last_sequence <= self.after)
+        let progress = self.app.runs.progress(&authorized).await?;
+        Ok(progress.state.is_terminal() && progress.last_sequence <= self.after)
     }
 
     async fn wait(&mut self) {

@@ -86,8 +86,8 @@ async fn find(db: &Db, (kind, token_sha256, tenant): Shown) -> Result<Option<Fou
 }
 
 impl IdentityStore {
-    /// What a token stands for: on SQLite read, since what is read stays in memory; on PostgreSQL by whoever asks at the same
-    /// time, each read behind all who are told its answer.
+    /// The credential of a token: on SQLite read, since what is read stays in memory; on PostgreSQL shared by those who ask
+    /// at the same time, each read behind all who are told its answer.
     async fn find(&self, shown: Shown) -> Result<Option<Found>, StoreError> {
         match &self.db {
             Db::Sqlite(_) => find(&self.db, shown).await,

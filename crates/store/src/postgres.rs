@@ -65,7 +65,7 @@ type Manager = <AsyncPgConnection as AsyncConnection>::TransactionManager;
 pub struct PgDb {
     pool: Pool<AsyncPgConnection>,
     outages: Arc<Outages>,
-    /// How often a connection was given out; who looks after the statistics of tables ends with the last of these.
+    /// Number of connections given out; who looks after the statistics of tables ends with the last of these.
     given: Arc<AtomicU64>,
 }
 
@@ -112,10 +112,7 @@ impl PgDb {
 
     /// Has the statistics of tables kept while somebody has the database.
     fn keep_statistics(&self) {
-        let given = Arc::downgrade(&self.given);
-        // The task must not be among those for whom it works.
-        let own = Self { pool: self.pool.clone(), outages: Arc::clone(&self.outages), given: Arc::default() };
-        tokio::spawn(statistics::keep(own, given));
+        tokio::spawn(statistics::keep(self.pool.clone(), Arc::downgrade(&self.given)));
     }
 
     /// A connection, within five seconds.

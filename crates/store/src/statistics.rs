@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use diesel::{QueryableByName, sql_query};
-use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
+use diesel_async::pooled_connection::deadpool::Pool;
+use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 
 use crate::error::Error;
-use crate::postgres::PgDb;
 
 /// Time between two looks at which tables have grown.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -39,7 +39,7 @@ struct Grown {
 }
 
 /// Looks at what has grown for as long as somebody has the database: they count the connections that they are `given`.
-pub(crate) async fn keep(db: PgDb, given: Weak<AtomicU64>) {
+pub(crate) async fn keep(pool: Pool<AsyncPgConnection>, given: Weak<AtomicU64>) {
     let mut seen = 0;
     loop {
         tokio::time::sleep(PAUSE).await;
@@ -48,7 +48,7 @@ pub(crate) async fn keep(db: PgDb, given: Weak<AtomicU64>) {
         };
         if now >= seen + BUSY {
             seen = now;
-            if let Err(error) = look(&db).await {
+            if let Err(error) = look(&pool).await {
                 tracing::debug!(%error, "statistics of tables are as they were");
             }
         }
@@ -56,15 +56,15 @@ pub(crate) async fn keep(db: PgDb, given: Weak<AtomicU64>) {
 }
 
 /// Has the database look at the tables that have grown.
-async fn look(db: &PgDb) -> Result<(), Error> {
-    let mut conn = db.conn().await?;
+async fn look(pool: &Pool<AsyncPgConnection>) -> Result<(), Error> {
+    let mut conn = pool.get().await.map_err(|error| Error::Unavailable(error.to_string()))?;
     let grown: Vec<Grown> = sql_query(GROWN).load(&mut conn).await?;
     for table in &grown {
         // A sample of some thousand rows tells which index is the better one; one that somebody else looks at is left to
-        // them.
-        let analyze = format!("ANALYZE (SKIP_LOCKED) {}", table.name);
-        conn.batch_execute(&format!("BEGIN; SET LOCAL default_statistics_target = 10; {analyze}; COMMIT"))
-            .await?;
+        // them. The two are one transaction, as what is sent at once is, so that a failure leaves none open.
+        let analyze =
+            format!("SET LOCAL default_statistics_target = 10; ANALYZE (SKIP_LOCKED) {}", table.name);
+        conn.batch_execute(&analyze).await?;
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::{Activation, JobChange, LockChange};
 use crate::records::{
-    BindingKind, CalledRun, DeadLetter, HumanTask, InboxEvent, Outgoing, Receivers, Run, RunState,
+    BindingKind, CalledRun, DeadLetter, HumanTask, InboxEvent, Outgoing, Progress, Receivers, Run, RunState,
     StartBinding, SubscriptionRow, TaskState, TimerRow,
 };
 
@@ -332,6 +332,8 @@ pub trait RunStore: Send + Sync {
     /// An instance with its state; `NotFound` also when it is not of the kind or the definition that the key claims, or no
     /// longer its owner's.
     async fn find(&self, key: &InstanceKey) -> Result<Run, StoreError>;
+    /// Progress of an instance, which costs the same however much that holds; `NotFound` as of `find`.
+    async fn progress(&self, key: &InstanceKey) -> Result<Progress, StoreError>;
     /// Which of these runs are a person's own: they started it, an open task of it is theirs or nobody's with them, a
     /// group or a role of theirs among its candidates, or they completed a task of it.
     async fn own_among(

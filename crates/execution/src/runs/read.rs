@@ -18,7 +18,7 @@ use super::advance::lost;
 use crate::UseCaseError;
 use crate::compiled::Plan;
 use crate::ports::RunFilter;
-use crate::records::{CalledRun, Run};
+use crate::records::{CalledRun, Progress, Run};
 
 /// Most stored slices that are read at once.
 const SLICES: i64 = 64;
@@ -248,6 +248,14 @@ impl Runs {
     /// `NotFound`.
     pub async fn get(&self, authorized: &Authorized<RunRead>) -> Result<RunView, UseCaseError> {
         self.view(self.load(&authorized.key().into()).await?).await
+    }
+
+    /// Progress of a run: for whoever follows its events, and does not want its state.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn progress(&self, authorized: &Authorized<RunRead>) -> Result<Progress, UseCaseError> {
+        Ok(self.ports.runs.progress(&authorized.key().into()).await?)
     }
 
     /// The process that a run follows.

@@ -128,14 +128,14 @@ async fn send(scene: &Scene) -> Result<()> {
 
 async fn chain(scene: &Scene, judge: &mut Judge) -> Result<()> {
     let workflow = scene.publish(&rethrowing(1)).await?;
-    send(scene).await?;
     let path = format!("/api/workflows/{workflow}/runs?limit=200");
     let letters = scene.letters().await;
+    send(scene).await?;
     let mut seen = 0;
     let ended = scene
         .eventually(async || {
             let codes = scene.incidents(&workflow).await.ok()?;
-            let dead = scene.letters().await > letters;
+            let dead = !scene.letters().await.is_subset(&letters);
             seen = scene.owner.get(&path).await.ok()?.json()["data"].as_array().map_or(0, Vec::len);
             (dead || codes.iter().any(|code| code.contains("LIMIT"))).then_some(())
         })

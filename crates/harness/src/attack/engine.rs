@@ -181,7 +181,7 @@ async fn memory_message(scene: &Scene, judge: &mut Judge) -> Result<()> {
     let codes = scene
         .eventually(async || {
             let codes = scene.incidents(&receiver).await.ok()?;
-            let dead = scene.letters().await > letters;
+            let dead = !scene.letters().await.is_subset(&letters);
             (dead || codes.iter().any(|code| code.contains("LIMIT"))).then_some(codes)
         })
         .await;

@@ -6,6 +6,7 @@
 )]
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -242,11 +243,13 @@ impl Scene {
         Ok(incidents.flatten().filter_map(|one| one["code"].as_str().map(str::to_owned)).collect())
     }
 
-    /// Number of dead letters on a page of them; none while there are no such pages.
-    pub(crate) async fn letters(&self) -> usize {
+    /// Ids of the newest dead letters; none while there are no such pages. A new one is told by its id: of more than a page
+    /// the number says nothing.
+    pub(crate) async fn letters(&self) -> BTreeSet<String> {
         let asked = tokio::time::timeout(PATIENCE, self.owner.get("/api/dead-letters?limit=200")).await;
         let letters = asked.ok().and_then(Result::ok).map(|answer| answer.json());
-        letters.and_then(|letters| letters["data"].as_array().map(Vec::len)).unwrap_or_default()
+        let letters = letters.as_ref().and_then(|letters| letters["data"].as_array()).into_iter().flatten();
+        letters.filter_map(|letter| letter["id"].as_str().map(str::to_owned)).collect()
     }
 
     /// Asks until there is an answer; an unoptimised server gets more time for it than the pressure lasts.

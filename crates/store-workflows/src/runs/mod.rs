@@ -35,12 +35,13 @@ use heddle_workflows::ports::{
     Transaction,
 };
 use heddle_workflows::quotas::QuotaSource;
-use heddle_workflows::records::{BindingKind, CalledRun, HumanTask, InboxEvent, Run, StartBinding};
+use heddle_workflows::records::{BindingKind, CalledRun, HumanTask, InboxEvent, Progress, Run, StartBinding};
 use serde_json::Value;
 
 use crate::quotas::Guard;
+use crate::rows::counted;
 use crate::schema::{DataStoreRow, RunDbRow, data_stores};
-use crate::words::DefinitionKindWord;
+use crate::words::{DefinitionKindWord, RunStateWord};
 use crate::{commit, tomb};
 
 /// Most instances that one query asks for by their ids.
@@ -142,6 +143,27 @@ impl RunStore for SqlRunStore {
             Ok(row)
         })?;
         self.record(key.tenant(), row).await
+    }
+
+    async fn progress(&self, key: &InstanceKey) -> Result<Progress, StoreError> {
+        read!(&self.db, |conn| {
+            let (state, last_sequence): (RunStateWord, i64) = runs::table
+                .find((Id::from(key.tenant()), Id::from(key.id())))
+                .filter(runs::kind.eq(DefinitionKindWord(key.kind())))
+                .filter(runs::workflow_id.eq(Id::from(key.within())))
+                .select((runs::state, runs::last_sequence))
+                .first(conn)
+                .await?;
+            // Looked up behind the row: what was read is not newer than whose it is.
+            if let Some(person) = key.owner() {
+                let own = own::among(key.tenant(), person, &[Id::from(key.id())]);
+                let own: Vec<(Id,)> = own.load(conn).await?;
+                if own.is_empty() {
+                    return Err(StoreError::NotFound.into());
+                }
+            }
+            Ok(Progress { state: state.0, last_sequence: counted(last_sequence) })
+        })
     }
 
     async fn data_stores(

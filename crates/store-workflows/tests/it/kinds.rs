@@ -66,8 +66,12 @@ async fn no_load_finds_an_instance_by_a_key_of_the_other_kind() {
         let open = begun(&runs, Run { state: RunState::Closed, ended_at: Some(at(1)), ..case(&flow) }).await;
         for (one, other) in [(&plain, DefinitionKind::Case), (&open, DefinitionKind::Workflow)] {
             let (own, foreign) = (one.key(), Run { kind: other, ..one.clone() }.key());
-            assert_eq!(runs.find(&own).await.unwrap().kind, one.kind);
+            let found = runs.find(&own).await.unwrap();
+            assert_eq!(found.kind, one.kind);
             assert_eq!(runs.find(&foreign).await.unwrap_err(), StoreError::NotFound);
+            let progress = runs.progress(&own).await.unwrap();
+            assert_eq!((progress.state, progress.last_sequence), (found.state, found.last_sequence));
+            assert_eq!(runs.progress(&foreign).await.unwrap_err(), StoreError::NotFound);
             assert_eq!(runs.load(one.tenant, one.kind, one.id).await.unwrap().id, one.id);
             assert_eq!(runs.load(one.tenant, other, one.id).await.unwrap_err(), StoreError::NotFound);
             assert_eq!(runs.load_any(one.tenant, one.id).await.unwrap().kind, one.kind);

@@ -16,7 +16,8 @@ use crate::ports::{
     Transaction,
 };
 use crate::records::{
-    BindingKind, CalledRun, HumanTask, InboxEvent, InboxState, Run, StartBinding, TaskState, WorkflowState,
+    BindingKind, CalledRun, HumanTask, InboxEvent, InboxState, Progress, Run, StartBinding, TaskState,
+    WorkflowState,
 };
 
 impl Tables {
@@ -77,6 +78,11 @@ impl RunStore for Memory {
         let run = tables.run_of(key.tenant(), key.id())?;
         let is_theirs = key.owner().is_none_or(|person| tables.is_own(run, person));
         if run.key() == *key && is_theirs { Ok(run.clone()) } else { Err(StoreError::NotFound) }
+    }
+
+    async fn progress(&self, key: &InstanceKey) -> Result<Progress, StoreError> {
+        let run = self.find(key).await?;
+        Ok(Progress { state: run.state, last_sequence: run.last_sequence })
     }
 
     async fn own_among(

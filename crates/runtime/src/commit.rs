@@ -1,15 +1,18 @@
 //! Group commit: while one batch is being written the next one gathers, so that many callers share one sync of the
-//! disk and one caller waits for little more than one. A batch takes of each organisation in turn, so that one that
-//! floods does not stand before the others.
+//! disk and one caller waits for little more than one. A second batch goes beside the first once many wait, or have
+//! waited long: each costs statements and pages of its own, which a few units pay dearly. A batch takes of each
+//! organisation in turn, so that one that floods does not stand before the others.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use heddle_kernel::TenantId;
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{Committer, RunStore, Transaction};
 use tokio::sync::{Mutex, Notify, oneshot};
+use tokio::time::Instant;
 
 /// A unit and the caller who waits for it.
 struct Waiting {
@@ -24,11 +27,16 @@ pub struct CommitOptions {
     pub batch: usize,
     /// Number of batches that are under way side by side. Where the database writes one at a time, the others get to the disk.
     pub writers: usize,
+    /// Units that a batch beside another has at least, unless they have waited for [`patience`](Self::patience): one of few
+    /// costs nearly as much as one of many.
+    pub beside: usize,
+    /// Longest time for which units wait for others while a batch is under way.
+    pub patience: Duration,
 }
 
 impl Default for CommitOptions {
     fn default() -> Self {
-        Self { batch: 1024, writers: 1 }
+        Self { batch: 1024, writers: 1, beside: 32, patience: Duration::from_millis(2) }
     }
 }
 
@@ -38,6 +46,12 @@ struct Lanes {
     lanes: HashMap<Option<TenantId>, VecDeque<Waiting>>,
     /// The organisations with a lane, in the order in which they are served.
     turns: VecDeque<Option<TenantId>>,
+    /// Units that wait.
+    waiting: usize,
+    /// Batches that are being written.
+    under_way: usize,
+    /// Units that a batch beside another has at least.
+    beside: usize,
     /// Writers that are left.
     writers: usize,
     closed: bool,
@@ -51,6 +65,12 @@ impl Lanes {
             VecDeque::new()
         });
         lane.push_back(waiting);
+        self.waiting += 1;
+    }
+
+    /// Whether a batch is worth its while now: beside another it is with many.
+    const fn is_ripe(&self) -> bool {
+        self.waiting > 0 && (self.under_way == 0 || self.waiting >= self.beside)
     }
 
     /// The next batch: one unit of each organisation in turn.
@@ -66,6 +86,7 @@ impl Lanes {
                 self.turns.push_back(tenant);
             }
         }
+        self.waiting -= batch.len();
         batch
     }
 }
@@ -79,19 +100,45 @@ struct Gathering {
 }
 
 impl Gathering {
-    /// Waits for units; none when there will be no more.
-    async fn next(&self, most: usize) -> Vec<Waiting> {
+    /// Waits for units that are worth a batch; none when there will be no more.
+    async fn next(self: &Arc<Self>, options: CommitOptions) -> Option<(Vec<Waiting>, UnderWay)> {
         let _turn = self.turn.lock().await;
+        let mut until = None;
         loop {
-            {
+            let is_waiting = {
                 let mut lanes = self.lanes.lock();
-                let batch = lanes.batch(most);
-                if !batch.is_empty() || lanes.closed {
-                    return batch;
+                let is_due = until.is_some_and(|until| until <= Instant::now());
+                if lanes.closed || is_due || lanes.is_ripe() {
+                    let batch = lanes.batch(options.batch);
+                    if !batch.is_empty() {
+                        lanes.under_way += 1;
+                        return Some((batch, UnderWay(Arc::clone(self))));
+                    }
+                    if lanes.closed {
+                        return None;
+                    }
                 }
+                lanes.waiting > 0
+            };
+            let news = self.arrived.notified();
+            if is_waiting {
+                let until = *until.get_or_insert_with(|| Instant::now() + options.patience);
+                // Whichever it was: the next look tells.
+                let _ = tokio::time::timeout_at(until, news).await;
+            } else {
+                news.await;
             }
-            self.arrived.notified().await;
         }
+    }
+}
+
+/// A batch that is being written. When it is no more, those who wait for others wait no longer.
+struct UnderWay(Arc<Gathering>);
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.lanes.lock().under_way -= 1;
+        self.0.arrived.notify_one();
     }
 }
 
@@ -106,6 +153,7 @@ impl Drop for Writer {
             lanes.closed = true;
             lanes.turns.clear();
             lanes.lanes.clear();
+            lanes.waiting = 0;
         }
     }
 }
@@ -126,11 +174,16 @@ impl GroupCommitter {
     #[must_use]
     pub fn start(store: Arc<dyn RunStore>, options: CommitOptions) -> Self {
         let queue = Arc::new(Gathering::default());
+        let options = CommitOptions { batch: options.batch.max(1), ..options };
         let writers = options.writers.max(1);
-        queue.lanes.lock().writers = writers;
+        {
+            let mut lanes = queue.lanes.lock();
+            lanes.writers = writers;
+            lanes.beside = options.beside;
+        }
         for _ in 0..writers {
             let writer = Writer(Arc::clone(&queue));
-            tokio::spawn(write_batches(Arc::clone(&store), writer, options.batch.max(1)));
+            tokio::spawn(write_batches(Arc::clone(&store), writer, options));
         }
         Self { queue }
     }
@@ -143,16 +196,13 @@ impl Drop for GroupCommitter {
     }
 }
 
-async fn write_batches(store: Arc<dyn RunStore>, writer: Writer, most: usize) {
-    loop {
-        let batch = writer.0.next(most).await;
-        if batch.is_empty() {
-            return;
-        }
+async fn write_batches(store: Arc<dyn RunStore>, writer: Writer, options: CommitOptions) {
+    while let Some((batch, under_way)) = writer.0.next(options).await {
         let (units, callers): (Vec<_>, Vec<_>) =
             batch.into_iter().map(|waiting| (waiting.unit, waiting.caller)).unzip();
         let count = units.len();
         let mut answers = store.commit(units).await;
+        drop(under_way);
         // A store that answers too little has not said that the rest is durable.
         answers.resize_with(count, || Err(StoreError::Unavailable("no answer".to_owned())));
         for (caller, answer) in callers.into_iter().zip(answers) {
@@ -167,14 +217,18 @@ impl Committer for GroupCommitter {
     async fn commit(&self, unit: Transaction) -> Result<(), StoreError> {
         let gone = || StoreError::Unavailable("the writer has stopped".to_owned());
         let (caller, answered) = oneshot::channel();
-        {
+        let is_news = {
             let mut lanes = self.queue.lanes.lock();
             if lanes.closed {
                 return Err(gone());
             }
             lanes.push(Waiting { unit, caller });
+            // The first one has somebody look when it has waited long enough.
+            lanes.waiting == 1 || lanes.is_ripe()
+        };
+        if is_news {
+            self.queue.arrived.notify_one();
         }
-        self.queue.arrived.notify_one();
         answered.await.unwrap_or_else(|_| Err(gone()))
     }
 }

@@ -292,8 +292,7 @@ fn run_ports(
     let models = Arc::new(CompiledVersions::new(Arc::clone(&workflows)).with_compute(Arc::clone(&threads)));
     let case_types = CompiledCaseTypes::new(definitions.clone()).with_compute(Arc::clone(&threads));
     // SQLite writes one batch at a time; the one before it gets to the disk meanwhile.
-    let writers = 2;
-    let options = CommitOptions { writers, ..CommitOptions::default() };
+    let options = CommitOptions { writers: 2, ..CommitOptions::default() };
     let ports = RunPorts {
         committer: Arc::new(GroupCommitter::start(Arc::clone(&runs), options)),
         runs,

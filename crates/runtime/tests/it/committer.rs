@@ -1,6 +1,7 @@
 //! Group commit.
 
 use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 use futures::future::join_all;
 use futures::poll;
@@ -96,10 +97,36 @@ async fn with_two_writers_a_slow_batch_holds_up_nobody() {
     assert_eq!(*batches.lock(), [[1], [2]]);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn few_wait_for_the_batch_before_them_and_many_go_beside_it() {
+    let (store, batches, begins, go) = slow_store();
+    let patience = Duration::from_secs(3_600);
+    let committer =
+        start(store, CommitOptions { writers: 2, beside: 3, patience, ..CommitOptions::default() });
+    let mut first = Box::pin(committer.commit(unit(1)));
+    assert!(poll!(&mut first).is_pending());
+    begins.recv().unwrap();
+    let mut two: Vec<_> = [2, 3].map(|number| Box::pin(committer.commit(unit(number)))).into();
+    for call in &mut two {
+        assert!(poll!(call).is_pending());
+        tokio::task::yield_now().await;
+    }
+    // The third makes it worth its while, and none of them waits for the first.
+    committer.commit(unit(4)).await.unwrap();
+    assert!(join_all(two).await.iter().all(Result::is_ok));
+    assert!(poll!(&mut first).is_pending());
+    let mut last = Box::pin(committer.commit(unit(5)));
+    assert!(poll!(&mut last).is_pending());
+    go.send(()).unwrap();
+    first.await.unwrap();
+    last.await.unwrap();
+    assert_eq!(*batches.lock(), [vec![1], vec![2, 3, 4], vec![5]]);
+}
+
 #[tokio::test]
 async fn a_batch_has_a_limit() {
     let (store, batches) = store(all_well);
-    let committer = start(store, CommitOptions { batch: 2, writers: 1 });
+    let committer = start(store, CommitOptions { batch: 2, ..CommitOptions::default() });
     let answers = join_all((1..8).map(|number| committer.commit(unit(number)))).await;
     assert!(answers.iter().all(Result::is_ok));
     assert!(batches.lock().iter().all(|batch| batch.len() <= 2), "{batches:?}");
@@ -111,7 +138,7 @@ async fn a_batch_has_a_limit() {
 #[tokio::test]
 async fn options_of_zero_are_taken_as_one() {
     let (store, batches) = store(all_well);
-    let committer = start(store, CommitOptions { batch: 0, writers: 0 });
+    let committer = start(store, CommitOptions { batch: 0, writers: 0, ..CommitOptions::default() });
     committer.commit(unit(1)).await.unwrap();
     assert_eq!(*batches.lock(), [[1]]);
 }

@@ -54,10 +54,7 @@ fn is_taken(argument: &str) -> bool {
         return false;
     }
     let mut probe = Command::new(compiler);
-    probe
-        .args(["--edition", "2024", "--crate-type", "bin", "-o"])
-        .arg(&made)
-        .arg(&source);
+    probe.args(["--edition", "2024", "--crate-type", "bin", "-o"]).arg(&made).arg(&source);
     probe.arg("--target").arg(target);
     if let Some(linker) = variable("RUSTC_LINKER") {
         probe.arg("-C").arg([OsString::from("linker="), linker].into_iter().collect::<OsString>());

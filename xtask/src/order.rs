@@ -13,7 +13,7 @@ const LOADS: [&[&str]; 5] = [
     &["bench", "http", "--backend", "postgres", "--callers", "4", "--seconds", "6"],
     &["bench", "gateway", "--rounds", "1", "--seconds", "5", "--calls", "1500", "--pace", "30"],
     &["bench", "vectors", "--http", "--backend", "sqlite", "--files", "3", "--queries", "20"],
-    &["conformance", "--only", "bpmn-execution,cmmn-execution"],
+    &["conformance", "--check", "--only", "bpmn-execution,cmmn-execution"],
 ];
 
 /// Options of `order`.
@@ -66,44 +66,45 @@ fn measure(program: &Path, folder: &Path) -> Result<()> {
     // The harness builds programs that are to be judged; this one is there.
     let kept = folder.join("heddle");
     std::fs::copy(program, &kept).context("the program can't be copied")?;
-    let wrapper = folder.join("server.sh");
-    let script = format!(
-        "#!/bin/sh\nexec valgrind -q --tool=callgrind --demangle=no --dump-every-bb=300000000 \
-         --callgrind-out-file={folder}/out.%p --log-file={folder}/log.%p {program} \"$@\"\n",
-        folder = folder.display(),
-        program = kept.display(),
-    );
-    std::fs::write(&wrapper, script).context("the script can't be written")?;
-    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&wrapper, permissions).context("the script can't be made to run")?;
-    for load in LOADS {
+    for (number, load) in LOADS.iter().enumerate() {
         out::note(format!("measured: {}", load.join(" ")));
+        let wrapper = folder.join(format!("server-{number}.sh"));
+        let script = format!(
+            "#!/bin/sh\nexec valgrind -q --tool=callgrind --demangle=no --dump-every-bb=300000000 \
+             --callgrind-out-file={folder}/out.{number}.%p --log-file={folder}/log.{number}.%p {program} \"$@\"\n",
+            folder = folder.display(),
+            program = kept.display(),
+        );
+        std::fs::write(&wrapper, script).context("the script can't be written")?;
+        let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&wrapper, permissions).context("the script can't be made to run")?;
         let mut command = workspace::cargo();
-        command.args(["run", "--quiet", "--release", "--package", "heddle-harness", "--"]).args(load);
+        command.args(["run", "--quiet", "--release", "--package", "heddle-harness", "--"]).args(*load);
         // A bar that is missed at a fiftieth of the speed is no failure.
         command.env("HEDDLE_BIN", &wrapper).status().context("cargo cannot be started")?;
     }
     Ok(())
 }
 
-/// Functions that ran, by the names that the linker knows, from callgrind's files in a folder: first those that all
-/// servers ran, last those that one alone did, so that what a server never runs does not lie between.
+/// Functions that ran, by the names that the linker knows, from callgrind's files in a folder: first those of all loads,
+/// last those of one alone, and those of the same loads side by side, so that what a server never runs does not lie
+/// between.
 fn functions(folder: &Path) -> Result<Vec<String>> {
-    let mut servers: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut loads: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for entry in std::fs::read_dir(folder).with_context(|| format!("{} can't be read", folder.display()))? {
         let path = entry?.path();
-        // A server's files are `out.PROCESS`, with the number of the part behind it.
+        // A server's files are `out.LOAD.PROCESS`, with the number of the part behind it.
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let Some(process) = name.strip_prefix("out.").and_then(|rest| rest.split('.').next()) else {
+        let Some(load) = name.strip_prefix("out.").and_then(|rest| rest.split('.').next()) else {
             continue;
         };
         let text = std::fs::read(&path).with_context(|| format!("{} can't be read", path.display()))?;
         for function in String::from_utf8_lossy(&text).lines().filter_map(named) {
-            servers.entry(function.to_owned()).or_default().insert(process.to_owned());
+            loads.entry(function.to_owned()).or_default().insert(load.to_owned());
         }
     }
-    let mut all: Vec<_> = servers.into_iter().collect();
-    all.sort_by_key(|(_, servers)| std::cmp::Reverse(servers.len()));
+    let mut all: Vec<_> = loads.into_iter().collect();
+    all.sort_by(|(_, one), (_, other)| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
     Ok(all.into_iter().map(|(function, _)| function).collect())
 }
 
@@ -134,5 +135,21 @@ mod tests {
         {
             assert_eq!(named(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn what_the_same_loads_run_lies_side_by_side() {
+        let folder = tempfile::tempdir().unwrap();
+        for (file, names) in [
+            ("out.0.17", "all\nb\nd"),
+            ("out.0.18.1", "alone"),
+            ("out.1.19", "all\nc\nd"),
+            ("out.2.20", "all\na\nb\nc\nd"),
+            ("log.0.17", "none"),
+        ] {
+            let lines = names.lines().enumerate().map(|(at, name)| format!("fn=({at}) {name}\n"));
+            std::fs::write(folder.path().join(file), lines.collect::<String>()).unwrap();
+        }
+        assert_eq!(functions(folder.path()).unwrap(), ["all", "d", "b", "c", "alone", "a"]);
     }
 }

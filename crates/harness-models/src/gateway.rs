@@ -21,6 +21,8 @@ const ADDED: [(&str, f64, f64); 2] = [("added_p50", 0.5, 0.5), ("added_p99", 0.9
 const CPU: f64 = 150.0;
 /// Fewest calls a second, with mock and callers on the same processors.
 const RATE: f64 = 5_000.0;
+/// Time after the last call behind which memory is looked at: what callers took for as long as they called is given back.
+const REST: Duration = Duration::from_secs(15);
 /// Most resident megabytes after many calls.
 const RESIDENT: f64 = 60.0;
 /// Most microseconds that each piece of a stream comes later.
@@ -234,8 +236,10 @@ impl Bench {
         while done < options.calls {
             done += window(&self.through, options.most_callers, Duration::from_secs(10), None).await?.all;
         }
-        let resident = process::resident_megabytes(self.pid).context("the server's memory is not told")?;
-        Ok(self.judge(&format!("resident_after_{done}_calls"), None, resident, RESIDENT, "MB"))
+        let resident = || process::resident_megabytes(self.pid).context("the server's memory is not told");
+        self.figure("resident_under_load", Some(options.most_callers), resident()?, "MB");
+        tokio::time::sleep(REST).await;
+        Ok(self.judge(&format!("resident_after_{done}_calls"), None, resident()?, RESIDENT, "MB"))
     }
 
     fn cpu(&self) -> f64 {

@@ -29,11 +29,15 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
-    /// Checks passages. Of one that comes twice the last counts.
+    /// Checks passages. Of one that comes twice the last counts. They stay in their order, so that passages that count up
+    /// lie in rows that do, too: [`Places`](crate::places::Places) keeps these as one.
     pub(crate) fn of(removed: AllowList, puts: Vec<Passage>, settings: Settings) -> Result<Self, Error> {
         let mut changes = Self { removed, ..Self::default() };
         let mut seen = HashSet::with_capacity(puts.len());
-        for passage in puts.into_iter().rev().filter(|passage| seen.insert(passage.id)) {
+        let mut last: Vec<Passage> =
+            puts.into_iter().rev().filter(|passage| seen.insert(passage.id)).collect();
+        last.reverse();
+        for passage in last {
             if let Some(vector) = checked(&passage, settings)? {
                 changes.vectors.extend(vector);
             }
@@ -56,5 +60,23 @@ fn checked(passage: &Passage, settings: Settings) -> Result<Option<Vec<f32>>, Er
         (None, Some(_)) => bad("the index is of words alone"),
         (Some(_), None) => bad("there is none"),
         (Some(dims), Some(vector)) => unit(vector, dims as usize, subject).map(Some),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Language;
+
+    #[test]
+    fn passages_stay_in_their_order_and_the_last_of_one_counts() {
+        let passage =
+            |id: u64, text: &str| Passage { id, text: text.to_owned(), vector: Some(vec![3.0, 4.0]) };
+        let puts = vec![passage(1, "old"), passage(2, "two"), passage(1, "new"), passage(3, "three")];
+        let settings = Settings { dims: Some(2), language: Language::Plain };
+        let changes = Changes::of(AllowList::default(), puts, settings).unwrap();
+        assert_eq!(changes.puts, [2, 1, 3]);
+        assert_eq!(changes.texts, ["two", "new", "three"]);
+        assert_eq!(changes.vectors, [0.6, 0.8].repeat(3));
     }
 }

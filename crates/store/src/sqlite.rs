@@ -564,7 +564,7 @@ const IDLE: Duration = Duration::from_secs(10);
 fn pragmas(role: Role) -> String {
     let (kibibytes, own) = match role {
         Role::Writer => (8_192, format!("PRAGMA wal_autocheckpoint = {MOST_LOG_PAGES};")),
-        Role::Reader => (2_048, "PRAGMA query_only = ON;".to_owned()),
+        Role::Reader => (1_024, "PRAGMA query_only = ON;".to_owned()),
         Role::Copier => (256, "PRAGMA wal_autocheckpoint = 0;".to_owned()),
     };
     format!(

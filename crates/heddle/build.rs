@@ -30,8 +30,9 @@ fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name)
 }
 
-/// What the linker is asked for: the order of functions, without a word about names that are no more, and relocations in
-/// the packed form. The system reads these once at the start; in the long form they are 4.6 MB that stay resident.
+/// Arguments that the linker is asked to take: the order of functions, without a word about names that are no more, and
+/// relocations in the packed form. The system reads these once at the start; in the long form they are 4.6 MB that stay
+/// resident.
 fn wanted(order: &Path) -> Vec<String> {
     let mut wanted = vec!["-Wl,-z,pack-relative-relocs".to_owned()];
     if order.is_file() {

@@ -563,7 +563,7 @@ const IDLE: Duration = Duration::from_secs(10);
 /// they begin anew. No commit waits for the disk by itself ([`Commits`] does); what copies the log back does.
 fn pragmas(role: Role) -> String {
     let (kibibytes, own) = match role {
-        Role::Writer => (8_192, format!("PRAGMA wal_autocheckpoint = {MOST_LOG_PAGES};")),
+        Role::Writer => (6_144, format!("PRAGMA wal_autocheckpoint = {MOST_LOG_PAGES};")),
         Role::Reader => (1_024, "PRAGMA query_only = ON;".to_owned()),
         Role::Copier => (256, "PRAGMA wal_autocheckpoint = 0;".to_owned()),
     };

@@ -299,7 +299,16 @@ fn certificate_reason(reason: &CertificateError) -> String {
         CertificateError::Revoked => "it was revoked".to_owned(),
         CertificateError::BadEncoding => "it can't be read".to_owned(),
         CertificateError::BadSignature => "its signature is wrong".to_owned(),
-        other => format!("{other:?}"),
+        other => {
+            let told = format!("{other:?}");
+            // What checks chains has no word of its own for it here.
+            if told.contains("CaUsedAsEndEntity") {
+                return "it is that of an authority (CA:TRUE), which no server may show: give the server one that the \
+                        authority issued, or a self-signed one without that mark"
+                    .to_owned();
+            }
+            told
+        }
     }
 }
 

@@ -1,4 +1,5 @@
-//! Audit events: written in the transaction of what they tell, never changed.
+//! Audit events: written in the transaction of what they tell, never changed. What seals them moves them to where they are
+//! listed from.
 
 use diesel::SqliteConnection;
 use diesel_async::RunQueryDsl;
@@ -9,7 +10,7 @@ use uuid::Uuid;
 use crate::conn::AsConn;
 use crate::error::Error;
 use crate::on_conn;
-use crate::schema::{AuditRow, audit_events};
+use crate::schema::{AuditRow, audit_unsealed};
 use crate::stable::add_all;
 use crate::types::Json;
 
@@ -50,8 +51,6 @@ impl From<AuditEntry> for AuditRow {
             request_id,
             client_ip,
             details: Json(details),
-            sequence: None,
-            hash: None,
         }
     }
 }
@@ -66,7 +65,7 @@ pub async fn insert<C: AsConn>(conn: &mut C, entry: &AuditEntry) -> Result<(), E
 
 pub(crate) async fn insert_row<C: AsConn>(conn: &mut C, row: &AuditRow) -> Result<(), Error> {
     on_conn!(conn, |conn| {
-        diesel::insert_into(audit_events::table).values(row).execute(conn).await?;
+        diesel::insert_into(audit_unsealed::table).values(row).execute(conn).await?;
     });
     Ok(())
 }

@@ -3,13 +3,14 @@
 use heddle_policy::resource::{In, Resource};
 use heddle_policy::{AccessFilter, resource};
 
-use crate::schema::audit_events;
+use crate::schema::{audit_events, audit_unsealed};
 use crate::types::Id;
 
 /// Column that names a thing of the kind `R`, by which a filter of that kind, and of no other, narrows a query.
 pub trait Names<R: Resource> {}
 
 impl Names<resource::AuditEvent> for audit_events::id {}
+impl Names<resource::AuditEvent> for audit_unsealed::id {}
 
 /// Limits that a filter sets to a column: the ids that alone are allowed, unless all are, and those that are
 /// denied.

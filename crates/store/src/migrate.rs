@@ -66,6 +66,7 @@ const SHARED: &[Migration] = migrations![
     "20261124000210_shared_errands_hastened",
     "20261124000700_shared_audit_chain",
     "20261128000110_shared_statistics",
+    "20261129000100_shared_audit_unsealed",
 ];
 
 /// All migrations of a program: those of the shared tables and those of its areas.
@@ -269,6 +270,7 @@ mod tests {
                 "20261124000210_shared_errands_hastened",
                 "20261124000700_shared_audit_chain",
                 "20261128000110_shared_statistics",
+                "20261129000100_shared_audit_unsealed",
                 "20991231000000_later"
             ]
         );

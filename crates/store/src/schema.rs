@@ -7,27 +7,44 @@ use std::borrow::Cow;
 use crate::row;
 use crate::types::{At, Id, Json};
 
-row! {
-    /// An audit event. Its place in the chain is written when it is sealed.
-    pub audit_events (organization_id, id) => AuditRow changes (AuditSeal) many (NewAuditEvents) {
-        key  organization_id: [DbUuid] Id,
-        key  id: [DbUuid] Id,
-        once at: [DbInstant] At,
-        once actor_kind: [Text] Cow<'static, str>,
-        once actor_id: [Nullable<Text>] Option<String>,
-        once actor_display: [Text] String,
-        once actor_credential: [Nullable<Text>] Option<String>,
-        once action: [Text] String,
-        once resource_type: [Text] String,
-        once resource_id: [Nullable<Text>] Option<String>,
-        once target_type: [Nullable<Text>] Option<String>,
-        once target_id: [Nullable<Text>] Option<String>,
-        once outcome: [Text] Cow<'static, str>,
-        once request_id: [Text] String,
-        once client_ip: [Nullable<Text>] Option<String>,
-        once details: [DbJson] Json,
-        each sequence: [Nullable<BigInt>] Option<i64>,
-        each hash: [Nullable<Binary>] Option<Vec<u8>>,
+/// A table of audit events: the columns that are sealed, and what it has beside them.
+macro_rules! audit_table {
+    ($(#[$doc:meta])* $table:ident => $row:ident [$($many:tt)*] { $($more:tt)* }) => {
+        row! {
+            $(#[$doc])*
+            pub $table (organization_id, id) => $row $($many)* {
+                key  organization_id: [DbUuid] Id,
+                key  id: [DbUuid] Id,
+                once at: [DbInstant] At,
+                once actor_kind: [Text] Cow<'static, str>,
+                once actor_id: [Nullable<Text>] Option<String>,
+                once actor_display: [Text] String,
+                once actor_credential: [Nullable<Text>] Option<String>,
+                once action: [Text] String,
+                once resource_type: [Text] String,
+                once resource_id: [Nullable<Text>] Option<String>,
+                once target_type: [Nullable<Text>] Option<String>,
+                once target_id: [Nullable<Text>] Option<String>,
+                once outcome: [Text] Cow<'static, str>,
+                once request_id: [Text] String,
+                once client_ip: [Nullable<Text>] Option<String>,
+                once details: [DbJson] Json,
+                $($more)*
+            }
+        }
+    };
+}
+
+audit_table! {
+    /// An audit event that has no place in its chain yet.
+    audit_unsealed => AuditRow [many (NewAuditEvents)] {}
+}
+
+audit_table! {
+    /// An audit event with its place in its chain.
+    audit_events => SealedRow [] {
+        once sequence: [BigInt] i64,
+        once hash: [Binary] Vec<u8>,
     }
 }
 
@@ -106,4 +123,4 @@ row! {
     }
 }
 
-diesel::allow_tables_to_appear_in_same_query!(audit_events, idempotency_keys, tombstones,);
+diesel::allow_tables_to_appear_in_same_query!(audit_events, audit_unsealed, idempotency_keys, tombstones,);

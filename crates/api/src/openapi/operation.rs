@@ -137,6 +137,9 @@ fn without_null(schema: &Value) -> Value {
 fn request_body(spec: &OperationSpec, shapes: &Shapes) -> Option<Value> {
     let body = shapes.body.as_ref()?;
     let example = resolve(body, &shapes.components)["examples"][0].clone();
+    // The file itself is that of the JSON, where it holds one as text.
+    let held = example["content"].as_str().or_else(|| example["source"]["content"].as_str());
+    let file = held.unwrap_or(BPMN).to_owned();
     let mut content = Map::new();
     for media in spec.body.media_types() {
         let described = match *media {
@@ -146,7 +149,7 @@ fn request_body(spec: &OperationSpec, shapes: &Shapes) -> Option<Value> {
             "multipart/form-data" => files_as_parts(),
             _ => json!({
                 "schema": {"type": "string", "contentMediaType": media},
-                "examples": {"small": {"serializedValue": BPMN}},
+                "examples": {"small": {"serializedValue": file}},
             }),
         };
         content.insert((*media).to_owned(), described);

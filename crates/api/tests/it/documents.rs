@@ -314,3 +314,18 @@ fn each_failure_has_an_example_of_its_own() {
         assert_eq!(codes.len(), responses.len(), "{codes:?}");
     }
 }
+
+#[test]
+fn a_file_that_is_sent_as_such_has_an_example_of_its_kind() {
+    for (id, language) in [
+        (OperationId::ImportCaseType, "http://www.omg.org/spec/CMMN/"),
+        (OperationId::PreviewCaseTypeImport, "http://www.omg.org/spec/CMMN/"),
+        (OperationId::PreviewTransform, "http://www.omg.org/spec/BPMN/"),
+    ] {
+        let content = &described(id.spec())["requestBody"]["content"];
+        for media in ["application/xml", "text/xml"] {
+            let example = content[media]["examples"]["small"]["serializedValue"].as_str().unwrap();
+            assert!(example.contains(language), "{id:?} {media}: {example}");
+        }
+    }
+}

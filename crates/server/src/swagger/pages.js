@@ -24,7 +24,9 @@ window.onload = () => {
       return value;
     }
     const members = Object.entries(value).filter(([name]) => !hidden.has(name));
-    return Object.fromEntries(members.map(([name, member]) => [name, shown(member)]));
+    // An example that is no JSON is a `serializedValue` since OpenAPI 3.2; Swagger UI knows `value` alone.
+    const known = (name) => (name === "serializedValue" ? "value" : name);
+    return Object.fromEntries(members.map(([name, member]) => [known(name), shown(member)]));
   };
   const forReaders = (given) => {
     const whole = shown(given);

@@ -22,7 +22,7 @@ async fn a_connection_is_read_as_it_was_written() {
         let stored = store.stored(tenant, made.id).await.unwrap();
         assert_eq!(stored.connection, made);
         assert_eq!(stored.sealed["signingSecret"], sealed("k1", "sealed one"));
-        assert_eq!(rows(&db, "audit_events").await, 1);
+        assert_eq!(rows(&db, "audit_unsealed").await, 1);
         let other = organization(&db).await;
         assert_eq!(store.get(other, made.id).await, Err(StoreError::NotFound));
         assert_eq!(store.stored(other, made.id).await, Err(StoreError::NotFound));
@@ -46,7 +46,7 @@ async fn a_name_is_taken_once_and_a_quota_holds() {
         let nowhere = connection(id(TenantId), "one");
         assert_eq!(insert(&store, &nowhere).await, Err(StoreError::NotFound));
         // Of what was refused nothing stays, neither a secret nor an audit event.
-        assert_eq!((rows(&db, "connection_secrets").await, rows(&db, "audit_events").await), (2, 2));
+        assert_eq!((rows(&db, "connection_secrets").await, rows(&db, "audit_unsealed").await), (2, 2));
     });
 }
 
@@ -101,7 +101,7 @@ async fn an_older_test_does_not_hide_a_newer_one() {
         assert_eq!(store.get(tenant, made.id).await.unwrap().revision, made.revision);
         let unknown = store.tested(tenant, id(ConnectionId), &result(1), &unit(tenant)).await;
         assert_eq!(unknown, Err(StoreError::NotFound));
-        assert_eq!(rows(&db, "audit_events").await, 4);
+        assert_eq!(rows(&db, "audit_unsealed").await, 4);
     });
 }
 

@@ -84,7 +84,7 @@ async fn a_pause_in_nobodys_name_is_written_once() {
         let connection = inserted(&SqlConnectionStore::new(db.clone()), tenant, "one").await;
         let made = webhook(&connection, "orders");
         store.insert(&made, 100, &unit(tenant)).await.unwrap();
-        let before = rows(&db, "audit_events").await;
+        let before = rows(&db, "audit_unsealed").await;
         for paused in [true, false] {
             let found = store.pause(tenant, made.id, PauseReason::ReceiverGone, at(7), &unit(tenant)).await;
             assert_eq!(found, Ok(paused));
@@ -94,7 +94,7 @@ async fn a_pause_in_nobodys_name_is_written_once() {
             (now.paused, now.revision, now.updated_at),
             (Some(PauseReason::ReceiverGone), Revision(2), at(7))
         );
-        assert_eq!(rows(&db, "audit_events").await, before + 1);
+        assert_eq!(rows(&db, "audit_unsealed").await, before + 1);
         for (paused, found) in [(Some(true), 1), (Some(false), 0), (None, 1)] {
             let filter = WebhookFilter { q: Some("ORD".to_owned()), connection: Some(connection.id), paused };
             let page = store.list(tenant, &filter, &AccessFilter::everything(), &page(5)).await.unwrap();

@@ -17,7 +17,7 @@ use crate::world::*;
 /// The whole of a chain.
 const ALL: Part = Part { after: 0, most: u64::MAX };
 
-fn chain(db: &Db) -> AuditChain {
+pub(crate) fn chain(db: &Db) -> AuditChain {
     let store = Arc::new(IdentityStore::new(db.clone(), Vec::new()));
     let key = InstallationKey::new([3; 32]).unwrap();
     AuditChain::new(store, &key, Arc::new(FixedClock::at(NOW))).unwrap()
@@ -74,6 +74,26 @@ async fn every_event_gets_a_place_once_whichever_comes_first() {
 }
 
 #[tokio::test]
+async fn an_event_that_is_written_again_keeps_its_place_and_holds_nobody_up() {
+    on_both!(|db| {
+        let chain = chain(&db);
+        sealed(&db, &chain, 2).await;
+        let store = IdentityStore::new(db.clone(), Vec::new());
+        for n in [2, 3] {
+            store.audit(&audit(n, Some(ACME), "run.started")).await.unwrap();
+        }
+        let all = AccessFilter::everything();
+        let listed = store.audit_events(Some(ACME), &AuditFilter::default(), &all, &page(9)).await.unwrap();
+        let ids: Vec<_> = listed.items.iter().map(|event| event.id.0.as_u128()).collect();
+        assert_eq!(ids, [3, 2, 1], "each once, with a place or without");
+        assert_eq!(chain.seal(ACME).await.unwrap().0, 0);
+        assert_eq!(chain.seal(ACME).await.unwrap().0, 1);
+        let found = chain.verify(ACME, ALL, None).await.unwrap();
+        assert_eq!((found.fault, found.checked, found.unsealed), (None, 3, 0));
+    });
+}
+
+#[tokio::test]
 async fn a_chain_is_verified_part_by_part() {
     on_both!(|db| {
         let chain = chain(&db);
@@ -121,7 +141,6 @@ async fn whatever_is_done_to_a_stored_chain_is_named() {
             (flip("hash", either("zeroblob(32)", "decode(repeat('00', 32), 'hex')")), (3, Changed)),
             (flip("hash", either("zeroblob(1)", "'\\x00'")), (3, Changed)),
             (flip("sequence", "70"), (3, Missing)),
-            (flip("sequence", "NULL"), (3, Missing)),
             ("DELETE FROM audit_events WHERE sequence = 1".to_owned(), (1, Missing)),
             ("DELETE FROM audit_events WHERE sequence = 4".to_owned(), (4, Missing)),
             ("DELETE FROM audit_events WHERE sequence >= 5".to_owned(), (5, Truncated)),
@@ -183,10 +202,18 @@ async fn a_record_before_the_beginning_is_named() {
     on_both!(|db| {
         let chain = chain(&db);
         sealed(&db, &chain, 3).await;
-        let store = IdentityStore::new(db.clone(), Vec::new());
         for sequence in [0, -7] {
-            store.audit(&audit(9, Some(ACME), "run.started")).await.unwrap();
-            sql(&db, &format!("UPDATE audit_events SET sequence = {sequence} WHERE sequence IS NULL")).await;
+            // Into the chain past whoever seals: the last record once more, under another id and number.
+            let id = if db.postgres().is_none() { "randomblob(16)" } else { "gen_random_uuid()" };
+            sql(
+                &db,
+                &format!(
+                    "CREATE TABLE one_more AS SELECT * FROM audit_events WHERE sequence = 3; \
+                     UPDATE one_more SET id = {id}, sequence = {sequence}; \
+                     INSERT INTO audit_events SELECT * FROM one_more; DROP TABLE one_more"
+                ),
+            )
+            .await;
             assert_eq!(fault(&chain, None).await, Some((sequence, FaultReason::Misplaced)));
             sql(&db, "DELETE FROM audit_events WHERE sequence <= 0").await;
             assert_eq!(fault(&chain, None).await, None);
@@ -235,7 +262,7 @@ async fn an_event_that_cannot_be_read_hides_no_other_and_has_its_place() {
             for n in 1..=3 {
                 store.audit(&audit(n, Some(ACME), "run.started")).await.unwrap();
             }
-            sql(&db, "UPDATE audit_events SET details = 'no JSON' WHERE resource_id = '2'").await;
+            sql(&db, "UPDATE audit_unsealed SET details = 'no JSON' WHERE resource_id = '2'").await;
             let all = AccessFilter::everything();
             let found =
                 store.audit_events(Some(ACME), &AuditFilter::default(), &all, &page(9)).await.unwrap();
@@ -323,12 +350,8 @@ async fn sqlite_looks_where_the_few_are_that_are_asked_for() {
         }
         for (query, wanted) in [
             (
-                "SELECT * FROM audit_events WHERE organization_id = ? AND sequence IS NULL AND id > ? ORDER BY id LIMIT ?",
-                "audit_events_unsealed (organization_id=? AND id>?)",
-            ),
-            (
-                "SELECT count(*) FROM audit_events WHERE organization_id = ? AND sequence IS NULL",
-                "audit_events_unsealed (organization_id=?)",
+                "SELECT * FROM audit_events WHERE organization_id = ? AND sequence > ? ORDER BY sequence LIMIT ?",
+                "audit_events_by_sequence (organization_id=? AND sequence>?)",
             ),
             (
                 "SELECT * FROM audit_events WHERE organization_id = ? AND action = ? AND id < ? ORDER BY id DESC LIMIT ?",

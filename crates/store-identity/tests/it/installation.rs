@@ -5,7 +5,7 @@ use heddle_identity::records::{InstallationState, NODE_SECONDS};
 use heddle_kernel::{PageRequest, Revision, Stored, Timestamp};
 use heddle_policy::AccessFilter;
 use heddle_store::StoreError;
-use heddle_store::schema::audit_events;
+use heddle_store::schema::audit_unsealed;
 use heddle_store_identity::IdentityStore;
 use heddle_testkit::on_both;
 use heddle_usecase::{ActorKind, IdempotencyRecord, Journal, Outcome, Target};
@@ -131,9 +131,9 @@ async fn an_event_with_literals_of_a_later_version_is_shown_as_it_is_beside_the_
         heddle_store::write_tx!(&db, |conn| {
             use diesel::{ExpressionMethods as _, QueryDsl as _};
             use diesel_async::RunQueryDsl as _;
-            let one = audit_events::resource_id.eq("2");
-            diesel::update(audit_events::table.filter(one))
-                .set((audit_events::actor_kind.eq("robot"), audit_events::outcome.eq("postponed")))
+            let one = audit_unsealed::resource_id.eq("2");
+            diesel::update(audit_unsealed::table.filter(one))
+                .set((audit_unsealed::actor_kind.eq("robot"), audit_unsealed::outcome.eq("postponed")))
                 .execute(conn)
                 .await?;
             Ok(())
@@ -158,6 +158,9 @@ async fn audit_events_are_filtered_and_paged() {
             entry.outcome = if n == 7 { Outcome::Denied } else { Outcome::Succeeded };
             entry.target = (n < 3).then(|| Target { kind: "made".to_owned(), id: "5".to_owned() });
             store.audit(&entry).await.unwrap();
+            if n == 4 {
+                crate::chain::chain(&db).seal_all(ACME).await.unwrap();
+            }
         }
         store.audit(&audit(8, Some(OTHER), "run.started")).await.unwrap();
         store.audit(&audit(9, None, "run.started")).await.unwrap();
@@ -168,7 +171,7 @@ async fn audit_events_are_filtered_and_paged() {
         let but_three = AccessFilter::everything().but([event(&3)]);
         let text = |text: &str| Some(text.to_owned());
         let none = AuditFilter::default;
-        for (filter, reach, wanted) in [
+        let cases = [
             (none(), &everything, vec![7, 6, 5, 4, 3, 2, 1]),
             (AuditFilter { action: text("run.started"), ..none() }, &everything, vec![6, 4, 2]),
             (AuditFilter { action: text("workflow.*"), ..none() }, &everything, vec![7, 5, 3, 1]),
@@ -200,17 +203,22 @@ async fn audit_events_are_filtered_and_paged() {
             (none(), &some(&[2, 3, 8]), vec![3, 2]),
             (none(), &but_three, vec![7, 6, 5, 4, 2, 1]),
             (none(), &AccessFilter::default(), vec![]),
-        ] {
+        ];
+        // Some have a place in the chain and some have none; then all have.
+        for (place, (filter, reach, wanted)) in cases.iter().chain(&cases).enumerate() {
+            if place == cases.len() {
+                crate::chain::chain(&db).seal_all(ACME).await.unwrap();
+            }
             let mut found = Vec::new();
             let mut request = page(2);
             loop {
-                let part = store.audit_events(Some(ACME), &filter, reach, &request).await.unwrap();
+                let part = store.audit_events(Some(ACME), filter, reach, &request).await.unwrap();
                 found.extend(part.items.iter().map(|event| event.id.0.as_u128()));
                 let Some(next) = part.next else { break };
                 assert_eq!(part.items.len(), 2);
                 request = PageRequest { cursor: Some(next), ..request };
             }
-            assert_eq!(found, wanted, "{filter:?} {reach:?}");
+            assert_eq!(&found, wanted, "{filter:?} {reach:?}");
         }
         let own = store.audit_events(None, &none(), &everything, &page(9)).await.unwrap();
         assert_eq!(own.items.iter().map(|event| event.id.0.as_u128()).collect::<Vec<_>>(), [9]);

@@ -113,6 +113,20 @@ impl SqlRunStore {
     }
 }
 
+/// Refuses a run that is not the owner's, where the key names one. Looked up behind the run's row: what was read is not newer
+/// than whose it is.
+macro_rules! only_own {
+    ($conn:expr, $key:expr) => {
+        if let Some(person) = $key.owner() {
+            let own = own::among($key.tenant(), person, &[Id::from($key.id())]);
+            let own: Vec<(Id,)> = own.load($conn).await?;
+            if own.is_empty() {
+                return Err(StoreError::NotFound.into());
+            }
+        }
+    };
+}
+
 #[async_trait]
 impl RunStore for SqlRunStore {
     async fn commit(&self, units: Vec<Transaction>) -> Vec<Result<(), StoreError>> {
@@ -132,14 +146,7 @@ impl RunStore for SqlRunStore {
                 .select(RunDbRow::as_select())
                 .first(conn)
                 .await?;
-            // Looked up behind the row: what was read is not newer than whose it is.
-            if let Some(person) = key.owner() {
-                let own = own::among(key.tenant(), person, &[row.id]);
-                let own: Vec<(Id,)> = own.load(conn).await?;
-                if own.is_empty() {
-                    return Err(StoreError::NotFound.into());
-                }
-            }
+            only_own!(conn, key);
             Ok(row)
         })?;
         self.record(key.tenant(), row).await
@@ -154,14 +161,7 @@ impl RunStore for SqlRunStore {
                 .select((runs::state, runs::last_sequence))
                 .first(conn)
                 .await?;
-            // Looked up behind the row: what was read is not newer than whose it is.
-            if let Some(person) = key.owner() {
-                let own = own::among(key.tenant(), person, &[Id::from(key.id())]);
-                let own: Vec<(Id,)> = own.load(conn).await?;
-                if own.is_empty() {
-                    return Err(StoreError::NotFound.into());
-                }
-            }
+            only_own!(conn, key);
             Ok(Progress { state: state.0, last_sequence: counted(last_sequence) })
         })
     }

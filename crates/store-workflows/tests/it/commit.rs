@@ -76,7 +76,7 @@ async fn a_run_is_read_as_it_was_written() {
         assert_eq!((slices.len(), slices[0].first_sequence, slices[0].last_sequence), (1, 1, 2));
         assert_eq!(slices[0].events, b"[{\"sequence\":1},{\"sequence\":2}]");
         assert_eq!(count(&db, "human_task_candidates").await, 2);
-        assert_eq!(count(&db, "audit_events").await, 1);
+        assert_eq!(count(&db, "audit_unsealed").await, 1);
     });
 }
 
@@ -136,7 +136,7 @@ async fn a_run_that_ends_at_once_writes_three_rows() {
         for (table, rows) in [
             ("runs", 1),
             ("run_events", 1),
-            ("audit_events", 1),
+            ("audit_unsealed", 1),
             ("run_timers", 0),
             ("run_subscriptions", 0),
             ("human_tasks", 0),
@@ -156,7 +156,7 @@ async fn one_that_fails_spares_the_others() {
         let flow = published(&workflows, tenant(), "a").await;
         let gone = workflow(flow.tenant, "never-written");
         let present = begun(&runs, run(&flow)).await;
-        let before = count(&db, "audit_events").await;
+        let before = count(&db, "audit_unsealed").await;
         let stale = RunWrite { expected: Some(Revision(9)), ..step(&present) };
         let twin = run(&flow);
         let units = vec![
@@ -186,7 +186,7 @@ async fn one_that_fails_spares_the_others() {
         // What the failed ones had written besides is gone too.
         assert_eq!(count(&db, "run_timers").await, 1);
         assert_eq!(count(&db, "outbox").await, 1);
-        assert_eq!(count(&db, "audit_events").await, before + 4);
+        assert_eq!(count(&db, "audit_unsealed").await, before + 4);
         assert!(runs.commit(Vec::new()).await.is_empty());
     });
 }
@@ -205,7 +205,7 @@ async fn a_failing_unit_alone_writes_nothing() {
         let lost = RunWrite { tasks: vec![unknown], ..step(&present) };
         assert_eq!(commit(&runs, unit_of(lost)).await, Err(StoreError::Stale));
         assert_eq!(runs.load_any(flow.tenant, present.id).await.unwrap().revision, Revision::FIRST);
-        assert_eq!(count(&db, "audit_events").await, 1);
+        assert_eq!(count(&db, "audit_unsealed").await, 1);
     });
 }
 
@@ -226,7 +226,7 @@ async fn a_thousand_starts_are_one_batch() {
         for (table, rows) in [
             ("runs", 1000),
             ("run_events", 1000),
-            ("audit_events", 1000),
+            ("audit_unsealed", 1000),
             ("idempotency_keys", 1000),
             ("run_timers", 500),
             ("run_subscriptions", 500),
@@ -279,7 +279,7 @@ async fn many_steps_are_one_batch_with_what_they_end_and_begin() {
             ("runs", 200),
             ("runs WHERE revision = 2", 99),
             ("run_events", 299),
-            ("audit_events", 299),
+            ("audit_unsealed", 299),
             ("human_tasks WHERE state = 'completed'", 99),
             ("human_tasks WHERE state = 'open'", 1),
             ("run_timers", 100),

@@ -55,7 +55,7 @@ async fn a_purged_run_leaves_a_tombstone_alone() {
             ("human_tasks", 0),
             ("human_task_candidates", 0),
             ("tombstones", 1),
-            ("audit_events", 3),
+            ("audit_unsealed", 3),
         ] {
             assert_eq!(count(&db, table).await, rows, "{table}");
         }
@@ -228,7 +228,7 @@ async fn a_workflow_comes_back_from_the_archive_with_its_starts_or_not_at_all() 
         assert!(matches!(refused, Err(StoreError::Duplicate(_))), "{refused:?}");
         let view = workflows.get(key(flow.tenant, flow.id), id(UserId)).await.unwrap();
         assert_eq!(view.definition, archived, "it is still in the archive");
-        assert_eq!((listening().await.unwrap(), count(&db, "audit_events").await), (vec![], 0));
+        assert_eq!((listening().await.unwrap(), count(&db, "audit_unsealed").await), (vec![], 0));
 
         let whole = WorkflowWrite { starts: Some(&twice[..1]), ..write(&back, None) };
         workflows.update(whole, &unit(flow.tenant, at(1))).await.unwrap();

@@ -61,7 +61,7 @@ async fn a_workflow_is_read_as_it_was_written() {
             workflows.update(write(&cleared, Some(&Draft::Absent)), &Journal::default()).await.unwrap();
             assert_eq!(workflows.draft(key(t, new.id)).await.unwrap(), Draft::Absent);
         }
-        assert_eq!(count(&db, "audit_events").await, 6);
+        assert_eq!(count(&db, "audit_unsealed").await, 6);
     });
 }
 
@@ -79,7 +79,7 @@ async fn a_slug_is_the_organisations_own() {
         assert_eq!(workflows.insert(write(&workflow(t, "a"), None), &unit).await, taken);
         let renamed = Workflow { slug: "a".to_owned(), ..next(&b) };
         assert_eq!(workflows.update(write(&renamed, None), &unit).await, taken);
-        assert_eq!(count(&db, "audit_events").await, 0);
+        assert_eq!(count(&db, "audit_unsealed").await, 0);
         assert_eq!(workflows.get(key(t, b.id), id(UserId)).await.unwrap().definition, b);
     });
 }
@@ -109,7 +109,7 @@ async fn a_change_needs_the_present_revision_and_the_organisation() {
             Err(StoreError::NotFound)
         );
         assert_eq!(workflows.delete(key(foreign, flow.id), None, &unit).await, Err(StoreError::NotFound));
-        assert_eq!(count(&db, "audit_events").await, 0);
+        assert_eq!(count(&db, "audit_unsealed").await, 0);
     });
 }
 
@@ -168,7 +168,7 @@ async fn publishing_moves_the_active_version_and_the_starts() {
         assert!(second.lane_groups);
         assert_eq!((second.edition, first.items[0].edition), (1, 2));
         assert_eq!(workflows.version(key(t, flow.id), 4).await, Err(StoreError::NotFound));
-        assert_eq!(count(&db, "audit_events").await, 3);
+        assert_eq!(count(&db, "audit_unsealed").await, 3);
     });
 }
 
@@ -190,7 +190,7 @@ async fn a_star_is_set_once_for_each_user() {
             assert_eq!(workflows.get(key(flow.tenant, flow.id), user).await.unwrap().starred, starred);
         }
         assert!(workflows.get(key(flow.tenant, flow.id), bob).await.unwrap().starred);
-        assert_eq!(count(&db, "audit_events").await, 3);
+        assert_eq!(count(&db, "audit_unsealed").await, 3);
     });
 }
 
@@ -300,7 +300,7 @@ async fn a_deleted_workflow_leaves_tombstones_alone() {
         };
         let stop = heddle_workflows::ports::RunWrite { run: stopped, ..stop };
         commit(&runs, unit_of(stop)).await.unwrap();
-        let before = count(&db, "audit_events").await;
+        let before = count(&db, "audit_unsealed").await;
         assert_eq!(workflows.delete(key(t, flow.id), Some(Revision(8)), &unit).await, Err(StoreError::Stale));
         assert_eq!(workflows.delete(key(t, flow.id), Some(flow.revision), &unit).await, Ok(Deleted::Now));
         assert_eq!(workflows.delete(key(t, flow.id), None, &unit).await, Ok(Deleted::Before));
@@ -318,7 +318,7 @@ async fn a_deleted_workflow_leaves_tombstones_alone() {
             ("runs", 1),
             ("run_events", 1),
             ("tombstones", 3),
-            ("audit_events", before + 1),
+            ("audit_unsealed", before + 1),
         ] {
             assert_eq!(count(&db, table).await, rows, "{table}");
         }

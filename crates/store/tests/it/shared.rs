@@ -4,7 +4,7 @@ use diesel::{ExpressionMethods, QueryDsl};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{EventId, TenantId, Timestamp};
 use heddle_store::journal::JournalRows;
-use heddle_store::schema::audit_events;
+use heddle_store::schema::audit_unsealed;
 use heddle_store::{Db, Id, Json, StoreError, audit, idempotency, journal, read, write_tx};
 use heddle_testkit::on_both;
 use heddle_usecase::{Actor, ActorKind, AuditEntry, IdempotencyRecord, Journal, Outcome};
@@ -63,13 +63,13 @@ async fn an_audit_event_is_kept_whole() {
     on_both!(|db| {
         write(&db, &Journal { audit: Some(entry(1, Some(TENANT))), ..Journal::default() }).await.unwrap();
         write(&db, &Journal { audit: Some(entry(2, None)), ..Journal::default() }).await.unwrap();
-        let rows: Vec<(Id, String, Option<String>, Json)> = read!(&db, |conn| Ok(audit_events::table
-            .order(audit_events::id)
+        let rows: Vec<(Id, String, Option<String>, Json)> = read!(&db, |conn| Ok(audit_unsealed::table
+            .order(audit_unsealed::id)
             .select((
-                audit_events::organization_id,
-                audit_events::outcome,
-                audit_events::resource_id,
-                audit_events::details
+                audit_unsealed::organization_id,
+                audit_unsealed::outcome,
+                audit_unsealed::resource_id,
+                audit_unsealed::details
             ))
             .load(conn)
             .await?))
@@ -91,7 +91,7 @@ async fn the_first_answer_stays_until_it_expires() {
         assert_eq!(write(&db, &second).await, Err(StoreError::Duplicate("idempotency_keys.key".to_owned())));
         assert_eq!(find(&db, NOW).await, Some(answer("first", NOW)));
         let audited: i64 =
-            read!(&db, |conn| Ok(audit_events::table.count().get_result(conn).await?)).unwrap();
+            read!(&db, |conn| Ok(audit_unsealed::table.count().get_result(conn).await?)).unwrap();
         assert_eq!(audited, 0, "the whole unit is undone");
 
         let later = NOW.plus_seconds(idempotency::KEPT_SECONDS);
@@ -121,9 +121,9 @@ async fn the_blocking_forms_write_the_same() {
         twice.map_err(StoreError::from),
         Err(StoreError::Duplicate("idempotency_keys.key".to_owned()))
     );
-    let ids: Vec<Id> = read!(test_db.db(), |conn| Ok(audit_events::table
-        .filter(audit_events::organization_id.eq(Id::from(TENANT)))
-        .select(audit_events::id)
+    let ids: Vec<Id> = read!(test_db.db(), |conn| Ok(audit_unsealed::table
+        .filter(audit_unsealed::organization_id.eq(Id::from(TENANT)))
+        .select(audit_unsealed::id)
         .load(conn)
         .await?))
     .unwrap();

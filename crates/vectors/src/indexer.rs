@@ -20,6 +20,10 @@ const FILES: u32 = 256;
 /// Buildings anew in one following, after which something else is wrong.
 const REBUILDS: u32 = 3;
 
+/// Time for which commits gather before an index is brought up to them in the background once more: each time is a commit of
+/// its own to it.
+const GATHER: Duration = Duration::from_millis(250);
+
 /// Reason for which an index did not follow.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FollowError {
@@ -38,6 +42,8 @@ pub enum FollowError {
 }
 
 type Turns = Mutex<HashMap<IndexKey, Weak<Turn<()>>>>;
+/// Indexes that are followed in the background, each with whether there has been news since it began.
+type Followed = Mutex<HashMap<IndexKey, bool>>;
 
 /// Brings indexes up to date.
 #[derive(Clone)]
@@ -45,6 +51,38 @@ pub struct Indexer {
     store: Arc<dyn PassageStore>,
     index: Arc<dyn PassageIndex>,
     turns: Arc<Turns>,
+    followed: Arc<Followed>,
+}
+
+/// An index that is followed in the background. It is so no longer when this goes, whatever the reason.
+struct Following {
+    followed: Arc<Followed>,
+    key: IndexKey,
+}
+
+impl Following {
+    /// Whether there is news; where there is none it is followed no longer.
+    fn has_news(&self) -> bool {
+        let mut followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
+        match followed.get_mut(&self.key) {
+            Some(is_news) if *is_news => {
+                *is_news = false;
+                true
+            }
+            Some(_) | None => {
+                followed.remove(&self.key);
+                false
+            }
+        }
+    }
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.followed.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
+        }
+    }
 }
 
 impl std::fmt::Debug for Indexer {
@@ -75,7 +113,7 @@ impl Indexer {
     /// Builds the indexer on its ports.
     #[must_use]
     pub fn new(store: Arc<dyn PassageStore>, index: Arc<dyn PassageIndex>) -> Self {
-        Self { store, index, turns: Arc::default() }
+        Self { store, index, turns: Arc::default(), followed: Arc::default() }
     }
 
     /// The index.
@@ -105,6 +143,37 @@ impl Indexer {
             Ok(Err(_)) => Err(FollowError::GivenUp),
             Err(_) => Err(FollowError::StillBehind),
         }
+    }
+
+    /// Brings an index up to its database in the background, so that the next query need not: at once, where that was not done
+    /// just now, and what comes within a moment together. A query brings it further itself, where it must.
+    pub fn follow_soon(&self, key: IndexKey, spec: IndexSpec) {
+        {
+            let mut followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(is_news) = followed.get_mut(&key) {
+                *is_news = true;
+                return;
+            }
+            followed.insert(key, false);
+        }
+        let (own, following) = (self.clone(), Following { followed: Arc::clone(&self.followed), key });
+        tokio::spawn(async move {
+            loop {
+                if let Err(error) = own.follow_now(key, &spec).await {
+                    tracing::debug!(%error, database = %key.database, "an index does not follow yet");
+                }
+                tokio::time::sleep(GATHER).await;
+                if !following.has_news() {
+                    return;
+                }
+            }
+        });
+    }
+
+    /// Brings an index to where its database is now.
+    async fn follow_now(&self, key: IndexKey, spec: &IndexSpec) -> Result<(), FollowError> {
+        let (commit, _) = self.store.position(key.tenant, key.database).await?;
+        self.follow(key, spec, commit).await
     }
 
     /// Brings an index to a commit of its database, or beyond it.
@@ -266,6 +335,55 @@ fn parts(range: PassageRange) -> impl Iterator<Item = PassageRange> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    use heddle_kernel::TenantId;
+    use uuid::Uuid;
+
+    use crate::ports::{MockPassageIndex, MockPassageStore};
+    use crate::records::{Backend, VectorDatabaseId};
+
+    #[tokio::test(start_paused = true)]
+    async fn news_of_a_moment_are_followed_together_and_a_failure_is_no_end() {
+        let commit = Arc::new(AtomicI64::new(1));
+        let (mut store, mut index) = (MockPassageStore::new(), MockPassageIndex::new());
+        let (now, asked) = (Arc::clone(&commit), Arc::new(AtomicI64::new(0)));
+        let count = Arc::clone(&asked);
+        store.expect_position().returning(move |_, _| {
+            match count.fetch_add(1, Ordering::Relaxed) {
+                // The second time the database is away.
+                1 => Err(StoreError::Unavailable("away".to_owned())),
+                _ => Ok((now.load(Ordering::Relaxed), 0)),
+            }
+        });
+        // The index is there already: what counts is how often it is looked at.
+        let there = Arc::clone(&commit);
+        index.expect_sequence().returning(move |_, _| Ok(there.load(Ordering::Relaxed)));
+        let indexer = Indexer::new(Arc::new(store), Arc::new(index));
+        let id = Uuid::from_u128(1);
+        let key = IndexKey { tenant: TenantId(id), database: VectorDatabaseId(id), generation: 0 };
+        let spec = IndexSpec { backend: Backend::Embedded, model: None, language: None };
+        let looks = || asked.load(Ordering::Relaxed);
+        let moment = || tokio::time::sleep(Duration::from_millis(1));
+        indexer.follow_soon(key, spec.clone());
+        moment().await;
+        assert_eq!(looks(), 1, "the first is followed at once");
+        for _ in 0..9 {
+            indexer.follow_soon(key, spec.clone());
+        }
+        moment().await;
+        assert_eq!(looks(), 1, "the others wait");
+        tokio::time::sleep(GATHER).await;
+        assert_eq!(looks(), 2, "and are followed by one look");
+        indexer.follow_soon(key, spec.clone());
+        tokio::time::sleep(GATHER * 2).await;
+        assert_eq!(looks(), 3, "what failed is tried with the next");
+        tokio::time::sleep(GATHER * 9).await;
+        assert_eq!((looks(), indexer.followed.lock().unwrap().len()), (3, 0), "without news nobody looks");
+        indexer.follow_soon(key, spec);
+        moment().await;
+        assert_eq!(looks(), 4);
+    }
 
     #[test]
     fn a_range_is_cut_without_a_gap() {

@@ -250,7 +250,7 @@ impl Ingestion {
         self.reached(&build, Stage::Indexing).await?;
         let (node, now) = (self.settings.node.id, self.ports.clock.now());
         self.ports.store.end(&build, &BuildEnd::Ready, node, now).await?;
-        self.index(&build, &database).await;
+        self.index(&build, &database);
         Ok(())
     }
 
@@ -385,13 +385,11 @@ impl Ingestion {
         Ok(vectors.into_iter().map(Some).collect())
     }
 
-    /// Brings this node's index up to date, so that the next query need not. It does so itself where this fails.
-    async fn index(&self, build: &Build, database: &crate::records::VectorDatabase) {
+    /// Has this node's index brought up to date, so that the next query need not.
+    fn index(&self, build: &Build, database: &crate::records::VectorDatabase) {
         let key = IndexKey { tenant: build.tenant, database: build.database, generation: build.generation };
-        let Some(spec) = spec_of(database, build.generation) else { return };
-        let Ok((commit, _)) = self.ports.passages.position(key.tenant, key.database).await else { return };
-        if let Err(error) = self.ports.indexer.follow(key, &spec, commit).await {
-            tracing::debug!(%error, database = %key.database, "an index does not follow yet");
+        if let Some(spec) = spec_of(database, build.generation) {
+            self.ports.indexer.follow_soon(key, spec);
         }
     }
 

@@ -337,11 +337,11 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicI64, Ordering};
 
-    use heddle_kernel::TenantId;
+    use heddle_kernel::{TenantId, VectorDatabaseId};
     use uuid::Uuid;
 
     use crate::ports::{MockPassageIndex, MockPassageStore};
-    use crate::records::{Backend, VectorDatabaseId};
+    use crate::records::Backend;
 
     #[tokio::test(start_paused = true)]
     async fn news_of_a_moment_are_followed_together_and_a_failure_is_no_end() {

@@ -403,12 +403,12 @@ impl AuditChainStore for IdentityStore {
             diesel::insert_into(audit_checkpoints::table).values(&row).execute(conn).await?;
             Ok(true)
         });
-        match done {
-            // The trail went on in the meantime.
-            Err(StoreError::Stale) => Ok(false),
-            Err(StoreError::Duplicate(_)) => self.drop_repeated(tenant).await.map(|()| false),
-            done => done,
+        if matches!(done, Err(StoreError::Duplicate(_))) {
+            self.drop_repeated(tenant).await?;
+            return Ok(false);
         }
+        // The trail went on in the meantime.
+        if done == Err(StoreError::Stale) { Ok(false) } else { done }
     }
 
     async fn sealed(&self, trail: TenantId, after: i64, most: usize) -> Result<Vec<ChainRow>, StoreError> {

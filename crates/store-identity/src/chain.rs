@@ -243,8 +243,9 @@ async fn put<C: AsConn>(conn: &mut C, trail: Id, links: &[ChainLink]) -> Result<
 }
 
 impl IdentityStore {
-    /// Removes events that have their place already: whoever did not hear that theirs was written may write it again.
-    async fn drop_repeated(&self, trail: Id) -> Result<(), StoreError> {
+    /// Removes events that have their place already, and gives their number: whoever did not hear that theirs was written may
+    /// write it again.
+    async fn drop_repeated(&self, trail: Id) -> Result<usize, StoreError> {
         write_tx!(&self.db, |conn| {
             let sealed = audit_events::table
                 .filter(audit_events::organization_id.eq(audit_unsealed::organization_id))
@@ -252,8 +253,7 @@ impl IdentityStore {
             let repeated = audit_unsealed::table
                 .filter(audit_unsealed::organization_id.eq(trail))
                 .filter(diesel::dsl::exists(sealed));
-            diesel::delete(repeated).execute(conn).await?;
-            Ok(())
+            Ok(diesel::delete(repeated).execute(conn).await?)
         })
     }
 
@@ -403,8 +403,8 @@ impl AuditChainStore for IdentityStore {
             diesel::insert_into(audit_checkpoints::table).values(&row).execute(conn).await?;
             Ok(true)
         });
-        if matches!(done, Err(StoreError::Duplicate(_))) {
-            self.drop_repeated(tenant).await?;
+        // Without any, somebody has taken the next place, which is told.
+        if matches!(done, Err(StoreError::Duplicate(_))) && self.drop_repeated(tenant).await? > 0 {
             return Ok(false);
         }
         // The trail went on in the meantime.

@@ -248,6 +248,19 @@ async fn what_somebody_else_put_at_the_end_is_not_signed() {
             )
             .await;
         }
+        // The place that comes next.
+        let id = if db.postgres().is_none() { "randomblob(16)" } else { "gen_random_uuid()" };
+        sql(
+            &db,
+            &format!(
+                "CREATE TABLE one_more AS SELECT * FROM audit_events WHERE sequence = 3; \
+                 UPDATE one_more SET id = {id}, sequence = 4; \
+                 INSERT INTO audit_events SELECT * FROM one_more; DROP TABLE one_more"
+            ),
+        )
+        .await;
+        assert!(chain.seal(ACME).await.is_err(), "it is told that it is taken");
+        sql(&db, "DELETE FROM audit_events WHERE sequence = 4").await;
         assert_eq!(chain.seal(ACME).await.unwrap().0, 1, "as it was, it goes on");
         assert_eq!(fault(&chain, None).await, None);
     });

@@ -46,6 +46,11 @@ impl Changes {
         }
         Ok(changes)
     }
+
+    /// Whether nothing is removed or put.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.removed.is_empty() && self.puts.is_empty()
+    }
 }
 
 /// The unit vector of a passage; none in an index of words.

@@ -189,7 +189,8 @@ impl Index {
 
     /// Applies what changed between `since` and `until`: removes the ids of `removed`, then adds `puts`, each of which
     /// takes the place of what has its id. The same changes may be applied again, and more than is missing; changes that
-    /// are in already are passed over. When the process ends within, the next to open the index is owed them.
+    /// are in already are passed over. Where both are the number that the index has, they are a part of what comes next,
+    /// and are applied under that number. When the process ends within, the next to open the index is owed them.
     ///
     /// # Errors
     /// [`Error::Gap`] where changes before `since` are missing, [`Error::BadVector`] with nothing changed,
@@ -200,15 +201,31 @@ impl Index {
         if since > manifest.sequence {
             return Err(Error::Gap { at: manifest.sequence, since });
         }
-        if until < manifest.sequence || (until == manifest.sequence && manifest.owed.is_none()) {
+        let is_part = since == until;
+        if until < manifest.sequence || (until == manifest.sequence && manifest.owed.is_none() && !is_part) {
             return Ok(());
         }
         let changes = Changes::of(removed, puts, self.settings)?;
-        let done = self.write(&mut manifest, &changes, until);
+        let done = if changes.is_empty() {
+            self.pass(&mut manifest, until)
+        } else {
+            self.write(&mut manifest, &changes, until)
+        };
         if done.is_err() {
             self.retired.store(true, Ordering::Release);
         }
         done
+    }
+
+    /// Notes that a change is reached that changes nothing here.
+    fn pass(&self, manifest: &mut Manifest, until: u64) -> Result<(), Error> {
+        let owed = manifest.owed.filter(|owed| *owed > until);
+        *manifest = Manifest { sequence: until, owed, ..manifest.clone() };
+        manifest.write(&self.directory)?;
+        let mut state = self.state.write();
+        state.sequence = until;
+        state.owed = owed;
+        Ok(())
     }
 
     /// Says what is about to come, writes it, shows it, and says that it is done.

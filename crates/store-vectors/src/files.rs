@@ -1,7 +1,7 @@
 //! Files: lists, uploads, changes, deletion.
 
 use diesel::{
-    BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper,
+    BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, JoinOnDsl, QueryDsl, SelectableHelper,
     TextExpressionMethods, delete, insert_into, update,
 };
 use diesel_async::RunQueryDsl;
@@ -15,7 +15,7 @@ use heddle_store::{
 };
 use heddle_usecase::Journal;
 use heddle_vectors::ports::{
-    Deleted, FieldTest, FieldValue, FileFilter, FilePatchWrite, FileUpload, Quotas, Sort,
+    Deleted, FieldCondition, FieldTest, FieldValue, FileFilter, FilePatchWrite, FileUpload, Quotas, Sort,
 };
 use heddle_vectors::records::{BuildState, File, FileState, Stage, VectorDatabase};
 
@@ -34,6 +34,52 @@ use crate::{lock_name, stored, tomb};
 
 impl Names<resource::Document> for vector_files::id {}
 
+/// A query of files narrowed to what a filter says of them and a caller may see.
+macro_rules! narrowed {
+    ($query:expr, $of:expr, $filter:expr, $driving:expr, $access:expr, $containing:expr) => {{
+        let mut query = $query;
+        if let Some(q) = &$filter.q {
+            query = query.filter(vector_files::search.like(search::anywhere(q)).escape('\\'));
+        }
+        if let Some(state) = $filter.state {
+            query = query.filter(vector_files::state.eq(FileWord(state)));
+        }
+        if let Some(media_type) = &$filter.media_type {
+            query = query.filter(vector_files::media_type.eq(media_type));
+        }
+        let others = $filter.metadata.iter().enumerate().filter(|(at, _)| Some(*at) != $driving);
+        for condition in others.map(|(_, one)| one).filter(|one| !matches!(one.test, FieldTest::Contains(_)))
+        {
+            let files = vector_fields::table
+                .filter(vector_fields::organization_id.eq($of.tenant))
+                .filter(vector_fields::database_id.eq($of.database))
+                .filter(vector_fields::field.eq(condition.field.clone()))
+                .select(vector_fields::file_id);
+            query = match span_of(&condition.test) {
+                Span::Any(texts) => {
+                    query.filter(vector_files::id.eq_any(files.filter(vector_fields::value.eq_any(texts))))
+                }
+                Span::Between(from, to) => {
+                    let is_between = vector_fields::value.ge(from).and(vector_fields::value.lt(to));
+                    query.filter(vector_files::id.eq_any(files.filter(is_between)))
+                }
+            };
+        }
+        if let Some(files) = &$containing {
+            query = query.filter(vector_files::id.eq_any(files.clone()));
+        }
+        within!(query, $access, vector_files::id)
+    }};
+}
+
+/// The place of a condition, and the field and the one value that it asks for.
+fn one_value((at, condition): (usize, &FieldCondition)) -> Option<(usize, &str, String)> {
+    match span_of(&condition.test) {
+        Span::Any(mut texts) if texts.len() == 1 => Some((at, condition.field.as_str(), texts.pop()?)),
+        Span::Any(_) | Span::Between(_, _) => None,
+    }
+}
+
 pub(crate) async fn list(
     db: &Db,
     database: &VectorDatabase,
@@ -50,53 +96,52 @@ pub(crate) async fn list(
     }
     let of = DatabaseKey::of(database.tenant, database.id);
     let containing = containing(db, of, filter).await?;
+    // Files of one value come in the order of their ids from where the values stand: as many are read as are asked for.
+    let one = if by_name { None } else { filter.metadata.iter().enumerate().find_map(one_value) };
     let items = read!(db, |conn| {
-        let mut query = vector_files::table
-            .filter(
-                vector_files::organization_id.eq(of.tenant).and(vector_files::database_id.eq(of.database)),
-            )
-            .limit(page::surplus(page))
-            .select(FileRow::as_select())
-            .into_boxed();
-        if let Some(q) = &filter.q {
-            query = query.filter(vector_files::search.like(search::anywhere(q)).escape('\\'));
-        }
-        if let Some(state) = filter.state {
-            query = query.filter(vector_files::state.eq(FileWord(state)));
-        }
-        if let Some(media_type) = &filter.media_type {
-            query = query.filter(vector_files::media_type.eq(media_type));
-        }
-        for condition in filter.metadata.iter().filter(|one| !matches!(one.test, FieldTest::Contains(_))) {
-            let files = vector_fields::table
-                .filter(vector_fields::organization_id.eq(of.tenant))
-                .filter(vector_fields::database_id.eq(of.database))
-                .filter(vector_fields::field.eq(condition.field.clone()))
-                .select(vector_fields::file_id);
-            query = match span_of(&condition.test) {
-                Span::Any(texts) => {
-                    query.filter(vector_files::id.eq_any(files.filter(vector_fields::value.eq_any(texts))))
+        let rows: Vec<FileRow> = match &one {
+            Some((at, field, value)) => {
+                let values = diesel::alias!(vector_fields as one_value);
+                let is_same = vector_files::organization_id
+                    .eq(values.field(vector_fields::organization_id))
+                    .and(vector_files::database_id.eq(values.field(vector_fields::database_id)))
+                    .and(vector_files::id.eq(values.field(vector_fields::file_id)));
+                let of_value = values
+                    .inner_join(vector_files::table.on(is_same))
+                    .filter(values.field(vector_fields::organization_id).eq(of.tenant))
+                    .filter(values.field(vector_fields::database_id).eq(of.database))
+                    .filter(values.field(vector_fields::field).eq(*field))
+                    .filter(values.field(vector_fields::value).eq(value))
+                    .select(FileRow::as_select())
+                    .into_boxed();
+                let query = narrowed!(of_value, of, filter, Some(*at), access, containing);
+                let id = values.field(vector_fields::file_id);
+                let query = query.limit(page::surplus(page)).order(id.desc());
+                match newest {
+                    Some(last) => query.filter(id.lt(Id(last))).load(conn).await?,
+                    None => query.load(conn).await?,
                 }
-                Span::Between(from, to) => {
-                    let is_between = vector_fields::value.ge(from).and(vector_fields::value.lt(to));
-                    query.filter(vector_files::id.eq_any(files.filter(is_between)))
+            }
+            None => {
+                let is_within = vector_files::organization_id
+                    .eq(of.tenant)
+                    .and(vector_files::database_id.eq(of.database));
+                let all = vector_files::table.filter(is_within).select(FileRow::as_select()).into_boxed();
+                let query =
+                    narrowed!(all, of, filter, None::<usize>, access, containing).limit(page::surplus(page));
+                if by_name {
+                    keyset!(query, (vector_files::name, vector_files::id), named.clone(), ascending)
+                        .load(conn)
+                        .await?
+                } else {
+                    let query = query.order(vector_files::id.desc());
+                    match newest {
+                        Some(last) => query.filter(vector_files::id.lt(Id(last))).load(conn).await?,
+                        None => query.load(conn).await?,
+                    }
                 }
-            };
-        }
-        if let Some(files) = &containing {
-            query = query.filter(vector_files::id.eq_any(files.clone()));
-        }
-        let query = within!(query, access, vector_files::id);
-        let query = if by_name {
-            keyset!(query, (vector_files::name, vector_files::id), named.clone(), ascending)
-        } else {
-            let query = query.order(vector_files::id.desc());
-            match newest {
-                Some(last) => query.filter(vector_files::id.lt(Id(last))),
-                None => query,
             }
         };
-        let rows: Vec<FileRow> = query.load(conn).await?;
         rows.into_iter().map(File::try_from).collect::<Result<Vec<_>, _>>()
     })?;
     Ok(if by_name {
@@ -189,7 +234,7 @@ pub(crate) async fn insert(
                 surplus.push(file.blob.clone());
             }
             insert_into(vector_files::table).values(&row).execute(conn).await?;
-            set_fields(conn, of, row.id, fields).await?;
+            _ = set_fields(conn, of, row.id, fields).await?;
         }
         let builds: Vec<BuildRow> = upload.builds.iter().map(BuildRow::from).collect();
         add_builds(conn, tenant, &builds, upload.job.created_at).await?;
@@ -197,6 +242,7 @@ pub(crate) async fn insert(
             .set((
                 vector_databases::files.eq(vector_databases::files + count),
                 vector_databases::raw_bytes.eq(vector_databases::raw_bytes + bytes),
+                vector_databases::fields_sequence.eq(vector_databases::fields_sequence + 1_i64),
             ))
             .execute(conn)
             .await?;
@@ -252,7 +298,13 @@ pub(crate) async fn change(
         let row = FileRow::of(file, before.build_id)?;
         let key = vector_files::table.find((of.tenant, of.database, row.id));
         update(key).set(FileChange::from(&row).set()).execute(conn).await?;
-        set_fields(conn, of, row.id, fields).await?;
+        if set_fields(conn, of, row.id, fields).await? {
+            // Who keeps what a filter found hears of it by the number alone.
+            update(vector_databases::table.find(of.pair()))
+                .set(vector_databases::fields_sequence.eq(vector_databases::fields_sequence + 1_i64))
+                .execute(conn)
+                .await?;
+        }
         if before.enabled != file.enabled {
             for live in live_of(conn, of, row.id).await? {
                 let range = Some(of_live(&live));
@@ -326,7 +378,7 @@ pub(crate) async fn remove(
             unlive(conn, &live).await?;
             leave(conn, of, Leftover::Passages(of_live(&live))).await?;
         }
-        set_fields(conn, of, row.id, &[]).await?;
+        _ = set_fields(conn, of, row.id, &[]).await?;
         drop_blob(conn, of, &row.sha256).await?;
         delete(vector_files::table.find((of.tenant, of.database, row.id))).execute(conn).await?;
         moved(conn, of, Some(row.state.0), None).await?;

@@ -6,7 +6,9 @@ use diesel::{BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelpe
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{FileId, TenantId, VectorDatabaseId};
 use heddle_store::{Db, Id, StoreError, read};
-use heddle_vectors::ports::{ChangesSince, FieldCondition, FieldTest, FoundPassage, LiveFile, Neighbours};
+use heddle_vectors::ports::{
+    ChangesSince, FieldCondition, FieldTest, FoundPassage, LiveFile, Neighbours, Position,
+};
 use heddle_vectors::records::{File, Passage, PassageId, PassageRange};
 
 use crate::ending::of_live;
@@ -25,17 +27,21 @@ pub(crate) async fn position(
     db: &Db,
     tenant: TenantId,
     database: VectorDatabaseId,
-) -> Result<(i64, i64), StoreError> {
-    let place = read!(db, |conn| {
+) -> Result<Position, StoreError> {
+    let (sequence, generation, fields) = read!(db, |conn| {
         Ok(vector_databases::table
             .find((Id::from(tenant), Id::from(database)))
-            .select((vector_databases::sequence, vector_databases::generation))
+            .select((
+                vector_databases::sequence,
+                vector_databases::generation,
+                vector_databases::fields_sequence,
+            ))
             .first(conn)
             .await?)
     })?;
     // An index that is brought to this place keeps it.
     db.settled().await?;
-    Ok(place)
+    Ok(Position { sequence, generation, fields })
 }
 
 pub(crate) async fn changes(

@@ -120,7 +120,7 @@ async fn whole<C: AsConn>(conn: &mut C, of: DatabaseKey, most: u32) -> Result<bo
         .limit(i64::from(most / 10 + 1));
     let files: Vec<FileRow> = on_conn!(conn, |conn| files.select(FileRow::as_select()).load(conn).await?);
     for file in &files {
-        crate::writing::set_fields(conn, of, file.id, &[]).await?;
+        _ = crate::writing::set_fields(conn, of, file.id, &[]).await?;
         drop_blob(conn, of, &file.sha256).await?;
         on_conn!(conn, |conn| {
             delete(vector_files::table.find((of.tenant, of.database, file.id))).execute(conn).await?;

@@ -45,6 +45,7 @@ impl TryFrom<&VectorDatabase> for DatabaseRow {
             metadata_schema: document::encode(&record.schema)?,
             defaults: document::encode(&record.defaults)?,
             sequence: record.sequence,
+            fields_sequence: 0,
             next_passage: 1,
             files: stored(record.counts.files),
             ready_files: stored(record.counts.ready_files),

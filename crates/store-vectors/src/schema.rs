@@ -6,12 +6,16 @@ use heddle_store::{At, Id, Migration, migrations, row};
 use crate::words::{BackendWord, BuildWord, FileWord, JobKindWord, JobWord, StageWord, StateWord};
 
 /// The migrations of the tables of vector databases.
-pub const MIGRATIONS: &[Migration] =
-    migrations!["20261126000100_vectors_databases", "20261126000200_vectors_pgvector"];
+pub const MIGRATIONS: &[Migration] = migrations![
+    "20261126000100_vectors_databases",
+    "20261126000200_vectors_pgvector",
+    "20261129000200_vectors_parts"
+];
 
 row! {
     /// A vector database; its name is its address, `generation` the one that serves, `sequence` the number of the last commit that
-    /// changed what can be found, `next_passage` the next id of a passage.
+    /// changed what can be found, `fields_sequence` that of the last one that changed what filters find, `next_passage` the next
+    /// id of a passage.
     pub(crate) vector_databases (organization_id, id) => DatabaseRow changes (DatabaseChange) {
         key organization_id: [DbUuid] Id,
         key id: [DbUuid] Id,
@@ -27,6 +31,7 @@ row! {
         each metadata_schema: [Binary] Vec<u8>,
         each defaults: [Binary] Vec<u8>,
         alone sequence: [BigInt] i64,
+        alone fields_sequence: [BigInt] i64,
         alone next_passage: [BigInt] i64,
         alone files: [BigInt] i64,
         alone ready_files: [BigInt] i64,

@@ -11,7 +11,7 @@ use heddle_usecase::Journal;
 use heddle_vectors::ports::{
     BuildEnd, ChangesSince, Claimed, Cut, DatabaseFilter, DatabaseUpdate, Deleted, FieldCondition,
     FieldValue, FileFilter, FilePatchWrite, FileUpload, FoundPassage, IngestStore, JobFilter, LiveFile,
-    Neighbours, NodeIdentity, PassageStore, Purge, Quotas, Usage, VectorStore,
+    Neighbours, NodeIdentity, PassageStore, Position, Purge, Quotas, Usage, VectorStore,
 };
 use heddle_vectors::records::{
     Build, File, FileError, Job, JobServer, Passage, PassageId, PassageRange, Stage, VectorDatabase,
@@ -197,7 +197,7 @@ impl VectorStore for SqlVectorStore {
 
 #[async_trait]
 impl PassageStore for SqlVectorStore {
-    async fn position(&self, tenant: TenantId, database: VectorDatabaseId) -> Result<(i64, i64), StoreError> {
+    async fn position(&self, tenant: TenantId, database: VectorDatabaseId) -> Result<Position, StoreError> {
         passages::position(&self.db, tenant, database).await
     }
 

@@ -1,5 +1,7 @@
 //! Steps of transactions that several of them take.
 
+use std::collections::BTreeSet;
+
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper, delete, insert_into, update};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{TenantId, Timestamp};
@@ -99,17 +101,24 @@ pub(crate) async fn set_file<C: AsConn>(
     moved(conn, of, Some(row.state.0), Some(state)).await
 }
 
-/// Writes the values by which filters find a file, in place of those of before.
+/// Writes the values by which filters find a file, in place of those of before; whether they are others.
 pub(crate) async fn set_fields<C: AsConn>(
     conn: &mut C,
     of: DatabaseKey,
     id: Id,
     fields: &[(String, FieldValue)],
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     let before = vector_fields::table
         .filter(vector_fields::organization_id.eq(of.tenant))
         .filter(vector_fields::database_id.eq(of.database))
         .filter(vector_fields::file_id.eq(id));
+    let values = before.select((vector_fields::field, vector_fields::value));
+    let there: Vec<(String, String)> = on_conn!(conn, |conn| values.load(conn).await?);
+    let there: BTreeSet<(String, String)> = there.into_iter().collect();
+    let own = fields.iter().map(|(field, value)| (field.clone(), text_of(value)));
+    if there == own.collect() {
+        return Ok(false);
+    }
     on_conn!(conn, |conn| {
         delete(before).execute(conn).await?;
     });
@@ -125,7 +134,7 @@ pub(crate) async fn set_fields<C: AsConn>(
             insert_into(vector_fields::table).values(&row).on_conflict_do_nothing().execute(conn).await?;
         });
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Counts a file that has a content; gives the key under which that is kept.

@@ -10,7 +10,7 @@ use heddle_installation::error::StartError;
 use heddle_passages::{AllowList, Builder, Error, Index, Key, Language, Passage, Settings, Shelf};
 use heddle_usecase::{Admission, Compute, computed};
 use heddle_vectors::ports::{
-    IndexError, IndexSpec, IndexedPassage, LegScores, PassageHit, PassageIndex, Search,
+    Given, IndexError, IndexSpec, IndexedPassage, LegScores, PassageHit, PassageIndex, Search,
 };
 use heddle_vectors::records::{Backend, IndexKey, PassageId, PassageRange};
 use parking_lot::Mutex;
@@ -138,10 +138,11 @@ impl PassageIndex for EmbeddedIndex {
         spec: &IndexSpec,
         remove: &[PassageRange],
         add: &[IndexedPassage],
-        sequence: i64,
+        given: Given,
     ) -> Result<(), IndexError> {
         let (removed, puts) = (allowed(remove), add.iter().map(passage).collect());
-        self.with(key, spec, move |index| index.apply(index.sequence(), number(sequence), removed, puts))
+        let until = if given.is_last { given.until } else { given.since };
+        self.with(key, spec, move |index| index.apply(number(given.since), number(until), removed, puts))
             .await
     }
 
@@ -233,7 +234,12 @@ mod tests {
     }
 
     fn words(text: &str, allow: Option<Vec<PassageRange>>) -> Search {
-        Search { words: Some(text.to_owned()), allow, candidates: 10, ..Search::default() }
+        Search {
+            words: Some(text.to_owned()),
+            allow: allow.map(Arc::from),
+            candidates: 10,
+            ..Search::default()
+        }
     }
 
     async fn found(index: &EmbeddedIndex, search: Search) -> Vec<u64> {
@@ -255,7 +261,8 @@ mod tests {
         assert_eq!(found(&index, words("filter", None)).await, [1, 2]);
         let only = Some(vec![PassageRange::of(2, 1)]);
         assert_eq!(found(&index, words("filter", only)).await, [2]);
-        index.apply(key(1), &spec(), &[PassageRange::of(1, 1)], &[one(3, "filter")], 4).await.unwrap();
+        let given = Given { since: 3, until: 4, is_last: true };
+        index.apply(key(1), &spec(), &[PassageRange::of(1, 1)], &[one(3, "filter")], given).await.unwrap();
         assert_eq!(found(&index, words("filter", None)).await, [2, 3]);
         assert!(matches!(index.sequence(key(2), &spec()).await, Err(IndexError::Rebuild(_))));
         index.remove(key(1)).await.unwrap();

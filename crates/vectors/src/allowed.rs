@@ -1,15 +1,17 @@
 //! Passages that alone may be answered: as much is read for them as there are files that they are of, or that they are not
-//! of, and not as the database has.
+//! of, and not as the database has; and that once for each commit that changes what can be found, however many ask.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::ops::Bound;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use heddle_kernel::FileId;
+use heddle_kernel::{FileId, VectorDatabaseId};
 use heddle_usecase::StoreError;
+use tokio::sync::OnceCell;
 use uuid::Uuid;
 
-use crate::filter::Reach;
-use crate::ports::PassageStore;
+use crate::filter::{Filter, Reach};
+use crate::ports::{PassageStore, Position};
 use crate::records::{PassageRange, VectorDatabase};
 
 /// Files that are looked up by their ids at once.
@@ -22,8 +24,152 @@ const SHARE: usize = 4;
 /// End of the ids of passages.
 const END: u64 = i64::MAX.unsigned_abs();
 
+/// Allowances that are kept at most.
+const KEPT: usize = 64;
+/// Ranges and files that the allowances which are kept have together at most: 8 MB.
+const MOST: usize = 500_000;
+/// Bytes of a filter from which on nothing is kept for it.
+const LONG: usize = 16 << 10;
+
+/// Passages that alone may be answered to those who ask the same.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Allowance {
+    /// Their ids, in rising order and apart from each other; none: all.
+    pub(crate) passages: Option<Arc<[PassageRange]>>,
+    /// Files of which nothing may be answered, what they got since included. Where files are named that alone may be
+    /// answered from there are none: an id is of one file for ever.
+    pub(crate) but: BTreeSet<FileId>,
+}
+
+/// What decides what may be answered from a database.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    /// Place at which the database stands: each number of it that a kept one was made at is the same.
+    pub(crate) at: Position,
+    /// Filter of the query.
+    pub(crate) filter: Option<&'a Filter>,
+    /// Files that are denied to whoever asks.
+    pub(crate) denied: &'a BTreeSet<FileId>,
+}
+
+/// An allowance under what it was made for. Those that ask while it is made wait for it.
+#[derive(Debug)]
+struct Kept {
+    database: VectorDatabaseId,
+    at: Position,
+    filter: Option<Filter>,
+    denied: BTreeSet<FileId>,
+    made: Arc<OnceCell<Arc<Allowance>>>,
+}
+
+impl Kept {
+    fn is_for(&self, database: &VectorDatabase, asked: Asked<'_>) -> bool {
+        self.database == database.id
+            && self.at == asked.at
+            && self.filter.as_ref() == asked.filter
+            && self.denied == *asked.denied
+    }
+
+    /// Whether nobody asks for it any more, since the database has gone on.
+    fn is_before(&self, database: &VectorDatabase, asked: Asked<'_>) -> bool {
+        let (one, other) = (self.at, asked.at);
+        self.database == database.id
+            && one != other
+            && one.generation <= other.generation
+            && one.sequence <= other.sequence
+            && one.fields <= other.fields
+    }
+
+    /// Ranges and files that it has.
+    fn size(&self) -> usize {
+        let made = self.made.get().map_or(0, |allowance| {
+            allowance.passages.as_ref().map_or(0, |passages| passages.len()) + allowance.but.len()
+        });
+        made + self.denied.len()
+    }
+}
+
+/// Allowances of late, the one that was asked for last at the end.
+#[derive(Debug, Default)]
+pub(crate) struct Allowances {
+    kept: Mutex<VecDeque<Kept>>,
+}
+
+impl Allowances {
+    /// The allowance of a database for what is asked.
+    ///
+    /// # Errors
+    /// `Unavailable`. What failed is tried again by whoever asks next.
+    pub(crate) async fn of(
+        &self,
+        store: &dyn PassageStore,
+        database: &VectorDatabase,
+        asked: Asked<'_>,
+    ) -> Result<Arc<Allowance>, StoreError> {
+        if asked.filter.is_none() && asked.denied.is_empty() {
+            return Ok(Arc::new(Allowance { passages: None, but: BTreeSet::new() }));
+        }
+        if asked.filter.is_some_and(|filter| filter.size() > LONG) {
+            return made(store, database, asked).await;
+        }
+        let place = self.place(database, asked);
+        if let Some(made) = place.get() {
+            return Ok(Arc::clone(made));
+        }
+        let made = place.get_or_try_init(|| made(store, database, asked)).await.cloned();
+        self.shorten();
+        made
+    }
+
+    fn place(&self, database: &VectorDatabase, asked: Asked<'_>) -> Arc<OnceCell<Arc<Allowance>>> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = kept.iter().position(|one| one.is_for(database, asked)).and_then(|at| kept.remove(at));
+        let one = found.unwrap_or_else(|| {
+            kept.retain(|one| !one.is_before(database, asked));
+            Kept {
+                database: database.id,
+                at: asked.at,
+                filter: asked.filter.cloned(),
+                denied: asked.denied.clone(),
+                made: Arc::default(),
+            }
+        });
+        let place = Arc::clone(&one.made);
+        kept.push_back(one);
+        place
+    }
+
+    /// Drops those that were asked for longest ago, until what stays is within bounds.
+    fn shorten(&self) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut size: usize = kept.iter().map(Kept::size).sum();
+        while kept.len() > KEPT || size > MOST {
+            let Some(oldest) = kept.pop_front() else { return };
+            size = size.saturating_sub(oldest.size());
+        }
+    }
+}
+
+async fn made(
+    store: &dyn PassageStore,
+    database: &VectorDatabase,
+    asked: Asked<'_>,
+) -> Result<Arc<Allowance>, StoreError> {
+    let seen = Reach::But(asked.denied.clone());
+    let reach = match asked.filter {
+        None => seen,
+        Some(filter) => filter.files(store, database.tenant, database.id).await?.and(seen),
+    };
+    let passages = allowed(store, database, &reach).await?.map(Arc::from);
+    let but = match reach {
+        Reach::Only(_) => BTreeSet::new(),
+        Reach::But(files) => files,
+    };
+    Ok(Arc::new(Allowance { passages, but }))
+}
+
 /// The passages that alone may be answered, in rising order and apart from each other; none: all.
-pub(crate) async fn allowed(
+async fn allowed(
     store: &dyn PassageStore,
     database: &VectorDatabase,
     reach: &Reach,
@@ -114,7 +260,7 @@ fn gaps(ranges: &[PassageRange]) -> Vec<PassageRange> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ports::{LiveFile, MockPassageStore};
+    use crate::ports::{FieldCondition, FieldTest, FieldValue, LiveFile, MockPassageStore};
     use crate::records::{Counts, PassageId};
     use std::collections::BTreeMap;
     use std::sync::Arc;
@@ -223,6 +369,121 @@ mod tests {
                 assert_eq!((is_in(&only, number), is_in(&but, number)), (is_wanted, !is_wanted), "{number}");
             }
         }
+    }
+
+    const fn at(sequence: i64, fields: i64) -> Position {
+        Position { sequence, generation: 0, fields }
+    }
+
+    fn of_files(numbers: &[u64]) -> Filter {
+        let values = numbers.iter().map(|number| FieldValue::Text(file(*number).to_string())).collect();
+        Filter::One(FieldCondition { field: "fileId".to_owned(), test: FieldTest::In(values) })
+    }
+
+    #[tokio::test]
+    async fn a_filter_is_read_once_for_each_commit_and_for_each_who_asks_it() {
+        let (rows, reads) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let mut store = store(100, &rows);
+        let count = Arc::clone(&reads);
+        store.expect_files_where().returning(move |_, _, condition| {
+            count.fetch_add(1, Ordering::Relaxed);
+            let FieldTest::In(values) = &condition.test else { panic!("{condition:?}") };
+            Ok((0..100).map(file).filter(|one| values.contains(&FieldValue::Text(one.to_string()))).collect())
+        });
+        let (kept, database) = (Allowances::default(), database(100));
+        let (one, other) = (of_files(&[3, 4]), of_files(&[5]));
+        let (nothing, four) = (BTreeSet::new(), files([4]));
+        let mut looks = Vec::new();
+        for (at, filter, denied) in [
+            (at(1, 1), &one, &nothing),
+            (at(1, 1), &one, &nothing),
+            // Another filter, another caller, another commit of the one kind or the other.
+            (at(1, 1), &other, &nothing),
+            (at(1, 1), &one, &four),
+            (at(1, 1), &one, &four),
+            (at(2, 1), &one, &nothing),
+            (at(2, 1), &one, &nothing),
+            (at(2, 2), &one, &nothing),
+            (at(2, 2), &one, &nothing),
+        ] {
+            let asked = Asked { at, filter: Some(filter), denied };
+            let found = kept.of(&store, &database, asked).await.unwrap();
+            looks.push((found.passages.as_deref().unwrap().to_vec(), reads.load(Ordering::Relaxed)));
+        }
+        let of = |first: u64, files: u64| vec![PassageRange::of(first * EACH, files * EACH)];
+        assert_eq!(
+            looks,
+            [
+                (of(3, 2), 1),
+                (of(3, 2), 1),
+                (of(5, 1), 2),
+                (of(3, 1), 3),
+                (of(3, 1), 3),
+                (of(3, 2), 4),
+                (of(3, 2), 4),
+                (of(3, 2), 5),
+                (of(3, 2), 5)
+            ]
+        );
+        assert_eq!(kept.kept.lock().unwrap().len(), 1, "what is of earlier commits is given up");
+    }
+
+    #[tokio::test]
+    async fn denied_files_stay_denied_whatever_they_get_and_all_is_all() {
+        let rows = Arc::new(AtomicUsize::new(0));
+        let (store, kept, denied) = (store(10, &rows), Allowances::default(), files([2]));
+        let asked = Asked { at: at(1, 1), filter: None, denied: &denied };
+        let found = kept.of(&store, &database(10), asked).await.unwrap();
+        assert_eq!(found.but, denied);
+        assert_eq!(found.passages.as_deref().unwrap(), gaps(&[passages(2)]));
+        let all = Asked { denied: &BTreeSet::new(), ..asked };
+        let found = kept.of(&store, &database(10), all).await.unwrap();
+        assert_eq!((&found.passages, found.but.len()), (&None, 0));
+    }
+
+    #[tokio::test]
+    async fn what_failed_is_tried_again_and_what_is_kept_is_bounded() {
+        let rows = Arc::new(AtomicUsize::new(0));
+        let (mut broken, kept) = (MockPassageStore::new(), Allowances::default());
+        broken.expect_files_where().returning(|_, _, _| Err(StoreError::Unavailable("away".to_owned())));
+        let (filter, nothing) = (of_files(&[1]), BTreeSet::new());
+        let asked = Asked { at: at(1, 1), filter: Some(&filter), denied: &nothing };
+        kept.of(&broken, &database(10), asked).await.unwrap_err();
+        let mut store = store(200_000, &rows);
+        let reads = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&reads);
+        store.expect_files_where().returning(move |_, _, condition| {
+            count.fetch_add(1, Ordering::Relaxed);
+            let FieldTest::In(values) = &condition.test else { panic!("{condition:?}") };
+            // Every second file, as many ranges as files, where two are asked for; else those that are.
+            Ok(match values.len() {
+                2 => (0..200_000).step_by(2).map(file).collect(),
+                _ => values.iter().take(1).map(|_| file(7)).collect(),
+            })
+        });
+        let database = database(200_000);
+        let ask = async |numbers: &[u64]| {
+            let filter = of_files(numbers);
+            kept.of(&store, &database, Asked { filter: Some(&filter), ..asked }).await.unwrap();
+            let held = kept.kept.lock().unwrap();
+            assert!(held.len() <= KEPT && held.iter().map(Kept::size).sum::<usize>() <= MOST);
+            reads.load(Ordering::Relaxed)
+        };
+        assert_eq!(ask(&[1]).await, 1, "what failed is tried again");
+        for number in 0..6 {
+            ask(&[number, number + 1]).await;
+        }
+        assert_eq!(ask(&[5, 6]).await, 7, "the last is kept");
+        assert_eq!(ask(&[0, 1]).await, 8, "the first is not");
+        for number in 0..=KEPT as u64 {
+            ask(&[number]).await;
+        }
+        let before = reads.load(Ordering::Relaxed);
+        assert_eq!(ask(&[1]).await, before);
+        assert_eq!(ask(&[0]).await, before + 1);
+        // One that is long itself is not kept.
+        let long: Vec<u64> = (0..1_000).collect();
+        assert_eq!((ask(&long).await, ask(&long).await), (before + 2, before + 3));
     }
 
     #[test]

@@ -47,6 +47,29 @@ impl Filter {
         filter.ok_or_else(|| UseCaseError::invalid("filter", "wrongFormat", "It is no filter."))
     }
 
+    /// Bytes that it has about.
+    pub(crate) fn size(&self) -> usize {
+        let parts = match self {
+            Self::And(parts) | Self::Or(parts) | Self::Not(parts) => parts.iter().map(Self::size).sum(),
+            Self::One(condition) => {
+                let value = |value: &FieldValue| match value {
+                    FieldValue::Text(text) => text.len(),
+                    FieldValue::Number(_) | FieldValue::Boolean(_) | FieldValue::Instant(_) => 0,
+                };
+                let held = match &condition.test {
+                    FieldTest::In(values) => {
+                        values.iter().map(value).sum::<usize>() + std::mem::size_of_val(values.as_slice())
+                    }
+                    FieldTest::Above(one, _) | FieldTest::Below(one, _) => value(one),
+                    FieldTest::Exists => 0,
+                    FieldTest::Contains(part) => part.len(),
+                };
+                held + condition.field.len()
+            }
+        };
+        parts + size_of::<Self>()
+    }
+
     /// Conditions that all must hold, when that is all that it says: what lists can filter by.
     #[must_use]
     pub fn conjunction(&self) -> Option<Vec<FieldCondition>> {

@@ -8,7 +8,9 @@ use std::time::Duration;
 use heddle_usecase::StoreError;
 use tokio::sync::Mutex as Turn;
 
-use crate::ports::{Change, ChangesSince, IndexError, IndexSpec, IndexedPassage, PassageIndex, PassageStore};
+use crate::ports::{
+    Change, ChangesSince, Given, IndexError, IndexSpec, IndexedPassage, PassageIndex, PassageStore,
+};
 use crate::records::{IndexKey, Passage, PassageRange, VectorDatabase};
 
 /// Commits that are read at once.
@@ -172,7 +174,7 @@ impl Indexer {
 
     /// Brings an index to where its database is now.
     async fn follow_now(&self, key: IndexKey, spec: &IndexSpec) -> Result<(), FollowError> {
-        let (commit, _) = self.store.position(key.tenant, key.database).await?;
+        let commit = self.store.position(key.tenant, key.database).await?.sequence;
         self.follow(key, spec, commit).await
     }
 
@@ -223,7 +225,7 @@ impl Indexer {
         let ahead = || FollowError::Index(IndexError::Rebuild("it is ahead of its database".to_owned()));
         if at > commit {
             // It may have been brought further by another query; further than its database is another history.
-            let (present, _) = self.store.position(key.tenant, key.database).await?;
+            let present = self.store.position(key.tenant, key.database).await?.sequence;
             return if at <= present { Ok(true) } else { Err(ahead()) };
         }
         match self.store.changes(key.tenant, key.database, at, CHANGES).await? {
@@ -283,24 +285,28 @@ impl Indexer {
         at: i64,
         commit: i64,
     ) -> Result<(), FollowError> {
-        let mut remove = remove;
-        let mut part = Vec::new();
+        let (mut is_begun, mut part) = (false, Vec::new());
         for range in add.iter().flat_map(|range| parts(*range)) {
             let passages = self.store.passages(key.tenant, key.database, range).await?;
             part.extend(passages.into_iter().map(indexed));
             if part.len() as u64 >= PASSAGES {
                 // Until the last part it carries the commit of before, and takes these once more if it must.
-                self.index.apply(key, spec, remove, &part, at).await?;
+                let given = Given { since: at, until: commit, is_last: false };
+                let removed = if is_begun { &[] } else { remove };
+                self.index.apply(key, spec, removed, &part, given).await?;
                 part.clear();
-                remove = &[];
+                is_begun = true;
             }
         }
-        Ok(self.index.apply(key, spec, remove, &part, commit).await?)
+        // Another node may have put in what goes since the first part.
+        let gone: Vec<PassageRange> = remove.iter().filter(|range| !add.contains(range)).copied().collect();
+        let given = Given { since: at, until: commit, is_last: true };
+        Ok(self.index.apply(key, spec, if is_begun { &gone } else { remove }, &part, given).await?)
     }
 
     /// Builds an index anew from the rows as they are; what is committed meanwhile is applied afterwards.
     async fn rebuild(&self, key: IndexKey, spec: &IndexSpec) -> Result<(), FollowError> {
-        let (commit, _) = self.store.position(key.tenant, key.database).await?;
+        let commit = self.store.position(key.tenant, key.database).await?.sequence;
         self.index.rebuild_begin(key, spec).await?;
         let mut after = None;
         let mut part = Vec::new();
@@ -337,11 +343,11 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicI64, Ordering};
 
-    use heddle_kernel::{TenantId, VectorDatabaseId};
+    use heddle_kernel::{BuildId, TenantId, VectorDatabaseId};
     use uuid::Uuid;
 
-    use crate::ports::{MockPassageIndex, MockPassageStore};
-    use crate::records::Backend;
+    use crate::ports::{MockPassageIndex, MockPassageStore, Position};
+    use crate::records::{Backend, Locator, PassageId};
 
     #[tokio::test(start_paused = true)]
     async fn news_of_a_moment_are_followed_together_and_a_failure_is_no_end() {
@@ -353,7 +359,7 @@ mod tests {
             match count.fetch_add(1, Ordering::Relaxed) {
                 // The second time the database is away.
                 1 => Err(StoreError::Unavailable("away".to_owned())),
-                _ => Ok((now.load(Ordering::Relaxed), 0)),
+                _ => Ok(Position { sequence: now.load(Ordering::Relaxed), generation: 0, fields: 0 }),
             }
         });
         // The index is there already: what counts is how often it is looked at.
@@ -383,6 +389,56 @@ mod tests {
         indexer.follow_soon(key, spec);
         moment().await;
         assert_eq!(looks(), 4);
+    }
+
+    #[tokio::test]
+    async fn what_is_too_much_at_once_is_given_in_parts_each_passage_once() {
+        let (mut store, mut index) = (MockPassageStore::new(), MockPassageIndex::new());
+        let id = Uuid::from_u128(1);
+        let key = IndexKey { tenant: TenantId(id), database: VectorDatabaseId(id), generation: 0 };
+        let spec = IndexSpec { backend: Backend::Embedded, model: None, language: None };
+        let reached = Arc::new(AtomicI64::new(4));
+        let (gone, come) = (PassageRange::of(0, 10), PassageRange::of(10, 5_000));
+        let change = |sequence, removed, added| Change { sequence, generation: 0, removed, added };
+        let changes = vec![change(5, None, None), change(6, Some(gone), Some(come))];
+        store
+            .expect_changes()
+            .withf(|_, _, since, _| *since == 4)
+            .returning(move |_, _, _, _| Ok(ChangesSince::All(changes.clone())));
+        store.expect_passages().returning(|_, _, range| {
+            let one = |id| Passage {
+                id: PassageId(id),
+                file: crate::tests::file_id(1),
+                build: BuildId(Uuid::from_u128(1)),
+                ordinal: 0,
+                text: String::new(),
+                prefix: String::new(),
+                context: None,
+                tokens: 0,
+                locator: Locator::default(),
+                vector: None,
+            };
+            Ok(range.ids().map(one).collect())
+        });
+        let at = Arc::clone(&reached);
+        index.expect_sequence().returning(move |_, _| Ok(at.load(Ordering::Relaxed)));
+        let given = Arc::new(Mutex::new(Vec::new()));
+        let (to, at) = (Arc::clone(&given), Arc::clone(&reached));
+        index.expect_apply().returning(move |_, _, removed, added, given| {
+            let ids: Vec<u64> = added.iter().map(|one| one.id.0).collect();
+            to.lock().unwrap().push((removed.to_vec(), ids, given));
+            at.store(if given.is_last { given.until } else { given.since }, Ordering::Relaxed);
+            Ok(())
+        });
+        let indexer = Indexer::new(Arc::new(store), Arc::new(index));
+        indexer.follow(key, &spec, 6).await.unwrap();
+        let given = given.lock().unwrap();
+        let ids: Vec<u64> = given.iter().flat_map(|(_, ids, _)| ids.clone()).collect();
+        assert_eq!(ids, come.ids().collect::<Vec<u64>>());
+        let parts: Vec<(usize, Given)> =
+            given.iter().map(|(removed, _, given)| (removed.len(), *given)).collect();
+        let part = |is_last| Given { since: 4, until: 6, is_last };
+        assert_eq!(parts, [(1, part(false)), (0, part(false)), (1, part(true))]);
     }
 
     #[test]

@@ -12,9 +12,9 @@ use heddle_policy::{Action, Authorized, Extent, Ownership, RequestContext, Resou
 use heddle_usecase::StoreError;
 use serde_json::Value;
 
-use crate::allowed::allowed;
+use crate::allowed::{Allowances, Asked};
 use crate::databases::{MOST_PASSAGES, model_fault};
-use crate::filter::{Filter, Reach};
+use crate::filter::Filter;
 use crate::fusion::{Fusion, diverse, fused, single};
 use crate::indexer::{FollowError, Indexer, spec_of};
 use crate::ports::{
@@ -155,6 +155,7 @@ impl std::fmt::Debug for QueryPorts {
 #[derive(Clone)]
 pub struct VectorQueries {
     ports: QueryPorts,
+    allowances: Arc<Allowances>,
 }
 
 impl std::fmt::Debug for VectorQueries {
@@ -195,8 +196,8 @@ struct Plan {
 impl VectorQueries {
     /// Builds the use case on its ports.
     #[must_use]
-    pub const fn new(ports: QueryPorts) -> Self {
-        Self { ports }
+    pub fn new(ports: QueryPorts) -> Self {
+        Self { ports, allowances: Arc::default() }
     }
 
     /// Passages of a database that answer a query. Documents that are denied to the caller are as if they were not there.
@@ -273,18 +274,19 @@ impl VectorQueries {
         denied: &BTreeSet<FileId>,
     ) -> Result<(i64, Vec<Cited>, Duration), UseCaseError> {
         let begun = Instant::now();
-        let (sequence, generation) = self.ports.passages.position(database.tenant, database.id).await?;
-        if generation != database.generation {
+        let at = self.ports.passages.position(database.tenant, database.id).await?;
+        let sequence = at.sequence;
+        if at.generation != database.generation {
             // Another generation began to serve between the two readings, by another model perhaps.
             let message = "The database has just been indexed anew; ask again.".to_owned();
             return Err(UseCaseError::Unavailable(StoreError::Unavailable(message)));
         }
-        let reach = self.reach(database, plan, denied).await?;
-        let allow = allowed(&*self.ports.passages, database, &reach).await?;
-        if allow.as_ref().is_some_and(Vec::is_empty) {
+        let asked = Asked { at, filter: plan.filter.as_ref(), denied };
+        let allowance = self.allowances.of(&*self.ports.passages, database, asked).await?;
+        if allowance.passages.as_ref().is_some_and(|passages| passages.is_empty()) {
             return Ok((sequence, Vec::new(), begun.elapsed()));
         }
-        let hits = self.hits(database, query, plan, sequence, allow).await?;
+        let hits = self.hits(database, query, plan, sequence, allowance.passages.clone()).await?;
         let scored = match plan.mode {
             QueryMode::Hybrid => fused(&hits, query.fusion.unwrap_or_default()),
             QueryMode::Semantic => single(&hits, true),
@@ -292,7 +294,7 @@ impl VectorQueries {
         };
         let mut cited = self.cited(database, query, plan, &hits, &scored).await?;
         // What a file got since its passages were looked up is in none of the lists.
-        cited.retain(|one| reach.contains(&one.found.passage.file));
+        cited.retain(|one| !allowance.but.contains(&one.found.passage.file));
         self.rerank(context, query, &mut cited).await?;
         if let Some(least) = query.min_score {
             cited.retain(|one| f64::from(one.score) >= least);
@@ -305,26 +307,13 @@ impl VectorQueries {
         Ok((sequence, cited, begun.elapsed()))
     }
 
-    /// The files that alone may be answered from.
-    async fn reach(
-        &self,
-        database: &VectorDatabase,
-        plan: &Plan,
-        denied: &BTreeSet<FileId>,
-    ) -> Result<Reach, UseCaseError> {
-        let seen = Reach::But(denied.clone());
-        let Some(filter) = &plan.filter else { return Ok(seen) };
-        let store = &*self.ports.passages;
-        Ok(filter.files(store, database.tenant, database.id).await?.and(seen))
-    }
-
     async fn hits(
         &self,
         database: &VectorDatabase,
         query: &Query,
         plan: &Plan,
         sequence: i64,
-        allow: Option<Vec<PassageRange>>,
+        allow: Option<Arc<[PassageRange]>>,
     ) -> Result<Vec<PassageHit>, UseCaseError> {
         let key = database.index_key();
         let Some(spec) = spec_of(database, key.generation) else {

@@ -87,6 +87,38 @@ fn dead_rows_are_left_behind() {
 }
 
 #[test]
+fn parts_of_what_comes_next_are_taken_under_the_number_of_before() {
+    let root = tempfile::tempdir().unwrap();
+    let index = built(root.path(), passages(0..60));
+    let nearest = |index: &heddle_passages::Index, id: u64| {
+        let vector = passage(id, 0).vector.unwrap();
+        index.search(&Query::new(Shape::Semantic(&vector), 1)).unwrap()[0].id
+    };
+    let ten = |first: u64| (first..first + 10).map(|id| passage(id, 0)).collect::<Vec<_>>();
+    index.apply(1, 1, AllowList::from_iter(0..10), ten(60)).unwrap();
+    index.apply(1, 1, AllowList::default(), ten(70)).unwrap();
+    assert_eq!(index.sequence(), 1);
+    index.apply(1, 2, AllowList::default(), ten(80)).unwrap();
+    // What is in is passed over, and so is a part of what is in; what is not in has to come in its order.
+    index.apply(1, 2, AllowList::from_iter(0..90), Vec::new()).unwrap();
+    index.apply(1, 1, AllowList::from_iter(0..90), Vec::new()).unwrap();
+    assert!(matches!(index.apply(3, 3, AllowList::default(), ten(90)), Err(Error::Gap { at: 2, since: 3 })));
+    for id in [10, 59, 60, 69, 70, 79, 80, 89] {
+        assert_eq!(nearest(&index, id), id);
+    }
+    assert_ne!(nearest(&index, 5), 5);
+    // A commit that changes nothing here is reached without writing, and is there when it is opened again.
+    let files = |name: &str| std::fs::read(crate::directory(root.path()).join("words").join(name)).unwrap();
+    let before = files("meta.json");
+    index.apply(2, 7, AllowList::default(), Vec::new()).unwrap();
+    assert_eq!(files("meta.json"), before);
+    drop(index);
+    let index = shelf(root.path()).index(&crate::key(), SETTINGS).unwrap();
+    assert_eq!((index.sequence(), index.owed()), (7, None));
+    assert_eq!(nearest(&index, 89), 89);
+}
+
+#[test]
 fn what_is_no_direction_is_refused_and_changes_nothing() {
     let root = tempfile::tempdir().unwrap();
     let index = built(root.path(), passages(0..5));

@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use async_trait::async_trait;
 use heddle_store::{Db, PgDb, StoreError};
 use heddle_vectors::ports::{
-    IndexError, IndexSpec, IndexedPassage, LegScores, PassageHit, PassageIndex, Search,
+    Given, IndexError, IndexSpec, IndexedPassage, LegScores, PassageHit, PassageIndex, Search,
 };
 use heddle_vectors::records::{Backend, IndexKey, PassageId, PassageRange};
 
@@ -174,20 +174,16 @@ impl PassageIndex for PassageIndexes {
         spec: &IndexSpec,
         remove: &[PassageRange],
         add: &[IndexedPassage],
-        sequence: i64,
+        given: Given,
     ) -> Result<(), IndexError> {
         match spec.backend {
-            Backend::Embedded => self.embedded.apply(key, spec, remove, add, sequence).await,
+            Backend::Embedded => self.embedded.apply(key, spec, remove, add, given).await,
             Backend::Pgvector => {
                 // The process may end between the two: then the smaller number stands, and the one behind catches up.
                 if let Some(partition) = self.partition(key, spec).await? {
-                    partition.apply(remove, add, sequence).await?;
+                    partition.apply(remove, add, given).await?;
                 }
-                let words = of_words(spec);
-                if self.embedded.sequence(key, &words).await? >= sequence {
-                    return Ok(());
-                }
-                self.embedded.apply(key, &words, remove, &words_of(add), sequence).await
+                self.embedded.apply(key, &of_words(spec), remove, &words_of(add), given).await
             }
         }
     }

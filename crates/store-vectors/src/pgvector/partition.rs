@@ -5,7 +5,7 @@ use std::sync::Arc;
 use diesel::sql_types::{Array, BigInt, Binary, Integer, Nullable, Text};
 use diesel_async::{RunQueryDsl as _, SimpleAsyncConnection as _};
 use heddle_store::{DbUuid, Error, Id, PgConn, PgDb, StoreError, lock};
-use heddle_vectors::ports::{IndexError, IndexedPassage};
+use heddle_vectors::ports::{Given, IndexError, IndexedPassage};
 use heddle_vectors::records::{IndexKey, PassageRange};
 
 use super::fault::Fault;
@@ -281,16 +281,17 @@ impl Partition {
         }
     }
 
-    /// Applies a commit, or several up to one, unless it has them.
+    /// Applies the commits behind one up to another, or a part of what they changed, unless it has them. It may be ahead of
+    /// the one by which it is given them, which is a node's that comes later.
     pub(super) async fn apply(
         &self,
         remove: &[PassageRange],
         add: &[IndexedPassage],
-        sequence: i64,
+        given: Given,
     ) -> Result<(), Fault> {
         let mut conn = self.postgres.conn().await?;
         PgDb::begin(&mut conn).await?;
-        let result = self.apply_within(&mut conn, remove, add, sequence).await;
+        let result = self.apply_within(&mut conn, remove, add, given).await;
         let grew = finish(&mut conn, result).await?;
         drop(conn);
         if grew { self.grow().await } else { Ok(()) }
@@ -302,15 +303,15 @@ impl Partition {
         conn: &mut PgConn,
         remove: &[PassageRange],
         add: &[IndexedPassage],
-        sequence: i64,
+        given: Given,
     ) -> Result<bool, Fault> {
         let state = self.state(conn, true).await?;
         // Another node was here first.
-        if self.whole(state.as_ref())? >= sequence {
+        if self.whole(state.as_ref())? >= given.until {
             return Ok(false);
         }
         let grown = self.replace(conn, remove, add).await?;
-        self.note(conn, Some(sequence), grown).await?;
+        self.note(conn, given.is_last.then_some(given.until), grown).await?;
         Ok(state.is_some_and(|state| !state.graph && state.passages + grown >= GRAPH_FROM))
     }
 

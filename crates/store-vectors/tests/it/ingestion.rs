@@ -58,7 +58,7 @@ async fn a_deleted_file_is_found_no_more_and_its_rows_and_bytes_go() {
         store.end(&build, &BuildEnd::Ready, node().id, at(4)).await.unwrap();
         let ids: Vec<PassageId> = build.passages.unwrap().ids().map(PassageId).collect();
         assert_eq!(store.found(of.tenant, of.id, 1, &ids, false).await.unwrap().len(), 3);
-        let (before, _) = store.position(of.tenant, of.id).await.unwrap();
+        let before = store.position(of.tenant, of.id).await.unwrap().sequence;
         let deleted = store.delete_file(of.tenant, &of.name, file.id, &unit(of.tenant)).await;
         assert_eq!(deleted, Ok(Deleted::Now));
         assert_eq!(store.found(of.tenant, of.id, 1, &ids, false).await.unwrap(), []);
@@ -187,7 +187,7 @@ async fn another_generation_is_built_beside_the_one_that_serves() {
         let second = id(heddle_kernel::BuildId);
         let more = store.spread(of.tenant, job.id, &[second, id(heddle_kernel::BuildId)], at(5)).await;
         assert_eq!(more, Ok(false));
-        assert_eq!(store.position(of.tenant, of.id).await.unwrap().1, 1, "the one before serves");
+        assert_eq!(store.position(of.tenant, of.id).await.unwrap().generation, 1, "the one before serves");
         let held = store.claim(of.tenant, second, &node(), at(6)).await.unwrap().unwrap().build;
         let held = store.cut(&held, &cut(5), at(6)).await.unwrap();
         store.write_passages(&held, &next(&held, 5), node().id, at(7)).await.unwrap();

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use heddle_kernel::{TenantId, VectorDatabaseId};
 use heddle_store_vectors::PassageIndexes;
 use heddle_testkit::db::TestDb;
-use heddle_vectors::ports::{IndexError, IndexSpec, IndexedPassage, PassageIndex, Search};
+use heddle_vectors::ports::{Given, IndexError, IndexSpec, IndexedPassage, PassageIndex, Search};
 use heddle_vectors::records::{Backend, IndexKey, PassageId, PassageRange};
 use uuid::Uuid;
 
@@ -48,7 +48,7 @@ fn passage(id: u64, text: &str) -> IndexedPassage {
 }
 
 fn asked(number: u64, allow: Option<Vec<PassageRange>>) -> Search {
-    Search { vector: Some(vector(number)), words: None, allow, candidates: 10 }
+    Search { vector: Some(vector(number)), words: None, allow: allow.map(Arc::from), candidates: 10 }
 }
 
 /// The ten nearest of some ids, by looking at each.
@@ -101,6 +101,35 @@ async fn answers_are_those_of_looking_at_every_vector_and_filters_cost_none() {
 }
 
 #[tokio::test]
+async fn parts_of_a_commit_are_all_there_whichever_node_gives_them() {
+    let Some(db) = TestDb::postgres_with_vectors().await else { return };
+    let nodes = [(); 2].map(|()| PassageIndexes::new(db.db(), Arc::new(Words::default())));
+    let [one, other] = &nodes;
+    let key = key();
+    build(one, key, 0..100, 3).await;
+    // The other one's words are behind the vectors, which the first has brought to 5 alone.
+    other.rebuild_begin(key, &spec()).await.unwrap();
+    other.rebuild_end(key, 3).await.unwrap();
+    let whole = |since, until| Given { since, until, is_last: true };
+    one.apply(key, &spec(), &[PassageRange::of(0, 10)], &[passage(100, "weft")], whole(3, 5)).await.unwrap();
+    let all: Vec<IndexedPassage> = (101..401).map(|id| passage(id, "weft")).collect();
+    let mut parts = all.chunks(100).peekable();
+    let mut gone: &[PassageRange] = &[PassageRange { first: 0, end: 20 }];
+    while let Some(part) = parts.next() {
+        let given = Given { since: 3, until: 6, is_last: parts.peek().is_none() };
+        other.apply(key, &spec(), gone, part, given).await.unwrap();
+        gone = &[];
+    }
+    for number in [0, 50, 100, 101, 200, 201, 300, 301, 400] {
+        let live = 20..401;
+        assert_eq!(found(other, key, &asked(number, None)).await, nearest(live.clone(), number), "{number}");
+        assert_eq!(found(one, key, &asked(number, None)).await, nearest(live, number), "{number}");
+    }
+    assert_eq!(other.sequence(key, &spec()).await.unwrap(), 6);
+    assert_eq!(one.sequence(key, &spec()).await.unwrap(), 5, "its own words lack what came since");
+}
+
+#[tokio::test]
 async fn commits_are_applied_once_and_what_was_removed_is_not_found() {
     let Some(db) = TestDb::postgres_with_vectors().await else { return };
     let words = Arc::new(Words::default());
@@ -108,8 +137,12 @@ async fn commits_are_applied_once_and_what_was_removed_is_not_found() {
     let key = key();
     build(&index, key, 0..100, 1).await;
     let new = [passage(200, "shuttle"), passage(50, "replaced")];
-    for _ in 0..2 {
-        index.apply(key, &spec(), &[PassageRange::of(0, 20)], &new, 4).await.unwrap();
+    let once = Given { since: 1, until: 4, is_last: true };
+    // The second time something else is said to have changed, which is not looked at.
+    let other = [passage(300, "another"), passage(60, "replaced")];
+    for (removed, new) in [(0..20, &new), (20..100, &other)] {
+        let removed = PassageRange { first: removed.start, end: removed.end };
+        index.apply(key, &spec(), &[removed], new, once).await.unwrap();
         assert_eq!(index.sequence(key, &spec()).await.unwrap(), 4);
         let live = (20..100).chain([200]);
         assert_eq!(found(&index, key, &asked(3, None)).await, nearest(live, 3));

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 use heddle_vectors::ports::{
-    IndexError, IndexSpec, IndexedPassage, LegScores, PassageHit, PassageIndex, Search,
+    Given, IndexError, IndexSpec, IndexedPassage, LegScores, PassageHit, PassageIndex, Search,
 };
 use heddle_vectors::records::{Backend, IndexKey, PassageId, PassageRange};
 
@@ -47,12 +47,19 @@ impl PassageIndex for Words {
         _spec: &IndexSpec,
         remove: &[PassageRange],
         add: &[IndexedPassage],
-        sequence: i64,
+        given: Given,
     ) -> Result<(), IndexError> {
         self.with(key, |index| {
+            let has = index.sequence.unwrap_or_default();
+            assert!(given.since <= has, "there is a gap");
+            if has >= given.until {
+                return;
+            }
             index.texts.retain(|id, _| !remove.iter().any(|range| range.contains(*id)));
             add_to(index, add);
-            index.sequence = Some(sequence);
+            if given.is_last {
+                index.sequence = Some(given.until);
+            }
         })
     }
 

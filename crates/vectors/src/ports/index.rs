@@ -1,5 +1,7 @@
 //! Port to the passage index: a cache of the rows, one for each generation of a database.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use crate::records::{Backend, IndexKey, PassageId, PassageRange};
@@ -40,6 +42,17 @@ pub struct IndexedPassage {
     pub vector: Option<Vec<f32>>,
 }
 
+/// Commits of which an index is given what changed, or a part of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Given {
+    /// The commit behind which they come: at least this one the index has.
+    pub since: i64,
+    /// The last of them.
+    pub until: i64,
+    /// Whether it is all of what changed, or the last part of it.
+    pub is_last: bool,
+}
+
 /// Search in an index.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Search {
@@ -49,7 +62,7 @@ pub struct Search {
     pub words: Option<String>,
     /// Ids that alone may be answered, in rising order and apart from each other; none: all. Both legs keep to it before
     /// they cut.
-    pub allow: Option<Vec<PassageRange>>,
+    pub allow: Option<Arc<[PassageRange]>>,
     /// Candidates of each leg.
     pub candidates: u32,
 }
@@ -85,8 +98,10 @@ pub trait PassageIndex: Send + Sync {
     /// `Rebuild`, `Unavailable`.
     async fn sequence(&self, key: IndexKey, spec: &IndexSpec) -> Result<i64, IndexError>;
 
-    /// Removes and adds passages, and carries the number of the last commit from then on. A passage that is added and there
-    /// already is replaced; one that is removed and not there is no fault. All or nothing, also when the process ends.
+    /// Removes and adds what changed behind a commit up to another, or a part of it; with the last part it carries the number
+    /// of the other. A passage that is added and there already is replaced; one that is removed and not there is no fault.
+    /// What it has already it passes over. Each part all or nothing, also when the process ends; between two of them it
+    /// carries the number of before, and has some of what comes.
     ///
     /// # Errors
     /// `Rebuild`, `Unavailable`.
@@ -96,7 +111,7 @@ pub trait PassageIndex: Send + Sync {
         spec: &IndexSpec,
         remove: &[PassageRange],
         add: &[IndexedPassage],
-        sequence: i64,
+        given: Given,
     ) -> Result<(), IndexError>;
 
     /// Begins anew: the index is empty and carries no number until [`Self::rebuild_end`]; a search until then is `Rebuild`.

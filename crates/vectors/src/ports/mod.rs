@@ -9,7 +9,7 @@ mod models;
 mod outside;
 mod stores;
 
-pub use index::{IndexError, IndexSpec, IndexedPassage, LegScores, PassageHit, PassageIndex, Search};
+pub use index::{Given, IndexError, IndexSpec, IndexedPassage, LegScores, PassageHit, PassageIndex, Search};
 pub(crate) use models::check_vector;
 pub use models::{
     Asker, EmbedError, Embedder, EmbeddingModel, ModelSource, ModelState, Priority, Reranker, embed_one,
@@ -22,7 +22,8 @@ pub use outside::{
 pub use stores::{
     BuildEnd, Change, ChangesSince, Claimed, Cut, DatabaseFilter, DatabaseUpdate, Deleted, FieldCondition,
     FieldTest, FieldValue, FileFilter, FilePatchWrite, FileUpload, FoundPassage, IngestStore, JobFilter,
-    LiveFile, Neighbours, NodeIdentity, PassageStore, Purge, Quotas, Reprocess, Sort, Usage, VectorStore,
+    LiveFile, Neighbours, NodeIdentity, PassageStore, Position, Purge, Quotas, Reprocess, Sort, Usage,
+    VectorStore,
 };
 
 #[cfg(any(test, feature = "mock"))]

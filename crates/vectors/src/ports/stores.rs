@@ -382,12 +382,23 @@ pub struct Neighbours {
     pub each: u32,
 }
 
+/// Place at which a database stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    /// Number of the last commit that changed what can be found.
+    pub sequence: i64,
+    /// The generation that serves.
+    pub generation: i64,
+    /// Number of the last commit that changed what filters find.
+    pub fields: i64,
+}
+
 /// Passages as indexes and queries read them.
 #[cfg_attr(any(test, feature = "mock"), mockall::automock)]
 #[async_trait]
 pub trait PassageStore: Send + Sync {
-    /// Number of the last commit of a database, and the generation that serves. `NotFound` when it is gone.
-    async fn position(&self, tenant: TenantId, database: VectorDatabaseId) -> Result<(i64, i64), StoreError>;
+    /// Place at which a database stands. `NotFound` when it is gone.
+    async fn position(&self, tenant: TenantId, database: VectorDatabaseId) -> Result<Position, StoreError>;
 
     /// Commits behind a number, at most so many.
     async fn changes(

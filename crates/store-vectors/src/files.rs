@@ -1,5 +1,6 @@
 //! Files: lists, uploads, changes, deletion.
 
+use diesel::sql_types::Text;
 use diesel::{
     BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, JoinOnDsl, QueryDsl, SelectableHelper,
     TextExpressionMethods, delete, insert_into, update,
@@ -34,18 +35,30 @@ use crate::{lock_name, stored, tomb};
 
 impl Names<resource::Document> for vector_files::id {}
 
-/// A query of files narrowed to what a filter says of them and a caller may see.
+/// A query of files narrowed to what a filter says of them and a caller may see. With the place of the condition that drives
+/// it, from whose values it reads files in their order: no index of files is to be taken in its place, each of which would
+/// have all files of a state or a type looked at and sorted.
 macro_rules! narrowed {
-    ($query:expr, $of:expr, $filter:expr, $driving:expr, $access:expr, $containing:expr) => {{
+    ($query:expr, $of:expr, $filter:expr, driven by $driving:expr, $access:expr, $containing:expr) => {{
+        let state = diesel::dsl::sql::<Text>("coalesce(vector_files.state, '')");
+        let media_type = diesel::dsl::sql::<Text>("coalesce(vector_files.media_type, '')");
+        narrowed!(@ $query, $of, $filter, Some($driving), (state, media_type), $access, $containing)
+    }};
+    ($query:expr, $of:expr, $filter:expr, $access:expr, $containing:expr) => {{
+        let columns = (vector_files::state, vector_files::media_type);
+        narrowed!(@ $query, $of, $filter, None::<usize>, columns, $access, $containing)
+    }};
+    (@ $query:expr, $of:expr, $filter:expr, $driving:expr, $columns:expr, $access:expr, $containing:expr) => {{
+        let (state_column, type_column) = $columns;
         let mut query = $query;
         if let Some(q) = &$filter.q {
             query = query.filter(vector_files::search.like(search::anywhere(q)).escape('\\'));
         }
         if let Some(state) = $filter.state {
-            query = query.filter(vector_files::state.eq(FileWord(state)));
+            query = query.filter(state_column.eq(FileWord(state)));
         }
         if let Some(media_type) = &$filter.media_type {
-            query = query.filter(vector_files::media_type.eq(media_type));
+            query = query.filter(type_column.eq(media_type));
         }
         let others = $filter.metadata.iter().enumerate().filter(|(at, _)| Some(*at) != $driving);
         for condition in others.map(|(_, one)| one).filter(|one| !matches!(one.test, FieldTest::Contains(_)))
@@ -114,7 +127,7 @@ pub(crate) async fn list(
                     .filter(values.field(vector_fields::value).eq(value))
                     .select(FileRow::as_select())
                     .into_boxed();
-                let query = narrowed!(of_value, of, filter, Some(*at), access, containing);
+                let query = narrowed!(of_value, of, filter, driven by *at, access, containing);
                 let id = values.field(vector_fields::file_id);
                 let query = query.limit(page::surplus(page)).order(id.desc());
                 match newest {
@@ -127,8 +140,7 @@ pub(crate) async fn list(
                     .eq(of.tenant)
                     .and(vector_files::database_id.eq(of.database));
                 let all = vector_files::table.filter(is_within).select(FileRow::as_select()).into_boxed();
-                let query =
-                    narrowed!(all, of, filter, None::<usize>, access, containing).limit(page::surplus(page));
+                let query = narrowed!(all, of, filter, access, containing).limit(page::surplus(page));
                 if by_name {
                     keyset!(query, (vector_files::name, vector_files::id), named.clone(), ascending)
                         .load(conn)

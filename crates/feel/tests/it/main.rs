@@ -568,7 +568,7 @@ fn shared_between_threads() {
 
 #[test]
 fn the_example_of_the_documentation_is_one_that_runs() {
-    let example = include_str!("../../examples/evaluate.rs");
+    let example = include_str!("../../examples/evaluate-expression.rs");
     let code = example.split_once("\n\n").map_or(example, |(_, code)| code);
     assert!(include_str!("../../docs/feel.md").contains(&format!("```rust\n{code}```")));
 }

@@ -6,10 +6,10 @@ use heddle_store_vectors::SqlVectorStore;
 use heddle_testkit::on_both;
 use heddle_usecase::StoreError;
 use heddle_vectors::ports::{
-    DatabaseFilter, FieldCondition, FieldTest, FieldValue, FileFilter, FileUpload, JobFilter, PassageStore,
-    Quotas, VectorStore,
+    DatabaseFilter, FieldCondition, FieldTest, FieldValue, FileFilter, FilePatchWrite, FileUpload, JobFilter,
+    PassageStore, Quotas, Sort, VectorStore,
 };
-use heddle_vectors::records::{JobKind, VectorDatabase};
+use heddle_vectors::records::{FileState, JobKind, VectorDatabase};
 
 use crate::support::*;
 
@@ -86,6 +86,82 @@ async fn files_are_found_by_the_values_of_their_metadata() {
             let filter = FileFilter { metadata: vec![condition.clone()], ..FileFilter::default() };
             let listed = store.list_files(&of, &filter, &AccessFilter::everything(), &page).await.unwrap();
             assert_eq!(listed.items.len(), usize::from(is_found), "{condition:?}");
+        }
+    });
+}
+
+#[tokio::test]
+async fn files_of_one_value_come_page_by_page_and_a_change_of_values_is_counted() {
+    on_both!(|db| {
+        let store = SqlVectorStore::new(db.clone());
+        let of = database(&store, organization(&db).await, "manuals").await;
+        let job = job(&of, JobKind::Upload, 12);
+        let files: Vec<_> = (0..12).map(|number| file(&of, &job, &format!("{number:02}.txt"))).collect();
+        let builds: Vec<_> = files.iter().map(|file| build(file, &job, 1)).collect();
+        let upload = FileUpload {
+            database: of.id,
+            files: &files,
+            job: &job,
+            builds: &builds,
+            quotas: Quotas::default(),
+        };
+        let (kind, year) = ("metadata.kind".to_owned(), "metadata.year".to_owned());
+        let named = |name: &str| FieldValue::Text(name.to_owned());
+        let values = |number: usize| {
+            // Every file has a second kind: one value of several is a value.
+            let own = if number.is_multiple_of(3) { "rare" } else { "usual" };
+            vec![
+                (kind.clone(), named(own)),
+                (kind.clone(), named("any")),
+                (year.clone(), FieldValue::Number(number as f64)),
+            ]
+        };
+        let fields: Vec<_> = (0..12).map(values).collect();
+        let before = store.position(of.tenant, of.id).await.unwrap();
+        store.insert_files(upload, &fields, &unit(of.tenant)).await.unwrap();
+        let there = store.position(of.tenant, of.id).await.unwrap();
+        assert_eq!((there.sequence, there.fields), (before.sequence, before.fields + 1));
+        let is = |name: &str| FieldCondition { field: kind.clone(), test: FieldTest::In(vec![named(name)]) };
+        let from = |number: f64| FieldCondition {
+            field: year.clone(),
+            test: FieldTest::Above(FieldValue::Number(number), true),
+        };
+        let everything = AccessFilter::<resource::Document>::everything;
+        for (metadata, sort, access, expected) in [
+            (vec![is("rare")], None, everything(), vec![9, 6, 3, 0]),
+            (vec![is("any"), is("rare")], None, everything(), vec![9, 6, 3, 0]),
+            (vec![from(5.0), is("rare")], None, everything(), vec![9, 6]),
+            (vec![is("rare")], Some(Sort::Name), everything(), vec![0, 3, 6, 9]),
+            (vec![is("rare")], None, everything().but([files[6].id]), vec![9, 3, 0]),
+            (vec![is("none")], None, everything(), vec![]),
+        ] {
+            let filter = FileFilter { metadata, sort, ..FileFilter::default() };
+            let (mut page, mut found) = (PageRequest { limit: 2, cursor: None }, Vec::new());
+            loop {
+                let listed = store.list_files(&of, &filter, &access, &page).await.unwrap();
+                assert!(listed.items.len() <= 2);
+                found.extend(listed.items.iter().map(|file| file.id));
+                let Some(next) = listed.next else { break };
+                page.cursor = Some(next);
+            }
+            let expected: Vec<_> = expected.into_iter().map(|number: usize| files[number].id).collect();
+            assert_eq!(found, expected, "{filter:?}");
+        }
+        let queued =
+            FileFilter { state: Some(FileState::Ready), metadata: vec![is("any")], ..FileFilter::default() };
+        let none = store.list_files(&of, &queued, &everything(), &PageRequest::default()).await.unwrap();
+        assert_eq!(none.items, []);
+        // The same values once more are no change of them.
+        let mut number = there.fields;
+        let mut changed = files[1].clone();
+        for (values, more) in [(values(1), 0), (values(3), 1), (Vec::new(), 1)] {
+            let revision = changed.revision;
+            changed.revision = revision.next();
+            let write = FilePatchWrite { file: &changed, fields: &values, reprocess: None };
+            store.update_file(write, revision, &unit(of.tenant)).await.unwrap();
+            number += more;
+            let there = store.position(of.tenant, of.id).await.unwrap();
+            assert_eq!((there.sequence, there.fields), (before.sequence, number));
         }
     });
 }

@@ -138,18 +138,14 @@ impl AuditChain {
         Ok(self.store.chain(after).await?)
     }
 
-    /// Seals the events of a trail that come next, at most so many, and [`SEALED_AT_ONCE`]; gives their number and the
-    /// checkpoint. Where another node was faster it is none.
+    /// Seals the events of a trail that come next, at most [`SEALED_AT_ONCE`]; gives their number and the checkpoint. Where
+    /// another node was faster it is none.
     ///
     /// # Errors
     /// `Unavailable`; `Conflict` for a chain whose end is not what the installation signed.
-    pub async fn seal(
-        &self,
-        trail: TenantId,
-        most: usize,
-    ) -> Result<(usize, Option<Checkpoint>), UseCaseError> {
+    pub async fn seal(&self, trail: TenantId) -> Result<(usize, Option<Checkpoint>), UseCaseError> {
         let head = self.store.head(trail).await?;
-        let rows = self.store.unsealed(trail, None, most.min(SEALED_AT_ONCE)).await?;
+        let rows = self.store.unsealed(trail, None, SEALED_AT_ONCE).await?;
         if rows.is_empty() {
             return Ok((0, None));
         }
@@ -207,7 +203,7 @@ impl AuditChain {
     pub async fn seal_all(&self, trail: TenantId) -> Result<Option<Checkpoint>, UseCaseError> {
         let mut newest = None;
         for _ in 0..CALLER_BATCHES {
-            let (sealed, checkpoint) = self.seal(trail, SEALED_AT_ONCE).await?;
+            let (sealed, checkpoint) = self.seal(trail).await?;
             newest = checkpoint.or(newest);
             if sealed < SEALED_AT_ONCE {
                 break;

@@ -18,9 +18,6 @@ use crate::anchors::Anchors;
 const LOOK: Duration = Duration::from_secs(1);
 /// Time between two looks while more is to be sealed: others write in between.
 const BETWEEN: Duration = Duration::from_millis(10);
-/// Events of a transaction, as long as that keeps up: a large one stops whoever writes, and takes a processor from whoever
-/// does not, for as long as five of these.
-const FEW: usize = 100;
 /// Time between two writings of anchors.
 const ANCHOR: Duration = Duration::from_secs(10);
 /// Time between two looks for what is over.
@@ -81,20 +78,17 @@ impl AuditKeeper {
         true
     }
 
-    /// Seals the next events of every trail, of each at most so many and [`SEALED_AT_ONCE`]; whether there are more. A trail
-    /// that is not whole is left out.
+    /// Seals the next events of every trail; whether there are more. A trail that is not whole is left out.
     ///
     /// # Errors
     /// `Unavailable`. What fails for one trail does not keep the others from being sealed.
-    pub async fn seal(&self, most: usize) -> Result<bool, UseCaseError> {
-        let most = most.min(SEALED_AT_ONCE);
+    pub async fn seal(&self) -> Result<bool, UseCaseError> {
         let (mut after, mut is_more): (Option<TenantId>, bool) = (None, false);
         let mut failed = None;
         while let Some(trail) = self.chain.unsealed_trail(after).await? {
-            match self.chain.seal(trail, most).await {
+            match self.chain.seal(trail).await {
                 Ok((sealed, checkpoint)) => {
-                    // Rows that can't be told apart take places of what is read, and get none themselves.
-                    is_more |= sealed * 2 >= most || (sealed == 0 && most < SEALED_AT_ONCE);
+                    is_more |= sealed == SEALED_AT_ONCE;
                     checkpoint.into_iter().for_each(|checkpoint| self.anchors.note(checkpoint));
                     self.told.lock().remove(&trail);
                 }
@@ -135,7 +129,7 @@ impl AuditKeeper {
     /// Goes on until the server stops. However much there is to drop, what was done is sealed meanwhile.
     pub async fn keep(self: Arc<Self>, stop: watch::Receiver<bool>) {
         tokio::join!(self.keep_sealing(stop.clone()), self.keep_dropping(stop));
-        if let Err(error) = self.seal(SEALED_AT_ONCE).await {
+        if let Err(error) = self.seal().await {
             tracing::debug!(%error, "the last audit events are sealed at the next start");
         }
         self.anchors.write(&self.chain).await;
@@ -144,11 +138,8 @@ impl AuditKeeper {
     async fn keep_sealing(&self, mut stop: watch::Receiver<bool>) {
         let mut anchored = Instant::now();
         let mut is_failing = false;
-        // Since when there was more to seal at each look.
-        let mut begun = None;
         loop {
-            let is_behind = begun.is_some_and(|begun: Instant| begun.elapsed() >= LOOK);
-            let is_more = match self.seal(if is_behind { SEALED_AT_ONCE } else { FEW }).await {
+            let is_more = match self.seal().await {
                 Ok(is_more) => {
                     is_failing = false;
                     is_more
@@ -161,7 +152,6 @@ impl AuditKeeper {
                     false
                 }
             };
-            begun = if is_more { begun.or_else(|| Some(Instant::now())) } else { None };
             if anchored.elapsed() >= ANCHOR {
                 self.anchors.write(&self.chain).await;
                 anchored = Instant::now();

@@ -134,7 +134,7 @@ async fn what_is_over_is_dropped_and_the_rest_still_verifies() {
         app.advance("P2D").await;
         let _ = app.admin.publish_bpmn("flow", &models::task()).await;
         let keeper = app.server().core().app.audit.clone();
-        let _ = keeper.seal(500).await.unwrap();
+        let _ = keeper.seal().await.unwrap();
         keeper.drop_over().await.unwrap();
         let after = verified(&app.admin, "").await;
         assert_eq!(

@@ -58,7 +58,7 @@ async fn every_event_gets_a_place_once_whichever_comes_first() {
         assert_eq!(one.unsealed_trail(None).await.unwrap(), Some(INSTALLATION_TRAIL));
         assert_eq!(one.unsealed_trail(Some(INSTALLATION_TRAIL)).await.unwrap(), Some(ACME));
         // Two servers at once.
-        let (first, second) = tokio::join!(one.seal(ACME, SEALED_AT_ONCE), other.seal(ACME, SEALED_AT_ONCE));
+        let (first, second) = tokio::join!(one.seal(ACME), other.seal(ACME));
         assert_eq!(first.unwrap().0 + second.unwrap().0, 1);
         one.seal_all(INSTALLATION_TRAIL).await.unwrap();
         assert_eq!(one.unsealed_trail(None).await.unwrap(), None);
@@ -86,8 +86,8 @@ async fn an_event_that_is_written_again_keeps_its_place_and_holds_nobody_up() {
         let listed = store.audit_events(Some(ACME), &AuditFilter::default(), &all, &page(9)).await.unwrap();
         let ids: Vec<_> = listed.items.iter().map(|event| event.id.0.as_u128()).collect();
         assert_eq!(ids, [3, 2, 1], "each once, with a place or without");
-        assert_eq!(chain.seal(ACME, SEALED_AT_ONCE).await.unwrap().0, 0);
-        assert_eq!(chain.seal(ACME, SEALED_AT_ONCE).await.unwrap().0, 1);
+        assert_eq!(chain.seal(ACME).await.unwrap().0, 0);
+        assert_eq!(chain.seal(ACME).await.unwrap().0, 1);
         let found = chain.verify(ACME, ALL, None).await.unwrap();
         assert_eq!((found.fault, found.checked, found.unsealed), (None, 3, 0));
     });
@@ -239,7 +239,7 @@ async fn what_somebody_else_put_at_the_end_is_not_signed() {
         ];
         for (change, expected) in cases {
             sql(&db, &change).await;
-            assert!(chain.seal(ACME, SEALED_AT_ONCE).await.is_err(), "{change}");
+            assert!(chain.seal(ACME).await.is_err(), "{change}");
             assert_eq!(fault(&chain, None).await, Some(expected), "{change}");
             sql(
                 &db,
@@ -259,9 +259,9 @@ async fn what_somebody_else_put_at_the_end_is_not_signed() {
             ),
         )
         .await;
-        assert!(chain.seal(ACME, SEALED_AT_ONCE).await.is_err(), "it is told that it is taken");
+        assert!(chain.seal(ACME).await.is_err(), "it is told that it is taken");
         sql(&db, "DELETE FROM audit_events WHERE sequence = 4").await;
-        assert_eq!(chain.seal(ACME, SEALED_AT_ONCE).await.unwrap().0, 1, "as it was, it goes on");
+        assert_eq!(chain.seal(ACME).await.unwrap().0, 1, "as it was, it goes on");
         assert_eq!(fault(&chain, None).await, None);
     });
 }
@@ -343,9 +343,9 @@ async fn events_of_before_are_sealed_in_batches_with_few_checkpoints() {
         for n in 1..=many {
             store.audit(&audit(n, Some(ACME), "run.started")).await.unwrap();
         }
-        assert_eq!(chain.seal(ACME, SEALED_AT_ONCE).await.unwrap().0, SEALED_AT_ONCE);
-        assert_eq!(chain.seal(ACME, SEALED_AT_ONCE).await.unwrap().0, 20);
-        assert_eq!(chain.seal(ACME, SEALED_AT_ONCE).await.unwrap().0, 0);
+        assert_eq!(chain.seal(ACME).await.unwrap().0, SEALED_AT_ONCE);
+        assert_eq!(chain.seal(ACME).await.unwrap().0, 20);
+        assert_eq!(chain.seal(ACME).await.unwrap().0, 0);
         let found = chain.verify(ACME, ALL, None).await.unwrap();
         assert_eq!((found.fault, found.checked), (None, u64::try_from(many).unwrap()));
         let kept = store.checkpoints(ACME, 0, i64::MAX).await.unwrap();

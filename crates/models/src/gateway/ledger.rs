@@ -16,13 +16,9 @@ use crate::records::{Reservation, Settlement, UsageRow};
 const QUEUE: usize = 1_024;
 /// Ends of one batch.
 const BATCH: usize = 500;
-/// Time after which it is looked whether somebody waits for what was entered.
-const LOOK: Duration = Duration::from_millis(10);
-/// Looks for which ends gather before they are written together: the spill has them meanwhile, and whoever reads usage
-/// waits for one. A transaction costs much, and an end little: few large ones leave more of the machine to calls.
-const LOOKS: u32 = 5;
-/// Time without an end behind which the spill is told that nothing comes.
-const REST: Duration = Duration::from_secs(1);
+/// Time for which ends gather before they are written together: the spill has them meanwhile, and whoever reads usage waits
+/// no longer than this.
+const GATHER: Duration = Duration::from_millis(10);
 /// First wait behind a failure.
 const WAIT: Duration = Duration::from_millis(100);
 /// Longest wait behind a failure.
@@ -148,8 +144,15 @@ impl LedgerWriter {
     pub async fn run(mut self) {
         self.catch_up().await;
         let mut entries = Vec::with_capacity(BATCH);
-        while self.receive(&mut entries).await {
-            self.gather(&mut entries).await;
+        while self.queue.recv_many(&mut entries, BATCH).await > 0 {
+            if entries.len() < BATCH && entries.iter().all(|entry| matches!(entry, Entry::End(_))) {
+                tokio::time::sleep(GATHER).await;
+                while entries.len() < BATCH
+                    && let Ok(entry) = self.queue.try_recv()
+                {
+                    entries.push(entry);
+                }
+            }
             let (mut ends, mut parts, mut flushed) =
                 (Vec::with_capacity(entries.len()), Vec::with_capacity(entries.len()), Vec::new());
             for entry in entries.drain(..) {
@@ -176,35 +179,6 @@ impl LedgerWriter {
         }
     }
 
-    /// Waits for the next entries; whether there are any.
-    async fn receive(&mut self, entries: &mut Vec<Entry>) -> bool {
-        match tokio::time::timeout(REST, self.queue.recv_many(entries, BATCH)).await {
-            Ok(received) => received > 0,
-            Err(_) => {
-                self.spill.rest();
-                self.queue.recv_many(entries, BATCH).await > 0
-            }
-        }
-    }
-
-    /// Waits for others that can be written with these: until there are enough, or somebody waits.
-    async fn gather(&mut self, entries: &mut Vec<Entry>) {
-        let mut seen = 0;
-        for _ in 0..LOOKS {
-            let is_waited_for = entries.iter().skip(seen).any(|entry| matches!(entry, Entry::Flush(_)));
-            if is_waited_for || entries.len() >= BATCH || self.queue.is_closed() {
-                return;
-            }
-            seen = entries.len();
-            tokio::time::sleep(LOOK).await;
-            while entries.len() < BATCH
-                && let Ok(entry) = self.queue.try_recv()
-            {
-                entries.push(entry);
-            }
-        }
-    }
-
     /// Writes what is in the spill alone: of a process that was killed, or of calls beyond the queue. What the store has of
     /// it is not written again.
     async fn catch_up(&self) {
@@ -227,7 +201,7 @@ impl LedgerWriter {
                 }
             }
             if !ends.is_empty() {
-                tracing::info!(calls = ends.len(), "the usage of the calls in the spill is recorded");
+                tracing::info!(calls = ends.len(), "the usage of calls is recorded from the spill");
             }
             self.spill.forget(part);
         }

@@ -73,12 +73,8 @@ pub trait Spill: Send + Sync {
     /// Keeps a line, which has no line break in it. Gives the number of the part that it is in; none when it is not kept.
     fn keep(&self, line: &[u8]) -> Option<u64>;
 
-    /// Tells that a line of a part is in the store. A part of which all are is forgotten, the one that is added to at the
-    /// latest when it is at rest.
+    /// Tells that a line of a part is in the store. A part of which all are is forgotten.
     fn written(&self, part: u64);
-
-    /// Tells that nothing has come for a while, and that what came before is in the store.
-    fn rest(&self);
 
     /// Tells that nobody but the spill has a line of a part: it is to be read again.
     fn behind(&self, part: u64);

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -118,7 +117,6 @@ struct Lines {
     open: Mutex<u64>,
     written: Mutex<usize>,
     read: Mutex<BTreeSet<u64>>,
-    rests: Mutex<usize>,
 }
 
 impl Lines {
@@ -144,10 +142,6 @@ impl Spill for Lines {
 
     fn written(&self, _part: u64) {
         *self.written.lock().unwrap() += 1;
-    }
-
-    fn rest(&self) {
-        *self.rests.lock().unwrap() += 1;
     }
 
     fn behind(&self, part: u64) {
@@ -325,45 +319,6 @@ async fn more_calls_than_wait_cost_no_memory_and_are_counted() {
     ledger.flush().await;
     let all: BTreeSet<Uuid> = ends.lock().unwrap().iter().copied().collect();
     assert_eq!((all.len(), spill.left()), (CALLS, None));
-}
-
-/// Ends of a moment are one transaction, whoever waits for them waits for no others, and the spill hears once that all is
-/// quiet.
-#[tokio::test(start_paused = true)]
-async fn ends_gather_for_a_moment_and_nobody_waits_for_it() {
-    let batches = Arc::new(Mutex::new(Vec::new()));
-    let mut usage = MockUsageStore::new();
-    let kept = batches.clone();
-    usage.expect_settle().returning(move |all| {
-        kept.lock().unwrap().push(all.len());
-        Ok(())
-    });
-    let spill = Arc::new(Lines::default());
-    let (ledger, writer) = Ledger::new(Arc::new(usage), spill.clone());
-    let writer = tokio::spawn(writer.run());
-    let one = bench(vec![deployment(1, "a")], vec![answer()], Bounds::default(), None);
-    one.gateway.chat_as(&caller(), id(1), question(false), untold()).await.unwrap();
-    let end = one.rows().await.remove(0);
-    let began = tokio::time::Instant::now();
-    for number in 0..40 {
-        let mut end = end.clone();
-        end.usage.id = Uuid::from_u128(number);
-        ledger.enter(end);
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
-    tokio::time::sleep(Duration::from_millis(20)).await;
-    assert_eq!(batches.lock().unwrap().as_slice(), [40]);
-    ledger.enter(end);
-    tokio::time::sleep(Duration::from_millis(1)).await;
-    let asked = tokio::time::Instant::now();
-    ledger.flush().await;
-    assert!(asked.elapsed() <= Duration::from_millis(10), "{:?}", asked.elapsed());
-    assert_eq!(batches.lock().unwrap().as_slice(), [40, 1]);
-    assert!(began.elapsed() < Duration::from_secs(1) && *spill.rests.lock().unwrap() == 0);
-    tokio::time::sleep(Duration::from_secs(60)).await;
-    assert_eq!(*spill.rests.lock().unwrap(), 1);
-    drop(ledger);
-    tokio::time::timeout(Duration::from_secs(1), writer).await.unwrap().unwrap();
 }
 
 /// An end that the database never takes holds up no other, whether it comes by the queue or by the spill, and stays in the

@@ -147,24 +147,13 @@ impl Spill for SpillFiles {
             return;
         }
         parts.waiting.remove(&part);
-        // The one that is open is not emptied each time: the file system's journal is what callers would wait for. When the
-        // process is killed, the next one reads what the database has already, and counts it no second time.
-        if parts.open.as_ref().is_none_or(|open| open.number != part) {
-            self.remove(part);
-        }
-    }
-
-    fn rest(&self) {
-        let mut parts = self.parts.lock();
-        let Parts { open, waiting, .. } = &mut *parts;
-        if let Some(open) = open
-            && open.bytes > 0
-            && !waiting.contains_key(&open.number)
-        {
-            match open.file.set_len(0) {
+        match &mut parts.open {
+            Some(open) if open.number == part => match open.file.set_len(0) {
                 Ok(()) => open.bytes = 0,
+                // It is read again at the next start, and the database has what is in it.
                 Err(error) => tracing::debug!(%error, "a part of recorded usage is not emptied"),
-            }
+            },
+            _ => self.remove(part),
         }
     }
 
@@ -266,25 +255,16 @@ mod tests {
         spill.behind(part);
         assert_eq!((spill.left(), files(data.path()).len()), (None, 1));
         spill.written(next);
-        spill.rest();
         assert_eq!(fs::metadata(spill.place(next)).unwrap().len(), 0);
     }
 
     #[test]
-    fn a_part_is_emptied_at_rest_and_removed_behind_another_when_all_of_it_is_written() {
+    fn a_part_is_emptied_or_removed_when_all_of_it_is_written() {
         let data = tempfile::tempdir().unwrap();
         let spill = SpillFiles::open(data.path());
         let part = spill.keep(b"one").unwrap();
+        spill.written(part);
         let place = spill.place(part);
-        spill.rest();
-        assert_eq!(fs::read(&place).unwrap(), b"one\n", "nobody has it yet");
-        spill.written(part);
-        // What comes next goes behind it, and is not lost with it.
-        assert_eq!(spill.keep(b"two"), Some(part));
-        spill.rest();
-        assert_eq!(fs::read(&place).unwrap(), b"one\ntwo\n");
-        spill.written(part);
-        spill.rest();
         assert_eq!(fs::metadata(&place).unwrap().len(), 0);
         assert_eq!(fs::metadata(&place).unwrap().permissions().mode() & 0o777, 0o600);
         let large = vec![b'x'; usize::try_from(PART).unwrap()];
@@ -295,7 +275,6 @@ mod tests {
         assert!(!place.exists());
         assert_eq!(fs::read(spill.place(behind)).unwrap(), b"two\n");
         spill.written(behind);
-        spill.rest();
         assert_eq!(fs::metadata(spill.place(behind)).unwrap().len(), 0);
     }
 

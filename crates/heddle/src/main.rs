@@ -13,8 +13,8 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 /// Allocator of the program. After a flood it gives the memory back by itself, from threads of its own, while the
-/// threads that took it go on; that of the system keeps a third of it, others all of it. SQLite keeps to the system's: in
-/// its place this one would hang under libraries that are put before the program, such as libfaketime.
+/// threads that took it go on; that of the system keeps a third of it, others all of it. SQLite calls it by its own names:
+/// in the place of the C library's it would hang under libraries that are put before the program, such as libfaketime.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 

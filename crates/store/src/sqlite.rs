@@ -22,6 +22,7 @@ use crate::generations::{Generations, Writing};
 use crate::options::{Durability, OpenError, Options};
 
 mod log;
+mod memory;
 
 use log::{checkpoint, copy_back};
 

@@ -86,7 +86,7 @@ macro_rules! narrowed {
 }
 
 /// The place of a condition, and the field and the one value that it asks for.
-fn one_value((at, condition): (usize, &FieldCondition)) -> Option<(usize, &str, String)> {
+fn one_value(at: usize, condition: &FieldCondition) -> Option<(usize, &str, String)> {
     match span_of(&condition.test) {
         Span::Any(mut texts) if texts.len() == 1 => Some((at, condition.field.as_str(), texts.pop()?)),
         Span::Any(_) | Span::Between(_, _) => None,
@@ -110,7 +110,11 @@ pub(crate) async fn list(
     let of = DatabaseKey::of(database.tenant, database.id);
     let containing = containing(db, of, filter).await?;
     // Files of one value come in the order of their ids from where the values stand: as many are read as are asked for.
-    let one = if by_name { None } else { filter.metadata.iter().enumerate().find_map(one_value) };
+    let one = if by_name {
+        None
+    } else {
+        filter.metadata.iter().enumerate().find_map(|(at, one)| one_value(at, one))
+    };
     let items = read!(db, |conn| {
         let rows: Vec<FileRow> = match &one {
             Some((at, field, value)) => {

@@ -41,7 +41,7 @@ pub(crate) struct Allowance {
     pub(crate) but: BTreeSet<FileId>,
 }
 
-/// What decides what may be answered from a database.
+/// Conditions under which somebody asks of a database: they decide what may be answered.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked<'a> {
     /// Place at which the database stands: each number of it that a kept one was made at is the same.

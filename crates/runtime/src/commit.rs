@@ -1,7 +1,9 @@
 //! Group commit: while one batch is being written the next one gathers, so that many callers share one sync of the
-//! disk and one caller waits for little more than one. A second batch goes beside the first once many wait, or have
-//! waited long: each costs statements and pages of its own, which a few units pay dearly. A batch takes of each
-//! organisation in turn, so that one that floods does not stand before the others.
+//! disk and one caller waits for little more than one. A batch goes beside others that are under way once many wait, or have
+//! waited long: each costs statements and pages of its own, which a few units pay dearly. Where the database writes one
+//! batch at a time, a batch is not closed before its turn to write comes, and several that are written wait for the disk
+//! together: one sync is for all that was written before it begins. A batch takes of each organisation in turn, so that one
+//! that floods does not stand before the others.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -10,7 +12,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use heddle_kernel::TenantId;
 use heddle_usecase::StoreError;
-use heddle_workflows::ports::{Committer, RunStore, Transaction};
+use heddle_workflows::ports::{Committer, RunStore, Transaction, WriteTurn};
 use tokio::sync::{Mutex, Notify, oneshot};
 use tokio::time::Instant;
 
@@ -25,8 +27,10 @@ struct Waiting {
 pub struct CommitOptions {
     /// The most units of one batch.
     pub batch: usize,
-    /// Number of batches that are under way side by side. Where the database writes one at a time, the others get to the disk.
+    /// Number of batches that are written side by side.
     pub writers: usize,
+    /// Number of batches beside them that are written and wait for the disk.
+    pub behind: usize,
     /// Units that a batch beside another has at least, unless they have waited for [`patience`](Self::patience): one of few
     /// costs nearly as much as one of many.
     pub beside: usize,
@@ -36,7 +40,7 @@ pub struct CommitOptions {
 
 impl Default for CommitOptions {
     fn default() -> Self {
-        Self { batch: 1024, writers: 1, beside: 32, patience: Duration::from_millis(2) }
+        Self { batch: 1024, writers: 1, behind: 0, beside: 32, patience: Duration::from_millis(2) }
     }
 }
 
@@ -48,8 +52,12 @@ struct Lanes {
     turns: VecDeque<Option<TenantId>>,
     /// Units that wait.
     waiting: usize,
-    /// Batches that are being written.
+    /// Batches that are not answered yet.
     under_way: usize,
+    /// Batches of them that are being written.
+    written: usize,
+    /// Batches that are written side by side at most.
+    side_by_side: usize,
     /// Units that a batch beside another has at least.
     beside: usize,
     /// Writers that are left.
@@ -70,7 +78,12 @@ impl Lanes {
 
     /// Whether a batch is worth its while now: beside another it is with many.
     const fn is_ripe(&self) -> bool {
-        self.waiting > 0 && (self.under_way == 0 || self.waiting >= self.beside)
+        self.waiting > 0 && self.has_turn() && (self.under_way == 0 || self.waiting >= self.beside)
+    }
+
+    /// Whether a batch could be written now.
+    const fn has_turn(&self) -> bool {
+        self.written < self.side_by_side
     }
 
     /// The next batch: one unit of each organisation in turn.
@@ -101,43 +114,64 @@ struct Gathering {
 
 impl Gathering {
     /// Waits for units that are worth a batch; none when there will be no more.
-    async fn next(self: &Arc<Self>, options: CommitOptions) -> Option<(Vec<Waiting>, UnderWay)> {
+    async fn next(self: &Arc<Self>, options: CommitOptions) -> Option<Batch> {
         let _turn = self.turn.lock().await;
         let mut until = None;
         loop {
-            let is_waiting = {
+            let (is_waiting, has_turn) = {
                 let mut lanes = self.lanes.lock();
                 let is_due = until.is_some_and(|until| until <= Instant::now());
-                if lanes.closed || is_due || lanes.is_ripe() {
-                    let batch = lanes.batch(options.batch);
-                    if !batch.is_empty() {
+                if lanes.has_turn() && (lanes.closed || is_due || lanes.is_ripe()) {
+                    let units = lanes.batch(options.batch);
+                    if !units.is_empty() {
                         lanes.under_way += 1;
-                        return Some((batch, UnderWay(Arc::clone(self))));
-                    }
-                    if lanes.closed {
-                        return None;
+                        lanes.written += 1;
+                        let (under_way, writing) = (UnderWay(Arc::clone(self)), Writing(Arc::clone(self)));
+                        return Some(Batch { units, under_way, writing });
                     }
                 }
-                lanes.waiting > 0
+                if lanes.closed && lanes.waiting == 0 {
+                    return None;
+                }
+                (lanes.waiting > 0, lanes.has_turn())
             };
             let news = self.arrived.notified();
             if is_waiting {
                 let until = *until.get_or_insert_with(|| Instant::now() + options.patience);
-                // Whichever it was: the next look tells.
-                let _ = tokio::time::timeout_at(until, news).await;
-            } else {
-                news.await;
+                if has_turn {
+                    // Whichever it was: the next look tells.
+                    let _ = tokio::time::timeout_at(until, news).await;
+                    continue;
+                }
             }
+            news.await;
         }
     }
 }
 
-/// A batch that is being written. When it is no more, those who wait for others wait no longer.
+/// Units that are written together.
+struct Batch {
+    units: Vec<Waiting>,
+    under_way: UnderWay,
+    writing: Writing,
+}
+
+/// A batch that is not answered yet. When it is no more, those who wait for others wait no longer.
 struct UnderWay(Arc<Gathering>);
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
         self.0.lanes.lock().under_way -= 1;
+        self.0.arrived.notify_one();
+    }
+}
+
+/// A batch that is being written: the turn of whoever writes it.
+struct Writing(Arc<Gathering>);
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        self.0.lanes.lock().written -= 1;
         self.0.arrived.notify_one();
     }
 }
@@ -178,10 +212,11 @@ impl GroupCommitter {
         let writers = options.writers.max(1);
         {
             let mut lanes = queue.lanes.lock();
-            lanes.writers = writers;
+            lanes.writers = writers + options.behind;
+            lanes.side_by_side = writers;
             lanes.beside = options.beside;
         }
-        for _ in 0..writers {
+        for _ in 0..writers + options.behind {
             let writer = Writer(Arc::clone(&queue));
             tokio::spawn(write_batches(Arc::clone(&store), writer, options));
         }
@@ -197,11 +232,12 @@ impl Drop for GroupCommitter {
 }
 
 async fn write_batches(store: Arc<dyn RunStore>, writer: Writer, options: CommitOptions) {
-    while let Some((batch, under_way)) = writer.0.next(options).await {
+    while let Some(Batch { units, under_way, writing }) = writer.0.next(options).await {
         let (units, callers): (Vec<_>, Vec<_>) =
-            batch.into_iter().map(|waiting| (waiting.unit, waiting.caller)).unzip();
+            units.into_iter().map(|waiting| (waiting.unit, waiting.caller)).unzip();
         let count = units.len();
-        let mut answers = store.commit(units).await;
+        let turn: WriteTurn = Box::new(writing);
+        let mut answers = store.commit_in_turn(units, turn).await;
         drop(under_way);
         // A store that answers too little has not said that the rest is durable.
         answers.resize_with(count, || Err(StoreError::Unavailable("no answer".to_owned())));
@@ -264,7 +300,7 @@ mod tests {
         let mut store = MockRunStore::new();
         let batches = Arc::new(parking_lot::Mutex::new(Vec::new()));
         let seen = Arc::clone(&batches);
-        store.expect_commit().returning(move |units| {
+        store.expect_commit_in_turn().returning(move |units, _| {
             seen.lock().push(units.len());
             first.store(false, std::sync::atomic::Ordering::SeqCst);
             units

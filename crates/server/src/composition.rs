@@ -50,6 +50,8 @@ use crate::identity::{self, FirstStart};
 use crate::last_write::LastWrite;
 use crate::models::{KnownModels, ModelParts, Models};
 
+/// Batches of steps that wait for the disk beside the one that is written, where the database writes one at a time.
+const BEHIND: usize = 7;
 /// Bytes of runs that were committed last, which are kept for their next step.
 const RECENT_BYTES: u64 = 32 << 20;
 
@@ -291,8 +293,11 @@ fn run_ports(
     let runs: Arc<dyn RunStore> = runs_and_jobs.clone();
     let models = Arc::new(CompiledVersions::new(Arc::clone(&workflows)).with_compute(Arc::clone(&threads)));
     let case_types = CompiledCaseTypes::new(definitions.clone()).with_compute(Arc::clone(&threads));
-    // SQLite writes one batch at a time; the one before it gets to the disk meanwhile.
-    let options = CommitOptions { writers: 2, ..CommitOptions::default() };
+    let options = match db {
+        // It writes one batch at a time; those before it get to the disk meanwhile.
+        Db::Sqlite(_) => CommitOptions { writers: 1, behind: BEHIND, ..CommitOptions::default() },
+        Db::Postgres(_) => CommitOptions { writers: 2, ..CommitOptions::default() },
+    };
     let ports = RunPorts {
         committer: Arc::new(GroupCommitter::start(Arc::clone(&runs), options)),
         runs,

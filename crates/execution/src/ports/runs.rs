@@ -314,6 +314,9 @@ pub struct TaskFilter {
     pub run: Option<RunId>,
 }
 
+/// The turn to write, given back when it is dropped.
+pub type WriteTurn = Box<dyn Send>;
+
 /// Keeps runs. All methods answer `Unavailable` when the database does not.
 #[cfg_attr(any(test, feature = "mock"), mockall::automock)]
 #[async_trait]
@@ -321,6 +324,13 @@ pub trait RunStore: Send + Sync {
     /// Writes units in one transaction, each in a savepoint of its own: one that fails spares the others. The answers
     /// stand in the order of the units. When the transaction itself fails, every answer is `Unavailable`.
     async fn commit(&self, units: Vec<Transaction>) -> Vec<Result<(), StoreError>>;
+    /// As [`commit`](Self::commit); the turn to write is given back once the next transaction may be written, which is before
+    /// this one is on the disk where the store writes one at a time.
+    async fn commit_in_turn(&self, units: Vec<Transaction>, turn: WriteTurn) -> Vec<Result<(), StoreError>> {
+        let answers = self.commit(units).await;
+        drop(turn);
+        answers
+    }
     /// The form in which a state is kept; none where it is kept as it is. It computes for long for a large state, and is
     /// called before the writer's turn.
     ///

@@ -8,7 +8,7 @@ use futures::poll;
 use heddle_kernel::EventId;
 use heddle_runtime::{CommitOptions, GroupCommitter};
 use heddle_usecase::StoreError;
-use heddle_workflows::ports::{Committer as _, MockRunStore, Transaction};
+use heddle_workflows::ports::{Committer as _, MockRunStore, Transaction, WriteTurn};
 use uuid::Uuid;
 
 use crate::{Log, log};
@@ -28,7 +28,7 @@ type Answers = Vec<Result<(), StoreError>>;
 fn store(answer: impl Fn(&[u128]) -> Answers + Send + Sync + 'static) -> (MockRunStore, Log<Vec<u128>>) {
     let (mut store, batches) = (MockRunStore::new(), log());
     let seen = Arc::clone(&batches);
-    store.expect_commit().returning(move |units| {
+    store.expect_commit_in_turn().returning(move |units, _| {
         let numbers: Vec<u128> = units.iter().map(number).collect();
         seen.lock().push(numbers.clone());
         answer(&numbers)
@@ -55,14 +55,15 @@ fn slow_store() -> (MockRunStore, Log<Vec<u128>>, mpsc::Receiver<()>, mpsc::Send
         all_well(&numbers)
     };
     let seen = Arc::clone(&batches);
-    store.expect_commit().withf(|units| units.iter().any(|unit| number(unit) == 1)).returning(move |units| {
+    let first = |units: &Vec<Transaction>, _: &WriteTurn| units.iter().any(|unit| number(unit) == 1);
+    store.expect_commit_in_turn().withf(first).returning(move |units, _| {
         let answers = note(&seen, &units);
         begun.send(()).unwrap();
         tokio::task::block_in_place(|| gone.recv().unwrap());
         answers
     });
     let seen = Arc::clone(&batches);
-    store.expect_commit().returning(move |units| note(&seen, &units));
+    store.expect_commit_in_turn().returning(move |units, _| note(&seen, &units));
     (store, batches, begins, go)
 }
 
@@ -121,6 +122,70 @@ async fn few_wait_for_the_batch_before_them_and_many_go_beside_it() {
     first.await.unwrap();
     last.await.unwrap();
     assert_eq!(*batches.lock(), [vec![1], vec![2, 3, 4], vec![5]]);
+}
+
+/// A store that writes one batch at a time, of which these are the first units: each is written at once, and is on the disk
+/// when that is let go.
+fn store_with_disk(
+    firsts: [u128; 3],
+) -> (MockRunStore, Log<Vec<u128>>, mpsc::Receiver<WriteTurn>, tokio::sync::watch::Sender<bool>) {
+    let (mut store, batches) = (MockRunStore::new(), log());
+    let (turns, taken) = mpsc::channel();
+    let (disk, synced) = tokio::sync::watch::channel(false);
+    // An expectation is locked while it is carried out: each batch has its own.
+    for first in firsts {
+        let is_it = move |units: &Vec<Transaction>, _: &WriteTurn| units.first().map(number) == Some(first);
+        let (seen, turns, synced) = (Arc::clone(&batches), turns.clone(), synced.clone());
+        store.expect_commit_in_turn().withf(is_it).returning(move |units, turn| {
+            let numbers: Vec<u128> = units.iter().map(number).collect();
+            seen.lock().push(numbers.clone());
+            turns.send(turn).unwrap();
+            let mut synced = synced.clone();
+            tokio::task::block_in_place(|| {
+                let on_disk = synced.wait_for(|synced| *synced);
+                tokio::runtime::Handle::current().block_on(on_disk).map(drop).unwrap();
+            });
+            all_well(&numbers)
+        });
+    }
+    (store, batches, taken, disk)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn units_gather_while_a_batch_is_written_and_go_on_while_it_waits_for_the_disk() {
+    let (store, batches, turns, disk) = store_with_disk([1, 2, 6]);
+    let options =
+        CommitOptions { behind: 2, beside: 2, patience: Duration::ZERO, ..CommitOptions::default() };
+    let committer = start(store, options);
+    let mut calls = vec![Box::pin(committer.commit(unit(1)))];
+    assert!(poll!(&mut calls[0]).is_pending());
+    let first = turns.recv().unwrap();
+    // However many wait, and however long: none goes beside a batch that is written.
+    for number in 2..6 {
+        let mut call = Box::pin(committer.commit(unit(number)));
+        assert!(poll!(&mut call).is_pending());
+        tokio::task::yield_now().await;
+        calls.push(call);
+    }
+    assert_eq!(*batches.lock(), [vec![1]]);
+    // It waits for the disk: the others are one batch, and so are those behind them.
+    drop(first);
+    let second = turns.recv().unwrap();
+    assert_eq!(*batches.lock(), [vec![1], vec![2, 3, 4, 5]]);
+    for number in 6..8 {
+        let mut call = Box::pin(committer.commit(unit(number)));
+        assert!(poll!(&mut call).is_pending());
+        calls.push(call);
+    }
+    drop(second);
+    let third = turns.recv().unwrap();
+    assert_eq!(*batches.lock(), [vec![1], vec![2, 3, 4, 5], vec![6, 7]]);
+    for call in &mut calls {
+        assert!(poll!(call).is_pending(), "nobody is answered before the disk has it");
+    }
+    drop(third);
+    disk.send(true).unwrap();
+    assert!(join_all(calls).await.iter().all(Result::is_ok));
 }
 
 #[tokio::test]

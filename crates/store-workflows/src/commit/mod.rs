@@ -20,7 +20,7 @@ use heddle_store::{At, Db, Error, Id};
 use heddle_usecase::StoreError;
 use heddle_usecase::errand::NewErrand;
 use heddle_workflows::ports::{
-    Activation, InboxWrite, JobChange, LockChange, RunWrite, TaskChange, Transaction,
+    Activation, InboxWrite, JobChange, LockChange, RunWrite, TaskChange, Transaction, WriteTurn,
 };
 use heddle_workflows::quotas::Used;
 use heddle_workflows::records::HumanTask;
@@ -342,8 +342,14 @@ type Prepared = Result<UnitRows, StoreError>;
 /// Outcome of each unit.
 type Answers = Vec<Result<(), StoreError>>;
 
-/// Writes units, each for itself. The answers stand in the order of the units.
-pub(crate) async fn commit(db: &Db, quotas: &Guard, units: Vec<Transaction>) -> Answers {
+/// Writes units, each for itself. The answers stand in the order of the units. The turn is given back as soon as another
+/// transaction may be written.
+pub(crate) async fn commit(
+    db: &Db,
+    quotas: &Guard,
+    units: Vec<Transaction>,
+    to_write: Option<WriteTurn>,
+) -> Answers {
     let count = units.len();
     if count == 0 {
         return Vec::new();
@@ -358,6 +364,7 @@ pub(crate) async fn commit(db: &Db, quotas: &Guard, units: Vec<Transaction>) -> 
             Ok((answers, on_disk)) => {
                 // The next batch is written while this one gets to the disk.
                 drop(turn);
+                drop(to_write);
                 on_disk.reached().await.map(|()| answers)
             }
             Err(error) => Err(error),

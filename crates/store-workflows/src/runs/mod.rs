@@ -32,7 +32,7 @@ use heddle_store::{Db, Id, read};
 use heddle_usecase::{Admission, Compute, InPlace, Journal, StoreError, computed};
 use heddle_workflows::ports::{
     EventSlice, FeedEnd, FeedPosition, FeedRead, MatchedSubscription, RunFilter, RunStore, TaskFilter,
-    Transaction,
+    Transaction, WriteTurn,
 };
 use heddle_workflows::quotas::QuotaSource;
 use heddle_workflows::records::{BindingKind, CalledRun, HumanTask, InboxEvent, Progress, Run, StartBinding};
@@ -130,7 +130,11 @@ macro_rules! only_own {
 #[async_trait]
 impl RunStore for SqlRunStore {
     async fn commit(&self, units: Vec<Transaction>) -> Vec<Result<(), StoreError>> {
-        commit::commit(&self.db, &self.guard, units).await
+        commit::commit(&self.db, &self.guard, units, None).await
+    }
+
+    async fn commit_in_turn(&self, units: Vec<Transaction>, turn: WriteTurn) -> Vec<Result<(), StoreError>> {
+        commit::commit(&self.db, &self.guard, units, Some(turn)).await
     }
 
     fn pack(&self, state: &State) -> Result<Option<Vec<u8>>, StoreError> {

@@ -26,7 +26,7 @@ const LAYERS: &[Layer] = &[
     // Checks of protection: rules alone.
     Layer { name: "heddle-guardrails", knows: &["heddle-kernel", "heddle-feel"] },
     // What elements ask for in BPMN and CMMN alike.
-    Layer { name: "heddle-settings", knows: &["heddle-kernel", "heddle-feel"] },
+    Layer { name: "heddle-settings", knows: &["heddle-kernel", "heddle-feel", "heddle-guardrails"] },
     Layer { name: "heddle-bpmn", knows: &["heddle-kernel", "heddle-feel", "heddle-xml", "heddle-settings"] },
     Layer {
         name: "heddle-bpmn-graph",

@@ -7,7 +7,7 @@
 
 use super::activity::AdHoc;
 use super::compile::{Builder, Raw};
-use super::events::Refused;
+use super::events::Refusals;
 use super::inside;
 use super::settings::Setting;
 use super::{Graph, Work};
@@ -17,39 +17,43 @@ use std::sync::Arc;
 
 impl Builder<'_> {
     /// The order and the end of an ad-hoc sub-process's content.
-    pub(super) fn ad_hoc(&mut self, raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<Work, Refused> {
+    pub(super) fn ad_hoc(&mut self, raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<Work, Refusals> {
+        let mut refused = Refusals::default();
         let wrong = |sentence: String| ("wrongAdHoc", sentence, "10.3.5");
         if bpmn.triggered_by_event == Some(true) {
-            return Err(wrong("an ad-hoc sub-process is not triggered by an event".to_owned()));
+            refused.add(wrong("an ad-hoc sub-process is not triggered by an event".to_owned()));
         }
         let activity = bpmn.activity.as_ref();
         let ordering = activity.and_then(|own| own.ordering.as_deref()).unwrap_or_default();
         let sequential = match ordering.to_ascii_lowercase().as_str() {
             "" | "parallel" => false,
             "sequential" => true,
-            _ => return Err(wrong(format!("ordering: `{ordering}` is neither Parallel nor Sequential"))),
+            _ => {
+                refused.add(wrong(format!("ordering: `{ordering}` is neither Parallel nor Sequential")));
+                false
+            }
         };
         let condition = activity.and_then(|own| own.completion_condition.as_deref());
         let active = raw.node.configuration.as_ref().and_then(|own| own.get("activeElements"));
-        let active = match active.filter(|value| !value.is_null()) {
-            None => None,
-            Some(value @ (Value::String(_) | Value::Array(_))) => Some(
-                Setting::read(value)
-                    .map_err(|message| ("expressionSyntax", format!("activeElements: {message}"), "8.4.6"))?,
-            ),
+        let active = refused.part(match active.filter(|value| !value.is_null()) {
+            None => Ok(None),
+            Some(value @ (Value::String(_) | Value::Array(_))) => Setting::read(value)
+                .map(Some)
+                .map_err(|message| ("expressionSyntax", format!("activeElements: {message}"), "8.4.6")),
             Some(_) => {
                 let sentence = "activeElements: must be a list of ids, or an expression that gives it";
-                return Err(("wrongSetting", sentence.to_owned(), "10.3.5"));
+                Err(("wrongSetting", sentence.to_owned(), "10.3.5"))
             }
-        };
+        });
+        let active = active.flatten();
         let is_agent = inside::agent_of(raw.node);
         if is_agent && (active.is_some() || sequential) {
             let sentence = "an agent begins the activities one by one, as it calls its tools: it has neither \
                             `activeElements` nor the ordering Sequential";
-            return Err(wrong(sentence.to_owned()));
+            refused.add(wrong(sentence.to_owned()));
         }
-        let agent = if is_agent { Some(self.agent(raw.node, bpmn)?) } else { None };
-        let completion = self.marker_condition("completionCondition", condition)?;
+        let agent = if is_agent { refused.part(self.agent(raw.node, bpmn)) } else { None };
+        let completion = refused.part(self.marker_condition("completionCondition", condition)).flatten();
         let rules = AdHoc {
             sequential,
             completion,
@@ -57,7 +61,7 @@ impl Builder<'_> {
             active,
             agent,
         };
-        Ok(Work::AdHoc { scope: raw.content.unwrap_or_default(), rules: Arc::new(rules) })
+        refused.unless_any(Work::AdHoc { scope: raw.content.unwrap_or_default(), rules: Arc::new(rules) })
     }
 
     /// Checks that nothing starts or ends the content of an ad-hoc sub-process.

@@ -5,6 +5,7 @@ use super::activity::{Assignment, Association, DataStore, NodeData, Place, Proce
 use super::calculation::Target;
 use super::compile::Builder;
 use super::condition;
+use super::events::{Refusals, Refused};
 use super::meaning::Edition;
 use super::{Graph, NodeIx};
 use heddle_bpmn::juel;
@@ -204,10 +205,11 @@ impl Builder<'_> {
                 .element_type
                 .as_deref()
                 .is_some_and(|word| word.eq_ignore_ascii_case("dataInputAssociation"));
-            match self.association(id, association) {
-                Some(read) if is_input => data.inputs.push(read),
-                Some(read) => data.outputs.push(read),
-                None => drawn = true,
+            match self.association(association) {
+                Ok(Some(read)) if is_input => data.inputs.push(read),
+                Ok(Some(read)) => data.outputs.push(read),
+                Ok(None) => drawn = true,
+                Err(refused) => self.refuse_all(id, refused),
             }
         }
         if drawn {
@@ -244,49 +246,50 @@ impl Builder<'_> {
         (!data.own.is_empty() || !data.inputs.is_empty() || !data.outputs.is_empty()).then(|| Arc::new(data))
     }
 
-    /// An association that moves something; none for a line that is only drawn, or that is refused.
-    fn association(&mut self, node: &str, association: &DataAssociation) -> Option<Association> {
+    /// An association that moves something; none for a line that is only drawn.
+    fn association(&self, association: &DataAssociation) -> Result<Option<Association>, Refusals> {
+        let mut refused = Refusals::default();
         let known = |id: &String| !id.is_empty();
         let sources = association.sources.iter().flatten().filter(|id| known(id));
         let sources: Vec<Place> = sources.filter_map(|id| self.data.place(id)).collect();
         let target = association.target.as_deref().and_then(|id| self.data.place(id));
         let target = target.filter(|place| &*place.variable != PLACEHOLDER && !is_placeholder(association));
         let text = association.transformation.as_deref().map(str::trim).filter(|text| !text.is_empty());
-        let transformation = match text {
-            None => None,
-            Some(text) => Some(self.expression(node, "transformation", text)?),
-        };
+        let transformation = text.map(|text| self.expression("transformation", text));
+        let transformation = refused.part(transformation.transpose()).flatten();
         let mut assignments = Vec::new();
         for own in association.assignment_expressions.iter().flatten() {
             let (from, to) = (own.from.as_deref().unwrap_or_default(), own.to.as_deref().unwrap_or_default());
-            let from = self.expression(node, "assignment", from)?;
-            let Some(to) = Target::read(to.trim().trim_start_matches('=').trim()) else {
+            let from = refused.part(self.expression("assignment", from));
+            let place = Target::read(to.trim().trim_start_matches('=').trim());
+            let place = place.ok_or_else(|| {
                 let sentence = format!("the place `{to}` of an assignment is no variable or member of one");
-                self.refuse(node, "wrongData", sentence, CLAUSE);
-                return None;
-            };
-            assignments.push(Assignment { from, to });
+                ("wrongData", sentence, CLAUSE)
+            });
+            if let (Some(from), Some(to)) = (from, refused.part(place)) {
+                assignments.push(Assignment { from, to });
+            }
         }
+        refused.unless_any(())?;
         if transformation.is_none() && assignments.is_empty() {
             match sources.len() {
-                0 => return None,
+                0 => return Ok(None),
                 1 => {}
                 _ => {
                     let sentence =
                         "a data association with several sources needs a transformation".to_owned();
-                    self.refuse(node, "wrongData", sentence, CLAUSE);
-                    return None;
+                    return Err(("wrongData", sentence, CLAUSE).into());
                 }
             }
         }
         // A transformation or copy without a place for its value is only drawn.
         if target.is_none() && assignments.is_empty() {
-            return None;
+            return Ok(None);
         }
-        Some(Association { sources, target, transformation, assignments })
+        Ok(Some(Association { sources, target, transformation, assignments }))
     }
 
-    fn expression(&mut self, node: &str, what: &str, text: &str) -> Option<Expression> {
+    fn expression(&self, what: &str, text: &str) -> Result<Expression, Refused> {
         let text = text.trim();
         let compiled = if juel::is_juel(text) {
             let feel = juel::value(text).map_err(|error| error.to_string());
@@ -294,14 +297,9 @@ impl Builder<'_> {
         } else {
             condition::feel(text, self.language).map_err(|wrong| wrong.sentence)
         };
-        match compiled {
-            Ok(expression) => Some(expression),
-            Err(error) => {
-                let sentence = format!("{what}: `{text}` is not evaluated: {error}");
-                self.refuse(node, "expressionSyntax", sentence, "8.4.6");
-                None
-            }
-        }
+        compiled.map_err(|error| {
+            ("expressionSyntax", format!("{what}: `{text}` is not evaluated: {error}"), "8.4.6")
+        })
     }
 }
 

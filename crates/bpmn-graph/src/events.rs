@@ -2,6 +2,7 @@
 
 use super::compile::Builder;
 use super::condition;
+use super::correlation::MessageKey;
 use super::settings::{MessageSettings, Setting};
 use super::timer::{TimerDefinition, TimerKind};
 use super::{CaughtVariables, Compensate, Condition, ErrorReference, Several, Throw, Trigger};
@@ -11,6 +12,46 @@ use std::sync::Arc;
 
 /// Refusal of an event: code, sentence, clause.
 pub(super) type Refused = (&'static str, String, &'static str);
+
+/// All that a node, or a part of one, is refused for, each once.
+#[derive(Debug, Default)]
+pub(super) struct Refusals(Vec<Refused>);
+
+impl From<Refused> for Refusals {
+    fn from(one: Refused) -> Self {
+        Self(vec![one])
+    }
+}
+
+impl From<Vec<Refused>> for Refusals {
+    fn from(all: Vec<Refused>) -> Self {
+        Self(all)
+    }
+}
+
+impl Refusals {
+    /// Adds further ones; several parts may be refused for the same setting.
+    pub(super) fn add(&mut self, more: impl Into<Self>) {
+        for one in more.into().0 {
+            if !self.0.contains(&one) {
+                self.0.push(one);
+            }
+        }
+    }
+
+    /// A part that was read; what it is refused for is kept.
+    pub(super) fn part<T>(&mut self, read: Result<T, impl Into<Self>>) -> Option<T> {
+        read.map_err(|more| self.add(more)).ok()
+    }
+
+    /// The whole, where nothing was refused.
+    ///
+    /// # Errors
+    /// What was refused.
+    pub(super) fn unless_any<T>(self, whole: T) -> Result<T, Self> {
+        if self.0.is_empty() { Ok(whole) } else { Err(self) }
+    }
+}
 
 /// Event definitions that an event carries; none for a none event.
 fn definitions(node: &Node) -> &[EventDefinition] {
@@ -26,23 +67,32 @@ fn kind(definition: &EventDefinition) -> &str {
 }
 
 impl Builder<'_> {
+    /// Refuses an element for each of several reasons.
+    pub(super) fn refuse_all(&mut self, id: &str, all: Refusals) {
+        for (code, sentence, clause) in all.0 {
+            self.refuse(id, code, sentence, clause);
+        }
+    }
+
     /// Trigger of a catching event; none for a none event.
-    pub(super) fn trigger(&self, node: &Node) -> Result<Option<Trigger>, Refused> {
+    pub(super) fn trigger(&self, node: &Node) -> Result<Option<Trigger>, Refusals> {
         match definitions(node) {
             [] => Ok(None),
             [one] => self.one_trigger(node, one).map(Some),
             all => {
-                let triggers = all.iter().map(|one| self.one_trigger(node, one)).collect::<Result<_, _>>()?;
+                let mut refused = Refusals::default();
+                let read = |one: &EventDefinition| refused.part(self.one_trigger(node, one));
+                let triggers = all.iter().filter_map(read).collect();
                 let parallel = node.bpmn.as_ref().and_then(|bpmn| bpmn.parallel_multiple) == Some(true);
                 let several = Several { triggers, parallel };
-                check_several(node, &several)?;
-                Ok(Some(Trigger::Several(Arc::new(several))))
+                refused.add(misplaced(node, &several));
+                refused.unless_any(Some(Trigger::Several(Arc::new(several))))
             }
         }
     }
 
     /// Trigger of one event definition.
-    fn one_trigger(&self, node: &Node, definition: &EventDefinition) -> Result<Trigger, Refused> {
+    fn one_trigger(&self, node: &Node, definition: &EventDefinition) -> Result<Trigger, Refusals> {
         Ok(match kind(definition) {
             "message" => Trigger::Message(Arc::new(self.message(node, definition.reference.as_deref())?)),
             "timer" => Trigger::Timer(Arc::new(timer(definition)?)),
@@ -62,75 +112,90 @@ impl Builder<'_> {
             }),
             "compensate" => Trigger::Compensation,
             "cancel" => Trigger::Cancel,
-            "reference" => return Err(dangling("event definition", definition.reference.as_deref())),
-            other => return Err(refused(other)),
+            "reference" => return Err(dangling("event definition", definition.reference.as_deref()).into()),
+            other => return Err(refused(other).into()),
         })
     }
 
     /// Effect of a throwing event.
-    pub(super) fn throw(&self, node: &Node, end: bool) -> Result<Throw, Refused> {
+    pub(super) fn throw(&self, node: &Node, end: bool) -> Result<Throw, Refusals> {
         match definitions(node) {
             [] => Ok(Throw::None),
             [one] => self.one_throw(node, one, end),
             all => {
-                let throws =
-                    all.iter().map(|one| self.one_throw(node, one, end)).collect::<Result<Vec<_>, _>>()?;
+                let mut refused = Refusals::default();
+                let read = |one: &EventDefinition| refused.part(self.one_throw(node, one, end));
+                let throws: Vec<Throw> = all.iter().filter_map(read).collect();
                 let plain = |own: &&Throw| matches!(own, Throw::None | Throw::Message(_) | Throw::Signal(_));
                 let others = throws.iter().filter(|own| !plain(own)).count();
                 if others > 1 || throws.iter().any(|own| matches!(own, Throw::Link(_))) {
                     let sentence = "beside messages and signals an event throws one thing alone, and a link nothing \
                                     beside it";
-                    return Err(("unsupportedEvent", sentence.to_owned(), "10.5.5"));
+                    refused.add(("unsupportedEvent", sentence.to_owned(), "10.5.5"));
                 }
-                Ok(Throw::Several(throws))
+                refused.unless_any(Throw::Several(throws))
             }
         }
     }
 
     /// Effect of one event definition.
-    fn one_throw(&self, node: &Node, definition: &EventDefinition, end: bool) -> Result<Throw, Refused> {
+    fn one_throw(&self, node: &Node, definition: &EventDefinition, end: bool) -> Result<Throw, Refusals> {
         Ok(match kind(definition) {
             "message" => Throw::Message(Arc::new(self.message(node, definition.reference.as_deref())?)),
             "signal" => {
-                let name = self.signal(definition)?;
-                let payload = setting(node, "payload")?;
+                let mut refused = Refusals::default();
+                let name = refused.part(self.signal(definition));
+                let payload = refused.part(setting(node, "payload"));
+                let (Some(name), Some(payload)) = (name, payload) else { return Err(refused) };
                 Throw::Signal(Arc::new(MessageSettings { name, correlation_key: None, key: None, payload }))
             }
             "terminate" if end => Throw::Terminate,
             "link" if !end => Throw::Link(link(definition)?),
-            "error" if end => Throw::Error(Arc::new(told(node, self.error(definition)?)?)),
-            "escalation" => Throw::Escalation(Arc::new(told(node, self.escalation(definition)?)?)),
+            "error" if end => Throw::Error(Arc::new(told(node, self.error(definition))?)),
+            "escalation" => Throw::Escalation(Arc::new(told(node, self.escalation(definition))?)),
             "compensate" => Throw::Compensation(Arc::new(Compensate {
                 activity: definition.activity_ref.as_deref().filter(|id| !id.is_empty()).map(Arc::from),
                 wait: definition.wait_for_completion != Some(false),
             })),
             "cancel" if end => Throw::Cancel,
-            "reference" => return Err(dangling("event definition", definition.reference.as_deref())),
-            other => return Err(refused(other)),
+            "reference" => return Err(dangling("event definition", definition.reference.as_deref()).into()),
+            other => return Err(refused(other).into()),
         })
     }
 
     /// The message of an event or task, with the settings of the node.
-    pub(super) fn message(&self, node: &Node, reference: Option<&str>) -> Result<MessageSettings, Refused> {
+    pub(super) fn message(&self, node: &Node, reference: Option<&str>) -> Result<MessageSettings, Refusals> {
+        let mut refused = Refusals::default();
+        let named = refused.part(self.named_message(node, reference));
+        let correlation_key = refused.part(setting(node, "correlationKey"));
+        let payload = refused.part(setting(node, "payload"));
+        match (named, correlation_key, payload) {
+            (Some((name, key)), Some(correlation_key), Some(payload)) => {
+                Ok(MessageSettings { name, correlation_key, key, payload })
+            }
+            _ => Err(refused),
+        }
+    }
+
+    /// Name of the message of an event or task, and the way by which the model's correlation finds its key.
+    fn named_message(
+        &self,
+        node: &Node,
+        reference: Option<&str>,
+    ) -> Result<(Arc<str>, Option<Arc<MessageKey>>), Refused> {
         if reference.is_none()
             && let Some(name) = self.flow_message(node)
         {
-            let (correlation_key, payload) = (setting(node, "correlationKey")?, setting(node, "payload")?);
             let message = self.flow_of(node).and_then(|flow| flow.message_ref.as_deref());
             let key = message.map(|id| self.message_key(id)).transpose()?.flatten();
-            return Ok(MessageSettings { name, correlation_key, key, payload });
+            return Ok((name, key));
         }
         let Some(id) = reference else {
             let sentence = "the event names no message, so nothing can be correlated with it".to_owned();
             return Err(("missingMessage", sentence, "10.5.5.3"));
         };
         let found = self.messages.get(id).ok_or_else(|| dangling("message", reference))?;
-        Ok(MessageSettings {
-            name: name_of(found, id),
-            correlation_key: setting(node, "correlationKey")?,
-            key: self.message_key(id)?,
-            payload: setting(node, "payload")?,
-        })
+        Ok((name_of(found, id), self.message_key(id)?))
     }
 
     /// The message flow into or out of a node, which says what a node without a message sends or waits for.
@@ -208,13 +273,14 @@ fn link(definition: &EventDefinition) -> Result<Arc<str>, Refused> {
     name.map(Arc::from).ok_or_else(|| ("missingLink", "the link has no name".to_owned(), "10.5.5"))
 }
 
-/// Checks the triggers of a multiple event (clause 10.5.5): what can only be caught alone, or never with all others.
-fn check_several(node: &Node, several: &Several) -> Result<(), Refused> {
-    let wrong = |sentence: String| Err(("unsupportedEvent", sentence, "10.5.5"));
+/// Triggers of a multiple event that are misplaced in it (clause 10.5.5): what can only be caught alone, or never with all
+/// others.
+fn misplaced(node: &Node, several: &Several) -> Vec<Refused> {
     let bpmn = node.bpmn.as_deref();
     let at_border = matches!(node.kind(), Some(ElementKind::BoundaryEvent | ElementKind::StartEvent));
     let interrupts =
         bpmn.is_none_or(|own| own.is_interrupting != Some(false) && own.cancel_activity != Some(false));
+    let mut found = Vec::new();
     for trigger in &several.triggers {
         let name = match trigger {
             Trigger::Message(_) | Trigger::Timer(_) | Trigger::Signal(_) | Trigger::Conditional(_) => {
@@ -229,14 +295,15 @@ fn check_several(node: &Node, several: &Several) -> Result<(), Refused> {
             Trigger::Cancel => "cancel",
             Trigger::Escalation(_) => "escalation",
         };
-        return wrong(match several.parallel && at_border && !matches!(name, "link" | "compensation") {
+        let sentence = match several.parallel && at_border && !matches!(name, "link" | "compensation") {
             true => format!(
                 "the {name} of a parallel multiple event ends or leaves its scope before the others come"
             ),
             false => format!("a {name} cannot be one of several triggers of this event"),
-        });
+        };
+        found.push(("unsupportedEvent", sentence, "10.5.5"));
     }
-    Ok(())
+    found
 }
 
 impl ErrorReference {
@@ -257,13 +324,21 @@ impl ErrorReference {
 }
 
 /// Details that an event tells with the error or escalation that it throws, by its settings.
-fn told(node: &Node, reference: ErrorReference) -> Result<ErrorReference, Refused> {
-    let (message, payload) = (setting(node, "errorMessage")?, setting(node, "payload")?);
-    Ok(ErrorReference { message, payload, ..reference })
+fn told(node: &Node, reference: Result<ErrorReference, Refused>) -> Result<ErrorReference, Refusals> {
+    let mut refused = Refusals::default();
+    let reference = refused.part(reference);
+    let message = refused.part(setting(node, "errorMessage"));
+    let payload = refused.part(setting(node, "payload"));
+    match (reference, message, payload) {
+        (Some(reference), Some(message), Some(payload)) => {
+            Ok(ErrorReference { message, payload, ..reference })
+        }
+        _ => Err(refused),
+    }
 }
 
 /// Variables in which a catching event tells what it caught, by its settings.
-pub(super) fn caught(node: &Node) -> Result<Option<CaughtVariables>, Refused> {
+pub(super) fn caught(node: &Node) -> Result<Option<CaughtVariables>, Refusals> {
     let name = |member: &str| -> Result<Option<Arc<str>>, Refused> {
         let value = node.configuration.as_ref().and_then(|own| own.get(member));
         match value.filter(|value| !value.is_null()) {
@@ -276,13 +351,12 @@ pub(super) fn caught(node: &Node) -> Result<Option<CaughtVariables>, Refused> {
             },
         }
     };
-    let error = name("errorCodeVariable")?;
-    let code = match name("escalationCodeVariable")? {
-        Some(escalation) => Some(escalation),
-        None => error,
-    };
-    let found = CaughtVariables { code, message: name("errorMessageVariable")? };
-    Ok((found != CaughtVariables::default()).then_some(found))
+    let mut refused = Refusals::default();
+    let error = refused.part(name("errorCodeVariable")).flatten();
+    let escalation = refused.part(name("escalationCodeVariable")).flatten();
+    let message = refused.part(name("errorMessageVariable")).flatten();
+    let found = CaughtVariables { code: escalation.or(error), message };
+    refused.unless_any((found != CaughtVariables::default()).then_some(found))
 }
 
 pub(super) fn name_of(reference: &EventReference, id: &str) -> Arc<str> {

@@ -4,9 +4,10 @@ use super::activity::{JobTask, Listener, ListenerPlace, ListenerWork, Listeners}
 use super::compile::Builder;
 use super::events::Refused;
 use super::{Element, NodeIx, Setting, Throw, Work};
+use heddle_bpmn::diagnostic::{self, Diagnostic};
 use heddle_bpmn::element::ElementKind;
-use heddle_bpmn::model::{Node, NodeBpmn};
-use heddle_guardrails::Stage;
+use heddle_bpmn::model::{Node, NodeBpmn, WorkflowDefinition, nodes};
+use heddle_guardrails::{Policy, Stage};
 use heddle_settings::inside::{InsideKind, add_to_header, tool};
 use heddle_settings::service::{Place, ServiceKind, is_own_type, kind_of_name, kind_of_type, service_kind};
 use serde_json::{Map, Value};
@@ -87,6 +88,31 @@ fn sides(work: &Work) -> Sides {
         | Work::AdHoc { .. }
         | Work::EventSubProcess { .. } => Sides::default(),
     }
+}
+
+/// Settings of what the service does itself with which a version is not published. Versions that were published with them
+/// run on, so that this is no part of the compilation.
+#[must_use]
+pub fn service_settings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
+    let protection = definition.protection.as_ref();
+    let checks = protection.and_then(|own| own.custom_checks.as_deref()).unwrap_or_default();
+    // What is wrong with it is told elsewhere.
+    let policy = Policy::read(protection.and_then(|own| own.preset.as_deref()), checks);
+    let mut found = Vec::new();
+    for at in nodes(definition) {
+        let (Some(settings), Some(element)) = (&at.node.configuration, at.node.kind().and_then(Element::of))
+        else {
+            continue;
+        };
+        let Some(kind) = kind_at(at.node, element).and_then(|kind| kind.inside) else { continue };
+        let id = at.node.element_id().unwrap_or_default();
+        for fault in kind.unpublishable(id, settings, policy.as_ref().ok()) {
+            let one = diagnostic::error("wrongSetting", fault.sentence).with_clause("10.3.3.1");
+            let place = format!("{}.configuration.{}", at.path, fault.member);
+            found.push(one.with_element(id).with_path(place));
+        }
+    }
+    found
 }
 
 impl Builder<'_> {

@@ -51,6 +51,7 @@ pub use correlation::MessageKey;
 pub use element::Element;
 pub use expressions::expression_items;
 pub use heddle_settings::{DataMapping, DecisionTask, ResultMapping, ScriptError, ScriptTask, Target};
+pub use inside::service_settings;
 pub use items::{lane_items, settle_items};
 pub use loops::{AtMaximum, BackEdge, Carry};
 pub use meaning::{Edition, Lanes, Meaning};

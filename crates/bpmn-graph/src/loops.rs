@@ -10,7 +10,7 @@ use super::activity::{
 };
 use super::compile::Builder;
 use super::condition;
-use super::events::{Refused, dangling, name_of};
+use super::events::{Refusals, Refused, dangling, name_of};
 use super::settings::Setting;
 use super::{Element, Graph, NodeIx, Quantities, ScopeIx, SplitRule, Work};
 use heddle_bpmn::juel;
@@ -81,7 +81,7 @@ impl Builder<'_> {
         let id = self.nodes[ix as usize].id.clone();
         match self.marker(&id, element, node) {
             Ok(marker) => self.nodes[ix as usize].marker = marker.map(Arc::new),
-            Err((code, sentence, clause)) => self.refuse(&id, code, sentence, clause),
+            Err(refused) => self.refuse_all(&id, refused),
         }
         if let Some(activity) = node.bpmn.as_deref().and_then(|bpmn| bpmn.activity.as_ref()) {
             self.nodes[ix as usize].quantities = self.quantities(&id, element, activity);
@@ -109,7 +109,7 @@ impl Builder<'_> {
         Quantities { start, completion: of("completionQuantity", activity.completion_quantity) }
     }
 
-    fn marker(&mut self, id: &str, element: Element, node: &Node) -> Result<Option<Marker>, Refused> {
+    fn marker(&mut self, id: &str, element: Element, node: &Node) -> Result<Option<Marker>, Refusals> {
         let bpmn = node.bpmn.as_deref();
         let drawn =
             bpmn.and_then(|bpmn| bpmn.activity.as_ref()).and_then(|activity| activity.r#loop.as_deref());
@@ -120,23 +120,24 @@ impl Builder<'_> {
             Some(Value::Object(members)) => Some(members),
             // At other elements the setting itself is refused.
             Some(_) if !element.is_activity() => None,
-            Some(_) => return Err(("wrongSetting", "loop: must be an object".to_owned(), LOOP)),
+            Some(_) => return Err(("wrongSetting", "loop: must be an object".to_owned(), LOOP).into()),
         };
         if !element.is_activity() {
-            return if drawn.is_some() { Err(wrong("only an activity has a loop")) } else { Ok(None) };
+            return if drawn.is_some() { Err(wrong("only an activity has a loop").into()) } else { Ok(None) };
         }
         if drawn.is_none() && settings.is_none() {
             return Ok(None);
         }
         if bpmn.and_then(|bpmn| bpmn.triggered_by_event) == Some(true) {
-            return Err(wrong("an event sub-process has no loop: its start event says how often it runs"));
+            let sentence = "an event sub-process has no loop: its start event says how often it runs";
+            return Err(wrong(sentence).into());
         }
         match drawn {
             Some(own) if is_standard(own)? => {
                 if settings.is_some() {
                     let sentence =
                         "the setting `loop` is for several instances, and the activity has a standard loop";
-                    return Err(wrong(sentence));
+                    return Err(wrong(sentence).into());
                 }
                 self.standard(own).map(Some)
             }
@@ -153,18 +154,17 @@ impl Builder<'_> {
         }
     }
 
-    fn standard(&self, own: &LoopCharacteristics) -> Result<Marker, Refused> {
-        let maximum = match own.loop_maximum {
-            None => None,
-            Some(most) => match u64::try_from(most) {
-                Ok(most) => Some(most),
-                Err(_) => {
-                    return Err(wrong(format!("loopMaximum: {most} is no number of iterations")));
-                }
-            },
+    fn standard(&self, own: &LoopCharacteristics) -> Result<Marker, Refusals> {
+        let mut refused = Refusals::default();
+        let number = |most: i64| {
+            let none = || wrong(format!("loopMaximum: {most} is no number of iterations"));
+            u64::try_from(most).ok().ok_or_else(none)
         };
-        let condition = self.marker_condition("loopCondition", own.loop_condition.as_deref())?;
-        Ok(Marker::Standard(StandardLoop { condition, test_before: own.test_before == Some(true), maximum }))
+        let maximum = refused.part(own.loop_maximum.map(number).transpose()).flatten();
+        let condition = self.marker_condition("loopCondition", own.loop_condition.as_deref());
+        let condition = refused.part(condition).flatten();
+        let test_before = own.test_before == Some(true);
+        refused.unless_any(Marker::Standard(StandardLoop { condition, test_before, maximum }))
     }
 
     fn multi_instance(
@@ -172,7 +172,7 @@ impl Builder<'_> {
         node: &Node,
         drawn: &LoopCharacteristics,
         settings: &Map<String, Value>,
-    ) -> Result<MultiInstance, Refused> {
+    ) -> Result<MultiInstance, Refusals> {
         const MEMBERS: &[&str] = &[
             "collection",
             "elementVariable",
@@ -184,57 +184,62 @@ impl Builder<'_> {
             "completionCondition",
             "sequential",
         ];
-        if let Some(other) = settings.keys().find(|member| !MEMBERS.contains(&member.as_str())) {
+        let mut refused = Refusals::default();
+        for other in settings.keys().filter(|member| !MEMBERS.contains(&member.as_str())) {
             let sentence =
                 format!("loop.{other}: there is no such member; a loop has {}", MEMBERS.join(", "));
-            return Err(("unknownSetting", sentence, LOOP));
+            refused.add(("unknownSetting", sentence, LOOP));
         }
         let given = |member: &str| settings.get(member).filter(|value| !value.is_null());
-        let cardinality = match given("cardinality") {
-            Some(value) => Some(setting("cardinality", value)?),
-            None => self.value_of("loopCardinality", drawn.loop_condition.as_deref())?,
-        };
-        let collection = match given("collection") {
-            Some(value) => Some(collection(value)?),
-            None => drawn.collection.as_deref().map(|data| Collection::Variable(names_of(node, data))),
-        };
-        if cardinality.is_none() && collection.is_none() {
-            let sentence = "a multi-instance activity needs a cardinality or a collection";
-            return Err(wrong(sentence));
+        let cardinality = refused.part(match given("cardinality") {
+            Some(value) => setting("cardinality", value).map(Some),
+            None => self.value_of("loopCardinality", drawn.loop_condition.as_deref()),
+        });
+        let collection = refused.part(match given("collection") {
+            Some(value) => collection(value).map(Some),
+            None => Ok(drawn.collection.as_deref().map(|data| Collection::Variable(names_of(node, data)))),
+        });
+        if matches!((&cardinality, &collection), (Some(None), Some(None))) {
+            refused.add(wrong("a multi-instance activity needs a cardinality or a collection"));
         }
-        let element_variable = text(settings, "elementVariable")?.or(text(settings, "item")?);
-        let element_variable = element_variable.or_else(|| drawn.element_variable.as_deref().map(Arc::from));
-        let output_collection = text(settings, "outputCollection")?;
-        let output_element = match given("outputElement").or_else(|| given("outputItem")) {
-            Some(value) => Some(setting("outputElement", value)?),
-            None => None,
-        };
-        if output_collection.is_some() != output_element.is_some() {
+        let element_variable = refused.part(text(settings, "elementVariable")).flatten();
+        let item = refused.part(text(settings, "item")).flatten();
+        let element_variable =
+            element_variable.or(item).or_else(|| drawn.element_variable.as_deref().map(Arc::from));
+        let output_collection = refused.part(text(settings, "outputCollection"));
+        let output_element = given("outputElement").or_else(|| given("outputItem"));
+        let output_element =
+            refused.part(output_element.map(|value| setting("outputElement", value)).transpose());
+        if let (Some(all), Some(one)) = (&output_collection, &output_element)
+            && all.is_some() != one.is_some()
+        {
             let sentence = "loop: outputCollection and outputElement go together";
-            return Err(("wrongSetting", sentence.to_owned(), LOOP));
+            refused.add(("wrongSetting", sentence.to_owned(), LOOP));
         }
-        let condition = text(settings, "completionCondition")?;
+        let condition = refused.part(text(settings, "completionCondition")).flatten();
         let condition = condition.as_deref().or(drawn.completion_condition.as_deref());
-        let sequential = match given("sequential") {
-            None => drawn.sequential == Some(true),
-            Some(Value::Bool(own)) => *own,
-            Some(_) => {
-                return Err(("wrongSetting", "loop.sequential: must be true or false".to_owned(), LOOP));
-            }
+        let completion = refused.part(self.marker_condition("completionCondition", condition)).flatten();
+        let sequential = refused.part(match given("sequential") {
+            None => Ok(drawn.sequential == Some(true)),
+            Some(Value::Bool(own)) => Ok(*own),
+            Some(_) => Err(("wrongSetting", "loop.sequential: must be true or false".to_owned(), LOOP)),
+        });
+        let (Some(sequential), Some(behavior)) = (sequential, refused.part(self.behavior(drawn))) else {
+            return Err(refused);
         };
-        Ok(MultiInstance {
+        refused.unless_any(MultiInstance {
             sequential,
-            cardinality,
-            collection,
+            cardinality: cardinality.flatten(),
+            collection: collection.flatten(),
             element_variable,
-            output_collection,
-            output_element,
-            completion: self.marker_condition("completionCondition", condition)?,
-            behavior: self.behavior(drawn)?,
+            output_collection: output_collection.flatten(),
+            output_element: output_element.flatten(),
+            completion,
+            behavior,
         })
     }
 
-    fn behavior(&self, drawn: &LoopCharacteristics) -> Result<Behavior, Refused> {
+    fn behavior(&self, drawn: &LoopCharacteristics) -> Result<Behavior, Refusals> {
         match drawn.behavior.as_deref().map(str::to_ascii_lowercase).as_deref() {
             None | Some("" | "all") => Ok(Behavior::All),
             Some("none") => Ok(Behavior::None(self.implicit(drawn.none_behavior_event_ref.as_deref())?)),
@@ -242,24 +247,30 @@ impl Builder<'_> {
             Some("complex") => {
                 let all = drawn.complex_behavior_definitions.as_deref().unwrap_or_default();
                 if all.is_empty() {
-                    return Err(wrong("the behavior Complex needs complex behavior definitions"));
+                    return Err(wrong("the behavior Complex needs complex behavior definitions").into());
                 }
-                let all = all.iter().map(|own| self.complex(own)).collect::<Result<_, _>>()?;
-                Ok(Behavior::Complex(all))
+                let mut refused = Refusals::default();
+                let read = |own: &ComplexBehaviorDefinition| refused.part(self.complex(own));
+                let all = all.iter().filter_map(read).collect();
+                refused.unless_any(Behavior::Complex(all))
             }
             Some(_) => {
                 let given = drawn.behavior.as_deref().unwrap_or_default();
-                Err(wrong(format!("behavior: `{given}` is none of None, One, All and Complex")))
+                Err(wrong(format!("behavior: `{given}` is none of None, One, All and Complex")).into())
             }
         }
     }
 
-    fn complex(&self, own: &ComplexBehaviorDefinition) -> Result<ComplexBehavior, Refused> {
-        let condition = self.marker_condition("condition", own.condition.as_deref())?;
-        let condition = condition.ok_or_else(|| wrong("a complex behavior definition needs a condition"))?;
+    fn complex(&self, own: &ComplexBehaviorDefinition) -> Result<ComplexBehavior, Refusals> {
+        let mut refused = Refusals::default();
+        let condition = self.marker_condition("condition", own.condition.as_deref());
+        let needed = || wrong("a complex behavior definition needs a condition");
+        let condition = refused.part(condition.and_then(|condition| condition.ok_or_else(needed)));
         let events = own.event_definitions.as_deref().unwrap_or_default();
-        let events = events.iter().map(|event| self.implicit_of(event)).collect::<Result<_, _>>()?;
-        Ok(ComplexBehavior { condition, events })
+        let read = |event: &EventDefinition| refused.part(self.implicit_of(event));
+        let events = events.iter().filter_map(read).collect();
+        let Some(condition) = condition else { return Err(refused) };
+        refused.unless_any(ComplexBehavior { condition, events })
     }
 
     /// The event that a marker names: one of the definition, else the default signal.

@@ -8,7 +8,7 @@
 use super::activity::JobTask;
 use super::calculation::{self, DecisionTask, ScriptTask};
 use super::compile::{Builder, Raw};
-use super::events::{Refused, caught};
+use super::events::{Refusals, Refused, caught};
 use super::inside;
 use super::meaning::{Edition, Lanes};
 use super::resources;
@@ -33,7 +33,7 @@ impl Builder<'_> {
             element.is_activity() && activity.and_then(|own| own.for_compensation) == Some(true);
         match caught(node) {
             Ok(own) => self.nodes[ix as usize].caught = own.map(Arc::new),
-            Err((code, sentence, clause)) => self.refuse(&id, code, sentence, clause),
+            Err(refused) => self.refuse_all(&id, refused),
         }
         if let Some(bpmn) = node.bpmn.as_deref() {
             self.check_activity(&id, element, bpmn);
@@ -43,8 +43,8 @@ impl Builder<'_> {
         self.check_extensions(&id, node, raw.event_sub_process.is_some());
         let work = match self.job_or_work(ix, element, raw) {
             Ok(work) => Some(work),
-            Err((code, sentence, clause)) => {
-                self.refuse(&id, code, sentence, clause);
+            Err(refused) => {
+                self.refuse_all(&id, refused);
                 None
             }
         };
@@ -66,7 +66,7 @@ impl Builder<'_> {
     }
 
     /// The job of a worker, where the settings or the model ask for one, else the work of the element.
-    fn job_or_work(&mut self, ix: NodeIx, element: Element, raw: &Raw<'_>) -> Result<Work, Refused> {
+    fn job_or_work(&mut self, ix: NodeIx, element: Element, raw: &Raw<'_>) -> Result<Work, Refusals> {
         if let Some(task) = self.inside_job(ix, element, raw.node)? {
             return Ok(Work::Job(Arc::new(task)));
         }
@@ -89,13 +89,13 @@ impl Builder<'_> {
         let mut events = raw.node.bpmn.iter().flat_map(|bpmn| bpmn.event_definitions.iter().flatten());
         if events.any(|event| event.kind() != Some("message")) {
             let sentence = "jobType: only a message event is the job of a worker".to_owned();
-            return Err(("wrongSetting", sentence, "10.5.5.3"));
+            return Err(("wrongSetting", sentence, "10.5.5.3").into());
         }
         let throw = Throw::Job(job);
         Ok(if element == Element::EndEvent { Work::End(throw) } else { Work::Throw(throw) })
     }
 
-    fn work_of(&mut self, ix: NodeIx, element: Element, raw: &Raw<'_>) -> Result<Work, Refused> {
+    fn work_of(&mut self, ix: NodeIx, element: Element, raw: &Raw<'_>) -> Result<Work, Refusals> {
         let node = raw.node;
         let empty = NodeBpmn::default();
         let bpmn = node.bpmn.as_deref().unwrap_or(&empty);
@@ -112,8 +112,7 @@ impl Builder<'_> {
             }
             Element::BusinessRuleTask => {
                 let linked = node.element_id().and_then(|id| self.decisions.get(id)).copied();
-                let read = DecisionTask::read(node.configuration.as_ref(), linked);
-                match read.map_err(|wrong| self.all_but_last(ix, wrong))? {
+                match DecisionTask::read(node.configuration.as_ref(), linked)? {
                     Some(decision) => Work::Decision(Arc::new(decision)),
                     None => self.bare(ix, element),
                 }
@@ -143,7 +142,7 @@ impl Builder<'_> {
             }
             Element::CallActivity => {
                 let read = ReadCall::read(node.configuration.as_ref(), bpmn.called_element.as_deref());
-                let ReadCall { task, mappings } = read.map_err(|wrong| self.all_but_last(ix, wrong))?;
+                let ReadCall { task, mappings } = read?;
                 self.nodes[ix as usize].mappings = mappings;
                 Work::Call(Arc::new(task))
             }
@@ -158,14 +157,13 @@ impl Builder<'_> {
     }
 
     /// The script of a task: FEEL, a script that is translated to it, or the job of a worker.
-    fn script(&mut self, ix: NodeIx, element: Element, node: &Node) -> Result<Work, Refused> {
+    fn script(&mut self, ix: NodeIx, element: Element, node: &Node) -> Result<Work, Refusals> {
         let settings = node.configuration.as_ref();
         let activity = node.bpmn.as_ref().and_then(|bpmn| bpmn.activity.as_ref());
         let script = activity.and_then(|own| own.script.as_deref());
         let format = activity.and_then(|own| own.script_format.as_deref());
         if element == Element::ScriptTask {
-            let other = words::script(settings, script, format);
-            match other.map_err(|wrong| self.all_but_last(ix, wrong))? {
+            match words::script(settings, script, format)? {
                 Some(Script::Feel(task)) => return Ok(Work::Script(Arc::new(task))),
                 Some(Script::Job(job)) => {
                     let id = self.nodes[ix as usize].id.clone();
@@ -177,8 +175,7 @@ impl Builder<'_> {
         } else if !computes_feel(node) {
             return Ok(self.bare(ix, element));
         }
-        let read = ScriptTask::read(settings, script, format);
-        Ok(match read.map_err(|wrong| self.all_but_last(ix, wrong))? {
+        Ok(match ScriptTask::read(settings, script, format)? {
             Some(script) => Work::Script(Arc::new(script)),
             None => self.bare(ix, element),
         })
@@ -208,17 +205,26 @@ impl Builder<'_> {
         last
     }
 
-    fn start(&self, raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<Start, Refused> {
-        let trigger = self.trigger(raw.node)?;
+    fn start(&self, raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<Start, Refusals> {
+        let mut refused = Refusals::default();
         let interrupting = bpmn.is_interrupting != Some(false);
-        let wrong = |sentence: &str| ("unsupportedEvent", sentence.to_owned(), "10.5.2");
+        let trigger = refused.part(self.start_trigger(raw, interrupting));
+        let settings = raw.node.configuration.as_ref();
+        let initiator = settings.and_then(|own| refused.part(calculation::text(own, "initiator"))).flatten();
         let event_sub_process = raw.event_sub_process;
-        match (&trigger, event_sub_process) {
-            (None, Some(_)) => return Err(wrong("the start event of an event sub-process needs a trigger")),
+        let (trigger, initiator) = (trigger.flatten(), initiator.map(Arc::from));
+        refused.unless_any(Start { trigger, interrupting, event_sub_process, initiator })
+    }
+
+    fn start_trigger(&self, raw: &Raw<'_>, interrupting: bool) -> Result<Option<Trigger>, Refusals> {
+        let trigger = self.trigger(raw.node)?;
+        let wrong = |sentence: &str| Err(Refusals::from(("unsupportedEvent", sentence.to_owned(), "10.5.2")));
+        match (&trigger, raw.event_sub_process) {
+            (None, Some(_)) => wrong("the start event of an event sub-process needs a trigger"),
             (Some(_), None) if raw.scope != super::ROOT => {
-                return Err(wrong("the start event of an embedded sub-process must have no trigger"));
+                wrong("the start event of an embedded sub-process must have no trigger")
             }
-            (Some(Trigger::Link(_)), _) => return Err(wrong("a link starts nothing")),
+            (Some(Trigger::Link(_)), _) => wrong("a link starts nothing"),
             (Some(Trigger::Several(several)), None)
                 if several.triggers.iter().any(|own| {
                     !matches!(
@@ -230,89 +236,82 @@ impl Builder<'_> {
                     )
                 }) =>
             {
-                return Err(wrong("a process is started by messages, timers, signals and conditions alone"));
+                wrong("a process is started by messages, timers, signals and conditions alone")
             }
-            (Some(Trigger::Error(_)), None) => return Err(wrong("an error cannot start a process")),
+            (Some(Trigger::Error(_)), None) => wrong("an error cannot start a process"),
             (Some(Trigger::Error(_)), Some(_)) if !interrupting => {
-                return Err(wrong("an error start event always interrupts"));
+                wrong("an error start event always interrupts")
             }
-            (Some(Trigger::Escalation(_)), None) => {
-                return Err(wrong("an escalation cannot start a process"));
-            }
-            (Some(Trigger::Compensation), None) => {
-                return Err(wrong("compensation cannot start a process"));
-            }
+            (Some(Trigger::Escalation(_)), None) => wrong("an escalation cannot start a process"),
+            (Some(Trigger::Compensation), None) => wrong("compensation cannot start a process"),
             (Some(Trigger::Cancel), _) => {
-                return Err(wrong("a cancel event stands at the boundary of a transaction only"));
+                wrong("a cancel event stands at the boundary of a transaction only")
             }
-            _ => {}
+            _ => Ok(trigger),
         }
-        let settings = raw.node.configuration.as_ref();
-        let initiator = match settings.map(|own| calculation::text(own, "initiator")) {
-            None => None,
-            Some(read) => read?.map(Arc::from),
-        };
-        Ok(Start { trigger, interrupting, event_sub_process, initiator })
     }
 
-    fn catch(&self, node: &Node) -> Result<Trigger, Refused> {
-        let wrong = |sentence: &str| ("unsupportedEvent", sentence.to_owned(), "10.5.4");
+    fn catch(&self, node: &Node) -> Result<Trigger, Refusals> {
+        let wrong = |sentence: &str| Err(Refusals::from(("unsupportedEvent", sentence.to_owned(), "10.5.4")));
         match self.trigger(node)? {
-            None => Err(wrong("a catch event needs an event definition")),
-            Some(Trigger::Error(_)) => Err(wrong("an error is caught at a boundary only")),
+            None => wrong("a catch event needs an event definition"),
+            Some(Trigger::Error(_)) => wrong("an error is caught at a boundary only"),
             Some(Trigger::Escalation(_)) => {
-                Err(wrong("an escalation is caught at a boundary or by an event sub-process only"))
+                wrong("an escalation is caught at a boundary or by an event sub-process only")
             }
             Some(Trigger::Compensation) => {
-                Err(wrong("compensation is caught at a boundary or by an event sub-process only"))
+                wrong("compensation is caught at a boundary or by an event sub-process only")
             }
-            Some(Trigger::Cancel) => {
-                Err(wrong("a cancel event is caught at the boundary of a transaction only"))
+            Some(Trigger::Cancel) => wrong("a cancel event is caught at the boundary of a transaction only"),
+            Some(Trigger::Timer(timer)) if timer.is_endless() => {
+                wrong("the cycle of a catch event needs a count or an end, else the event never completes")
             }
-            Some(Trigger::Timer(timer)) if timer.is_endless() => Err(wrong(
-                "the cycle of a catch event needs a count or an end, else the event never completes",
-            )),
             Some(trigger) => Ok(trigger),
         }
     }
 
-    fn boundary(&mut self, ix: NodeIx, raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<Work, Refused> {
-        let wrong = |sentence: &str| ("unsupportedEvent", sentence.to_owned(), "10.5.4");
-        let host = bpmn.attached_to_ref.as_deref().and_then(|id| self.node_ids.get(id)).copied();
-        let refused = bpmn.attached_to_ref.as_deref().and_then(|id| self.refused.get(id));
-        if host.is_none() && refused == Some(&raw.scope) {
-            // The activity is refused itself; what is wrong with the event is told all the same.
-            return match self.trigger(raw.node)? {
-                Some(_) => Ok(Work::Pass),
-                None => Err(wrong("a boundary event needs a trigger")),
-            };
+    fn boundary(&mut self, ix: NodeIx, raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<Work, Refusals> {
+        let mut refused = Refusals::default();
+        let interrupting = bpmn.cancel_activity != Some(false);
+        let trigger = refused.part(self.boundary_trigger(raw.node, interrupting));
+        let host = refused.part(self.host(raw, bpmn));
+        match (trigger, host) {
+            (Some(trigger), Some(Some(host))) => {
+                self.nodes[host as usize].boundary.push(ix);
+                Ok(Work::Boundary { host, interrupting, trigger })
+            }
+            (Some(_), Some(None)) => Ok(Work::Pass),
+            (None, _) | (_, None) => Err(refused),
         }
-        let Some(host) = host else {
-            return Err((
-                "danglingReference",
-                "the boundary event is attached to no activity".to_owned(),
-                "10.5.4",
-            ));
+    }
+
+    fn boundary_trigger(&self, node: &Node, interrupting: bool) -> Result<Trigger, Refusals> {
+        let wrong = |sentence: &str| Err(Refusals::from(("unsupportedEvent", sentence.to_owned(), "10.5.4")));
+        match self.trigger(node)? {
+            None => wrong("a boundary event needs a trigger"),
+            Some(Trigger::Link(_)) => wrong("a link is no boundary event"),
+            Some(Trigger::Error(_)) if !interrupting => wrong("an error boundary event always interrupts"),
+            Some(Trigger::Cancel) if !interrupting => wrong("a cancel boundary event always interrupts"),
+            Some(trigger) => Ok(trigger),
+        }
+    }
+
+    /// The activity of a boundary event; none when it is refused itself: what is wrong with the event is told all the same.
+    fn host(&self, raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<Option<NodeIx>, Refused> {
+        let id = bpmn.attached_to_ref.as_deref();
+        let Some(host) = id.and_then(|id| self.node_ids.get(id)).copied() else {
+            if id.and_then(|id| self.refused.get(id)) == Some(&raw.scope) {
+                return Ok(None);
+            }
+            let sentence = "the boundary event is attached to no activity".to_owned();
+            return Err(("danglingReference", sentence, "10.5.4"));
         };
         let activity = &self.nodes[host as usize];
         if !activity.element.is_activity() || activity.scope != raw.scope {
-            return Err(wrong("a boundary event stands on an activity of its own scope"));
+            let sentence = "a boundary event stands on an activity of its own scope".to_owned();
+            return Err(("unsupportedEvent", sentence, "10.5.4"));
         }
-        let Some(trigger) = self.trigger(raw.node)? else {
-            return Err(wrong("a boundary event needs a trigger"));
-        };
-        if matches!(trigger, Trigger::Link(_)) {
-            return Err(wrong("a link is no boundary event"));
-        }
-        let interrupting = bpmn.cancel_activity != Some(false);
-        if matches!(trigger, Trigger::Error(_)) && !interrupting {
-            return Err(wrong("an error boundary event always interrupts"));
-        }
-        if matches!(trigger, Trigger::Cancel) && !interrupting {
-            return Err(wrong("a cancel boundary event always interrupts"));
-        }
-        self.nodes[host as usize].boundary.push(ix);
-        Ok(Work::Boundary { host, interrupting, trigger })
+        Ok(Some(host))
     }
 
     fn user_task(&mut self, raw: &Raw<'_>, bpmn: &NodeBpmn) -> Result<UserTask, Refused> {

@@ -649,6 +649,99 @@ fn data_and_correlations_that_do_nothing_are_told_element_by_element() {
     assert!(compiled.diagnostics.iter().all(|one| one.clause.is_some() && one.remedy.is_some()));
 }
 
+#[test]
+fn every_reason_for_which_a_node_is_refused_is_told_at_once() {
+    let settings = json!({
+        "jobType": "a", "retry": "often", "headers": [], "priority": "high", "resultVariable": 1,
+        "inputs": [{"name": "", "value": "=)"}], "outputs": 1, "asyncBefore": "yes",
+        "listeners": [{"on": "take", "jobType": "a"}, {"on": "end", "source": "1 +"}]
+    });
+    let worded = json!({"correlationKey": "=)", "payload": "=1 +", "errorCodeVariable": 1});
+    let data = json!([
+        {"sources": ["d"], "target": "o", "transformation": "1 +", "assignmentExpressions": [
+            {"from": "=)", "to": "a..b"}, {"from": "1", "to": ""}
+        ]},
+        {"sources": ["d", "o"], "target": "d"}
+    ]);
+    let several = json!([
+        {"type": "timer"}, {"type": "message", "reference": "m2"}, {"type": "compensate"}, {"type": "signal"}
+    ]);
+    let thrown = json!([{"type": "signal"}, {"type": "message"}, {"type": "link", "reference": "l"}]);
+    let multi =
+        json!({"cardinality": "=)", "elementVariable": 1, "sequential": "no", "odd": 1, "outputElement": 1});
+    for (node, expected) in [
+        (
+            json!({"type": "serviceTask", "configuration": settings}),
+            &[
+                "retry: ",
+                "headers: ",
+                "priority: ",
+                "resultVariable: ",
+                "inputs[0].name: ",
+                "inputs[0].value: ",
+                "outputs: ",
+                "listeners[0].on: ",
+                "listeners[1].source: ",
+                "asyncBefore: ",
+            ][..],
+        ),
+        (
+            json!({"type": "intermediateCatchEvent", "configuration": worded, "bpmn": {"eventDefinitions": several}}),
+            &[
+                "errorCodeVariable: 1 is no name",
+                "the timer has neither",
+                "there is no message with the id `m2`",
+                "correlationKey: ",
+                "payload: ",
+                "a compensation cannot be one of several",
+                "the event names no signal",
+            ],
+        ),
+        (
+            json!({"type": "intermediateThrowEvent", "configuration": {"payload": "=)"},
+                "bpmn": {"eventDefinitions": thrown}}),
+            &[
+                "the event names no signal",
+                "payload: ",
+                "the event names no message",
+                "beside messages and signals",
+            ],
+        ),
+        (
+            json!({"type": "boundaryEvent", "bpmn": {"attachedToRef": "gone", "eventDefinitions": [{"type": "link"}]}}),
+            &["the link has no name", "the boundary event is attached to no activity"],
+        ),
+        (
+            json!({"type": "task", "configuration": {"loop": multi}}),
+            &["loop.odd: ", "loop.cardinality: ", "loop.elementVariable: ", "loop.sequential: "],
+        ),
+        (
+            json!({"type": "task", "bpmn": {"dataAssociations": data}}),
+            &[
+                "transformation: ",
+                "assignment: ",
+                "the place `a..b`",
+                "the place ``",
+                "a data association with several",
+            ],
+        ),
+    ] {
+        let mut definition = around(node);
+        definition["bpmn"]["processes"] = json!([{"id": "p", "dataObjects": [{"id": "d"}, {"id": "o"}]}]);
+        let compiled = compiled(definition);
+        let told = compiled
+            .diagnostics
+            .iter()
+            .filter(|own| own.is_error() && own.element_id.as_deref() == Some("x"));
+        let told: Vec<&str> = told.map(|own| own.message.as_str()).collect();
+        for sentence in expected {
+            let times = told.iter().filter(|one| one.starts_with(sentence)).count();
+            assert_eq!(times, 1, "{sentence}: {told:#?}");
+        }
+        assert!(compiled.diagnostics.iter().all(|one| one.code != "dataAssociationsUnused"), "{told:?}");
+    }
+}
+
 /// A definition of a start event, a node and an end event, with protection.
 fn protected(node: &Value, protection: &Value) -> WorkflowDefinition {
     let mut node = node.clone();
@@ -674,6 +767,26 @@ fn what_the_service_does_itself_is_a_job_of_a_reserved_type_with_what_protects_i
     let Work::Job(job) = &own.work else { panic!("{:?}", own.work) };
     assert_eq!(job.headers["heddle"]["protection"], json!({ "preset": "standard" }));
     assert!(own.listeners.is_none(), "it is protected where it is done");
+}
+
+#[test]
+fn settings_that_could_only_fail_are_refused_when_a_version_is_published_and_run_on_in_those_of_before() {
+    let told = |settings: Value, protection: Value| -> Vec<String> {
+        let node = json!({ "type": "serviceTask", "configuration": settings });
+        let definition = protected(&node, &protection);
+        assert!(compile(&definition).is_executable());
+        let found = crate::service_settings(&definition);
+        assert!(found.iter().all(|one| one.is_error() && one.element_id.as_deref() == Some("x")));
+        found.into_iter().filter_map(|one| one.path).collect()
+    };
+    let step = json!({ "kind": "guardrail.check", "input": "= a" });
+    let place = |member: &str| format!("nodes[1].configuration.{member}");
+    assert_eq!(told(step.clone(), json!({ "preset": "basic" })), [""; 0]);
+    assert_eq!(told(step.clone(), json!({})), [place("checks")]);
+    assert_eq!(told(step.clone(), json!({ "preset": "strict" })), [place("model"), place("context")]);
+    let mut wrong = step;
+    wrong["preset"] = json!("= chosen");
+    assert_eq!(told(wrong, json!({})), [place("preset")]);
 }
 
 #[test]

@@ -20,8 +20,8 @@ use std::sync::Arc;
 /// 10.3.3.1). None where it has none, or the settings say what it does.
 ///
 /// # Errors
-/// Code, sentence and clause of the first setting that is wrong.
-pub(super) fn service(element: Element, node: &Node) -> Result<Option<JobTask>, Wrong> {
+/// Code, sentence and clause of each setting that is wrong.
+pub(super) fn service(element: Element, node: &Node) -> Result<Option<JobTask>, Vec<Wrong>> {
     let tasks = matches!(element, Element::ServiceTask | Element::SendTask | Element::BusinessRuleTask);
     let Some(bpmn) = node.bpmn.as_deref().filter(|_| tasks) else { return Ok(None) };
     let empty = Map::new();
@@ -45,24 +45,26 @@ impl Listeners {
     /// The listeners of a node; none when it has none.
     ///
     /// # Errors
-    /// Code, sentence and clause of the first one that is wrong.
-    fn read(settings: &Map<String, Value>, element: Element) -> Result<Option<Self>, Wrong> {
+    /// Code, sentence and clause of each one that is wrong.
+    fn read(settings: &Map<String, Value>, element: Element) -> Result<Option<Self>, Vec<Wrong>> {
         let items = match settings.get("listeners") {
             None | Some(Value::Null) => return Ok(None),
             Some(Value::Array(items)) if items.is_empty() => return Ok(None),
             Some(Value::Array(items)) => items,
-            Some(_) => return Err(wrong("listeners: must be an array of listeners")),
+            Some(_) => return Err(vec![wrong("listeners: must be an array of listeners")]),
         };
-        let mut all = Vec::with_capacity(items.len());
+        let (mut all, mut faults) = (Vec::with_capacity(items.len()), Vec::new());
         for (at, item) in items.iter().enumerate() {
-            let listener = listener(item, element);
-            all.push(
-                listener.map_err(|(code, sentence, clause)| {
-                    (code, format!("listeners[{at}].{sentence}"), clause)
-                })?,
-            );
+            match listener(item, element) {
+                Ok(listener) => all.push(listener),
+                Err(told) => {
+                    faults.extend(told.into_iter().map(|(code, sentence, clause)| {
+                        (code, format!("listeners[{at}].{sentence}"), clause)
+                    }))
+                }
+            }
         }
-        Ok(Some(Self { all }))
+        if faults.is_empty() { Ok(Some(Self { all })) } else { Err(faults) }
     }
 }
 
@@ -70,8 +72,23 @@ impl Listeners {
 pub(super) const OF_A_LISTENER: &[&str] =
     &["on", "timer", "jobType", "source", "resultVariable", "retry", "retries", "headers", "priority"];
 
-fn listener(item: &Value, element: Element) -> Result<Listener, Wrong> {
-    let Some(members) = item.as_object() else { return Err(wrong("on: must be there")) };
+fn listener(item: &Value, element: Element) -> Result<Listener, Vec<Wrong>> {
+    let Some(members) = item.as_object() else { return Err(vec![wrong("on: must be there")]) };
+    let place = listener_place(members, element);
+    let known = place.as_ref().ok().copied();
+    // Without a place nobody knows whether it has a time.
+    let timer = known.map_or(Ok(None), |place| timer(members, place));
+    match (place, timer, listener_work(members, known)) {
+        (Ok(place), Ok(timer), Ok(work)) => Ok(Listener { place, work, timer }),
+        (place, timer, work) => {
+            let first = place.err().into_iter().chain(timer.err());
+            Err(first.chain(work.err().unwrap_or_default()).collect())
+        }
+    }
+}
+
+/// The moment at which a listener is called.
+fn listener_place(members: &Map<String, Value>, element: Element) -> Result<ListenerPlace, Wrong> {
     let place = match calculation::text(members, "on")?.unwrap_or_default() {
         "start" => ListenerPlace::Start,
         "end" => ListenerPlace::End,
@@ -91,44 +108,71 @@ fn listener(item: &Value, element: Element) -> Result<Listener, Wrong> {
     if !matches!(place, ListenerPlace::Start | ListenerPlace::End) && element != Element::UserTask {
         return Err(wrong("on: only a human task is created, assigned, changed, completed or withdrawn"));
     }
-    let timer = timer(members, place)?;
-    let job_type = calculation::text(members, "jobType")?;
-    if job_type.is_some_and(is_own_type) {
-        return Err(wrong("jobType: the type is one of the service's own jobs, which no worker gets"));
-    }
-    let source = calculation::text(members, "source")?;
-    let work = match (job_type, source) {
-        (Some(_), None) if place == ListenerPlace::Delete => {
-            let sentence = "on: at a human task's withdrawal only FEEL is executed: the task is gone before a worker could \
-                            do a job of it";
-            return Err(("unsupportedSetting", sentence.to_owned(), "10.3.4.1"));
-        }
-        (Some(_), None) => {
-            let job_type = setting(members, "jobType")?.unwrap_or(Setting::Literal(Value::Null));
-            let mut job = JobTask::of(job_type, members)?;
-            if let Some(retries) = number(members, "retries")? {
-                job.retries = Some(retries);
+    Ok(place)
+}
+
+/// The job or the FEEL of a listener.
+fn listener_work(
+    members: &Map<String, Value>,
+    place: Option<ListenerPlace>,
+) -> Result<ListenerWork, Vec<Wrong>> {
+    let (job_type, source) = (calculation::text(members, "jobType"), calculation::text(members, "source"));
+    match (job_type, source) {
+        (Ok(Some(own)), Ok(None)) => {
+            if is_own_type(own) {
+                let sentence = "jobType: the type is one of the service's own jobs, which no worker gets";
+                return Err(vec![wrong(sentence)]);
             }
-            ListenerWork::Job(Arc::new(job))
-        }
-        (None, Some(source)) => {
-            let of_jobs = ["retry", "retries", "headers", "priority"];
-            if let Some(member) = of_jobs.into_iter().find(|own| members.get(*own).is_some_and(asks)) {
-                return Err(wrong(format!("{member}: only a listener with a `jobType` has it")));
+            if place == Some(ListenerPlace::Delete) {
+                let sentence = "on: at a human task's withdrawal only FEEL is executed: the task is gone before a \
+                                worker could do a job of it";
+                return Err(vec![("unsupportedSetting", sentence.to_owned(), "10.3.4.1")]);
             }
+            let job_type =
+                setting(members, "jobType").map(|own| own.unwrap_or(Setting::Literal(Value::Null)));
+            let rest = |job_type: Setting| JobTask::of(job_type, members);
+            let job = match job_type {
+                Ok(job_type) => rest(job_type),
+                Err(fault) => {
+                    let others = rest(Setting::Literal(Value::Null)).err().unwrap_or_default();
+                    Err(std::iter::once(fault).chain(others).collect())
+                }
+            };
+            match (job, number(members, "retries")) {
+                (Ok(mut job), Ok(retries)) => {
+                    if let Some(retries) = retries {
+                        job.retries = Some(retries);
+                    }
+                    Ok(ListenerWork::Job(Arc::new(job)))
+                }
+                (job, retries) => Err(job.err().into_iter().flatten().chain(retries.err()).collect()),
+            }
+        }
+        (Ok(None), Ok(Some(source))) => {
+            let of_jobs = ["retry", "retries", "headers", "priority"].into_iter();
+            let mut faults: Vec<Wrong> = of_jobs
+                .filter(|own| members.get(*own).is_some_and(asks))
+                .map(|member| wrong(format!("{member}: only a listener with a `jobType` has it")))
+                .collect();
             let feel = source.strip_prefix('=').unwrap_or(source).trim();
-            let compiled = Expression::compile(feel, Dialect::Heddle);
-            let source = compiled.map_err(|error| {
+            let compiled = Expression::compile(feel, Dialect::Heddle).map_err(|error| {
                 ("expressionSyntax", format!("source: `{feel}` is no FEEL: {error}"), "8.4.6")
-            })?;
-            let variable = calculation::text(members, "resultVariable")?.map(Arc::from);
-            ListenerWork::Script { source, variable }
+            });
+            match (compiled, calculation::text(members, "resultVariable")) {
+                (Ok(source), Ok(variable)) if faults.is_empty() => {
+                    Ok(ListenerWork::Script { source, variable: variable.map(Arc::from) })
+                }
+                (source, variable) => {
+                    faults.extend(source.err().into_iter().chain(variable.err()));
+                    Err(faults)
+                }
+            }
         }
-        (None, None) | (Some(_), Some(_)) => {
-            return Err(wrong("jobType: a listener has either a job type or a FEEL `source`"));
+        (Ok(None), Ok(None)) | (Ok(Some(_)), Ok(Some(_))) => {
+            Err(vec![wrong("jobType: a listener has either a job type or a FEEL `source`")])
         }
-    };
-    Ok(Listener { place, work, timer })
+        (job_type, source) => Err(job_type.err().into_iter().chain(source.err()).collect()),
+    }
 }
 
 /// The time of a listener: `{duration}`, `{date}` or `{cycle}`.
@@ -169,13 +213,9 @@ impl Builder<'_> {
         let listeners = Listeners::read(settings, element);
         let before = flag(settings, "asyncBefore");
         let after = flag(settings, "asyncAfter");
-        let wrong = [
-            mappings.as_ref().err().cloned(),
-            listeners.as_ref().err().cloned(),
-            before.as_ref().err().cloned(),
-            after.as_ref().err().cloned(),
-        ];
-        for (code, sentence, clause) in wrong.into_iter().flatten() {
+        let lists = [mappings.as_ref().err(), listeners.as_ref().err()].into_iter().flatten().flatten();
+        let flags = [before.as_ref().err(), after.as_ref().err()].into_iter().flatten();
+        for (code, sentence, clause) in lists.chain(flags).cloned() {
             self.refuse(&id, code, sentence, clause);
         }
         if let Some(node) = self.nodes.get_mut(place) {
@@ -249,7 +289,7 @@ mod tests {
         let gone = read(json!([{"on": "delete", "source": "{gone: true}"}]), Element::UserTask);
         assert_eq!(gone.unwrap().unwrap().at(ListenerPlace::Delete).count(), 1);
         let told = read(json!([{"on": "delete", "jobType": "a"}]), Element::UserTask).unwrap_err();
-        assert_eq!(told.0, "unsupportedSetting");
+        assert_eq!(told[0].0, "unsupportedSetting");
         for wrong in [
             json!([{"on": "timeout", "jobType": "a"}]),
             json!([{"on": "timeout", "jobType": "a", "timer": "PT1H"}]),
@@ -258,7 +298,7 @@ mod tests {
             json!([{"on": "update", "jobType": "a", "timer": {"duration": "PT1H"}}]),
         ] {
             let told = read(wrong.clone(), Element::UserTask).unwrap_err();
-            assert!(told.1.starts_with("listeners[0].timer"), "{wrong}: {told:?}");
+            assert!(told[0].1.starts_with("listeners[0].timer"), "{wrong}: {told:?}");
         }
         for wrong in [
             json!([{"on": "take", "jobType": "a"}]),
@@ -269,7 +309,24 @@ mod tests {
             json!({}),
         ] {
             let told = read(wrong.clone(), Element::ServiceTask).unwrap_err();
-            assert!(told.1.starts_with("listeners"), "{wrong}: {told:?}");
+            assert!(told[0].1.starts_with("listeners"), "{wrong}: {told:?}");
         }
+        let all = json!([
+            {"on": "take", "jobType": "=1 +", "retry": "often", "priority": "high"},
+            {"on": "start", "source": "1 +", "headers": {"a": 1}, "resultVariable": 1},
+            {"on": "end", "jobType": "a"}
+        ]);
+        let told = read(all, Element::ServiceTask).unwrap_err();
+        let places: Vec<&str> = told.iter().filter_map(|one| one.1.split(':').next()).collect();
+        let expected = [
+            "listeners[0].on",
+            "listeners[0].jobType",
+            "listeners[0].retry",
+            "listeners[0].priority",
+            "listeners[1].headers",
+            "listeners[1].source",
+            "listeners[1].resultVariable",
+        ];
+        assert_eq!(places, expected, "{told:?}");
     }
 }

@@ -16,6 +16,7 @@ fn of_documents(code: &str) -> Option<&'static str> {
         "unsupportedExtension" => "Say it with settings of this product, or take the word out of the model.",
         "notExportable" => "Correct the XML text or the character that is named.",
         "lostInVersion" => "Write the model as CMMN 1.1.",
+        "moreFindings" => "Correct what is told, and check again.",
         _ => return None,
     })
 }
@@ -56,6 +57,10 @@ fn of_execution(code: &str) -> Option<&'static str> {
             "Take the setting out of the `configuration`, or correct its name."
         }
         "wrongSetting" => "Correct the setting in the `configuration`.",
+        "unsupportedImplementation" => {
+            "Take the `kind` out and set `jobType`, so that a worker does the task, or name a kind that a task can have."
+        }
+        "decisionVersion" => "Set `versionPolicy` to `latest`, or leave it out.",
         "wrongParameter" => "Correct the parameter or its mapping.",
         "unsupportedScript" => "Write the script in FEEL, or name a `jobType`, so that a worker runs it.",
         "expressionSyntax" => "Correct the expression at the place that is named.",

@@ -428,15 +428,20 @@ fn job(state: &mut State, event: &Event) {
                 attempt: 1,
                 created_at: event.at,
                 kept: None,
+                notes: None,
             };
             state.jobs.insert(place, job);
         }
-        EventKind::JobFailed { job_id, retries, not_before, .. } => {
+        EventKind::JobFailed { job_id, retries, not_before, notes, .. } => {
             if let Some(job) = state.jobs.iter_mut().find(|own| own.id == *job_id) {
                 job.retries = *retries;
                 job.not_before = *not_before;
                 job.attempt = job.attempt.saturating_add(1);
                 job.kept = None;
+                // An attempt that says nothing, such as one that was left behind, takes nothing away.
+                if notes.is_some() {
+                    job.notes.clone_from(notes);
+                }
             }
         }
         EventKind::JobKept { job_id, end } => {

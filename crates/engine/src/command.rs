@@ -104,6 +104,8 @@ pub enum Command {
         retries: Option<u32>,
         /// Milliseconds until it may be tried again; absent is what the model says.
         retry_after_ms: Option<u64>,
+        /// Notes of the attempt for the next one, of work that the service does itself; absent leaves those of before.
+        notes: Option<Value>,
     },
     /// A worker ends a job with a BPMN error.
     ThrowJobError {
@@ -286,8 +288,8 @@ impl Command {
     pub(crate) fn ending(job_id: JobId, end: JobEnd) -> Self {
         match end {
             JobEnd::Completed { variables } => Self::CompleteJob { job_id, variables },
-            JobEnd::Failed { message, retries, retry_after_ms } => {
-                Self::FailJob { job_id, message, details: None, retries, retry_after_ms }
+            JobEnd::Failed { message, retries, retry_after_ms, notes } => {
+                Self::FailJob { job_id, message, details: None, retries, retry_after_ms, notes }
             }
             JobEnd::Error { code, message, variables } => {
                 Self::ThrowJobError { job_id, code, message: Some(message), variables }

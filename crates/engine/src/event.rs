@@ -443,6 +443,9 @@ pub enum EventKind {
         /// Instant before which no worker gets it again.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         not_before: Option<Timestamp>,
+        /// Notes of the attempt for the next one, of work that the service does itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        notes: Option<Value>,
     },
     /// A worker ended a job with a BPMN error.
     #[serde(rename = "job.errorThrown")]

@@ -72,7 +72,9 @@ pub(crate) fn of_event(kind: &EventKind) -> u64 {
             EventKind::BodyAdvanced { output, .. } => output.as_ref().map_or(0, size_of_json),
             EventKind::JobCreated(created) => created.job_type.len() as u64 + of_members(&created.headers),
             EventKind::JobCompleted { variables, .. } => of_members(variables),
-            EventKind::JobFailed { message, details, .. } => message.len() as u64 + of_text(details.as_ref()),
+            EventKind::JobFailed { message, details, notes, .. } => {
+                message.len() as u64 + of_text(details.as_ref()) + notes.as_ref().map_or(0, size_of_json)
+            }
             EventKind::JobErrorThrown { code, message, variables, .. } => {
                 code.len() as u64 + of_text(message.as_ref()) + of_members(variables)
             }
@@ -383,7 +385,9 @@ pub(crate) fn of_command(command: &Command) -> u64 {
         | Command::RaiseEvent { payload, .. }
         | Command::Continue { payload, .. } => size_of_json(payload),
         Command::SetFile { value, .. } => size_of_json(value),
-        Command::FailJob { message, details, .. } => message.len() as u64 + of_text(details.as_ref()),
+        Command::FailJob { message, details, notes, .. } => {
+            message.len() as u64 + of_text(details.as_ref()) + notes.as_ref().map_or(0, size_of_json)
+        }
         Command::Guarded { then, .. } => of_command(then),
         Command::EndJob { end, .. } => end.bytes(),
         other => members_of(other).map_or(0, of_members),

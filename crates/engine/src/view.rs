@@ -423,6 +423,12 @@ impl State {
         self.jobs.iter().filter_map(open).collect()
     }
 
+    /// Notes that the attempt at an open job before left for the next one; none where it left none.
+    #[must_use]
+    pub fn job_notes(&self, job: JobId) -> Option<&Value> {
+        self.job(job)?.notes.as_ref()
+    }
+
     /// All variables that the node of an open job sees, the innermost of each name; none when there is no such job.
     #[must_use]
     pub fn job_variables(&self, job: JobId) -> Option<Map<String, Value>> {

@@ -267,6 +267,10 @@ fn usual(check: &'static str) -> Rule {
     if check == "promptInjection" {
         stages.retain(|stage| matches!(stage, Stage::Input | Stage::ToolResult));
     }
+    if check == "grounding" {
+        // What goes in is what the rest is held against.
+        stages.retain(|stage| *stage == Stage::Output);
+    }
     let redacts = matches!(check, "secretKeys" | "pii" | "urls");
     let action = match check {
         "toolCalls" => Action::Review,
@@ -285,7 +289,7 @@ fn usual(check: &'static str) -> Rule {
         _ if is_asked => Test::Model(ModelCheck::preset(check)),
         _ => Test::Schema(None),
     };
-    Rule { check, stages, action, nodes: None, test }
+    Rule { check, stages, action, nodes: None, except: Vec::new(), test }
 }
 
 /// The pattern of a list of words, folded as texts are.

@@ -27,7 +27,7 @@ mod values;
 mod words;
 
 pub use custom::{CustomCheck, CustomKind};
-pub use model::{ModelCheck, ModelVerdict};
+pub use model::{Ground, ModelCheck, ModelRule, ModelVerdict, Undecided};
 pub use personal::{card_is_valid, iban_is_valid};
 pub use policy::{Limits, Policy, PolicyError};
 pub use preset::Preset;

@@ -1,7 +1,7 @@
 //! Protection of a definition as it is read: a preset, and checks of its own.
 
 use crate::custom::{self, CustomCheck};
-use crate::model::ModelCheck;
+use crate::model::{ModelCheck, ModelRule};
 use crate::preset::Preset;
 use crate::rule::{Rule, Test};
 use crate::words::{Action, Stage};
@@ -87,15 +87,39 @@ impl Policy {
         if faults.is_empty() { Ok(policy) } else { Err(faults) }
     }
 
-    /// Adds a check. One that names a check of the catalogue takes the place of the preset's.
+    /// Adds a check. One that names a check of the catalogue takes the place of the preset's, for the nodes that it names or
+    /// for all; one that is not enabled takes those before it away there.
     fn add(&mut self, check: CustomCheck) {
         self.is_on = true;
-        if check.is_named && check.rule.nodes.is_none() {
-            self.rules.retain(|rule| rule.check != check.rule.check);
+        if check.is_named {
+            let mut before: Vec<&mut Rule> = self.rules.iter_mut().collect();
+            if !check.is_enabled {
+                let own = self.custom.iter_mut().filter(|own| own.is_named);
+                before.extend(own.map(|own| &mut own.rule));
+            }
+            for rule in before.into_iter().filter(|rule| rule.check == check.rule.check) {
+                match &check.rule.nodes {
+                    // Of no node.
+                    None => rule.nodes = Some(Vec::new()),
+                    Some(nodes) => rule.except.extend(nodes.iter().cloned()),
+                }
+            }
+            let is_made = |rule: &Rule| rule.nodes.as_ref().is_none_or(|nodes| !nodes.is_empty());
+            self.rules.retain(is_made);
+            self.custom.retain(|own| !own.is_named || is_made(&own.rule));
         }
         if check.is_enabled {
             self.custom.push(check);
         }
+    }
+
+    /// The checks that are not made at a stage.
+    #[must_use]
+    pub fn without(&self, stage: Stage) -> Self {
+        let mut left = self.clone();
+        left.rules.retain(|rule| !rule.stages.contains(&stage));
+        left.custom.retain(|own| !own.rule.stages.contains(&stage));
+        left
     }
 
     /// The checks of the preset that are left.
@@ -131,12 +155,13 @@ impl Policy {
 
     /// The checks by models for a node at a stage, in order.
     #[must_use]
-    pub fn model_checks(&self, node: &str, stage: Stage) -> Vec<ModelCheck> {
+    pub fn model_checks(&self, node: &str, stage: Stage) -> Vec<ModelRule> {
         let all = self.rules.iter().map(|rule| NamedRule { id: rule.check, rule });
         let own = self.custom.iter().map(|own| NamedRule { id: &own.id, rule: &own.rule });
         let check = |named: NamedRule<'_>| match &named.rule.test {
             Test::Model(check) if named.rule.is_for(node, stage) => {
-                Some(ModelCheck { id: named.id.to_owned(), ..check.clone() })
+                let check = ModelCheck { id: named.id.to_owned(), ..check.clone() };
+                Some(ModelRule { check, action: named.rule.action })
             }
             _ => None,
         };
@@ -157,4 +182,42 @@ impl Policy {
 struct NamedRule<'r> {
     id: &'r str,
     rule: &'r Rule,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn actions(checks: &[&str], node: &str) -> Vec<Action> {
+        let checks: Vec<String> = checks.iter().map(|own| (*own).to_owned()).collect();
+        let policy = Policy::read(Some("strict"), &checks).unwrap();
+        let all = policy.model_checks(node, Stage::Input).into_iter();
+        all.filter(|rule| rule.check.check == "nsfw").map(|rule| rule.action).collect()
+    }
+
+    #[test]
+    fn a_check_for_one_node_takes_the_presets_place_there_alone() {
+        let flag = r#"{"id": "nsfw", "nodeIds": ["a"], "action": "flag"}"#;
+        assert_eq!(actions(&[flag], "a"), [Action::Flag]);
+        assert_eq!(actions(&[flag], "b"), [Action::Block]);
+        // A name of the catalogue at a check of another kind is no name of the preset's.
+        let own =
+            r#"{"id": "nsfw", "kind": "llm", "action": "flag", "configuration": {"question": "Rude?"}}"#;
+        assert_eq!(actions(&[own], "a"), [Action::Block]);
+    }
+
+    #[test]
+    fn an_exemption_for_one_node_holds_there_alone() {
+        let none = r#"{"id": "nsfw", "nodeIds": ["a"], "enabled": false}"#;
+        assert_eq!(actions(&[none], "a"), []);
+        assert_eq!(actions(&[none], "b"), [Action::Block]);
+        let flag = r#"{"id": "nsfw", "action": "flag"}"#;
+        assert_eq!(actions(&[flag, none], "a"), [], "it holds against a check of the definition's own, too");
+        assert_eq!(actions(&[flag, none], "b"), [Action::Flag]);
+        let everywhere = r#"{"id": "nsfw", "enabled": false}"#;
+        assert_eq!(actions(&[everywhere], "b"), []);
+        let checks = [r#"{"id": "pii", "nodeIds": ["a"], "enabled": false}"#.to_owned()];
+        let policy = Policy::read(None, &[vec!["pii".to_owned()], checks.to_vec()].concat()).unwrap();
+        assert!(!policy.concerns("a", Stage::Input) && policy.concerns("b", Stage::Input));
+    }
 }

@@ -92,5 +92,5 @@ impl Preset {
 }
 
 fn rule(check: &'static str, stages: &[Stage], action: Action, test: Test) -> Rule {
-    Rule { check, stages: stages.to_vec(), action, nodes: None, test }
+    Rule { check, stages: stages.to_vec(), action, nodes: None, except: Vec::new(), test }
 }

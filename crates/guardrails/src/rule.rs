@@ -21,6 +21,8 @@ pub struct Rule {
     pub action: Action,
     /// Nodes for which it is made; none for all.
     pub nodes: Option<Vec<String>>,
+    /// Nodes for which it is not made: another check takes its place there, or none.
+    pub(crate) except: Vec<String>,
     pub(crate) test: Test,
 }
 
@@ -47,6 +49,7 @@ impl Rule {
     pub fn is_for(&self, node: &str, stage: Stage) -> bool {
         self.stages.contains(&stage)
             && self.nodes.as_ref().is_none_or(|nodes| nodes.iter().any(|own| own == node))
+            && !self.except.iter().any(|own| own == node)
     }
 }
 

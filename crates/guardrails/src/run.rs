@@ -5,7 +5,7 @@ use heddle_kernel::{Timestamp, shortened};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::model::{ModelCheck, ModelVerdict, closed};
+use crate::model::{ModelRule, ModelVerdict, Undecided, closed};
 use crate::policy::Policy;
 use crate::rule::{MOST_BYTES, Rule, Test};
 use crate::text::Found;
@@ -99,17 +99,18 @@ impl Verdict {
         self.action() == Some(Action::Block)
     }
 
-    /// Adds the decision of a model on a check, or that there was none; a check that could not be made is a hit.
-    pub fn note(&mut self, check: &ModelCheck, action: Action, stage: Stage, verdict: Option<&ModelVerdict>) {
-        if verdict.is_some_and(|verdict| !verdict.is_hit) {
-            return;
-        }
-        let action = if verdict.is_some() { action } else { closed(action) };
+    /// Adds the decision of a model on a check, or why there was none; a check that could not be made is a hit.
+    pub fn note(&mut self, rule: &ModelRule, stage: Stage, decided: &Result<ModelVerdict, Undecided>) {
+        let action = match decided {
+            Ok(verdict) if !verdict.is_hit => return,
+            Ok(_) => rule.action,
+            Err(_) => closed(rule.action),
+        };
         self.hits.push(Hit {
-            check_id: check.id.clone(),
+            check_id: rule.check.id.clone(),
             stage,
             action,
-            message: check.message(verdict),
+            message: rule.check.message(decided),
             count: 1,
             spans: Vec::new(),
         });
@@ -178,14 +179,6 @@ impl Policy {
             Value::String(text) => Some(text),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => None,
         }
-    }
-
-    /// The action of a check by a model, by its name.
-    #[must_use]
-    pub fn action_of(&self, check: &str) -> Action {
-        let own = self.custom.iter().find(|own| own.id == check).map(|own| own.rule.action);
-        own.or_else(|| self.rules.iter().find(|rule| rule.check == check).map(|rule| rule.action))
-            .unwrap_or(Action::Block)
     }
 }
 

@@ -141,8 +141,19 @@ impl Identity {
         }
         let created = self.new_token(context, context.user_id(), new)?;
         let journal = record(&created).changing(None, Some(&created));
-        self.ports.sessions.insert_token(&created.record, &journal).await?;
+        self.insert_token(&created, &journal).await?;
         Ok(created)
+    }
+
+    /// Writes a new token; of one account each has a name of its own.
+    async fn insert_token(&self, created: &CreatedToken, journal: &Journal) -> Result<(), UseCaseError> {
+        match self.ports.sessions.insert_token(&created.record, journal).await {
+            Err(StoreError::Duplicate(columns)) if columns.contains("name") => {
+                let message = format!("The account has an API token `{}` already.", created.record.name);
+                Err(UseCaseError::not_unique("name", message))
+            }
+            other => Ok(other?),
+        }
     }
 
     async fn create_service_token(
@@ -165,7 +176,7 @@ impl Identity {
         let created = self.new_token(context, service.id, new)?;
         // What the account has, and that it is in use, is still so when the token is written.
         let journal = resting(record(&created).changing(None, Some(&created)), seen_here(context));
-        self.ports.sessions.insert_token(&created.record, &journal).await?;
+        self.insert_token(&created, &journal).await?;
         Ok(created)
     }
 

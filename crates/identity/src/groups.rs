@@ -9,7 +9,7 @@ use crate::members::{RoleExpiry, ends_of};
 use crate::ports::{GroupChange, Tombstone};
 use crate::records::{Group, GroupRole, Role, RoleEnds};
 use crate::rights::{Bindings, changed, in_full, is_in, resting, seen_here};
-use crate::{Identity, JournalFor, UseCaseError};
+use crate::{Identity, JournalFor, UseCaseError, validate};
 
 /// Most members that one change lets come or go.
 const MOST_AT_ONCE: usize = 200;
@@ -58,7 +58,7 @@ fn check(name: &str, description: Option<&str>) -> Result<(), UseCaseError> {
     }
     problems.finish()?;
     if system_roles::find(name).is_some() {
-        return Err(UseCaseError::conflict("notUnique", "A system role has this name."));
+        return Err(UseCaseError::not_unique("name", format!("A system role has the name `{name}`.")));
     }
     Ok(())
 }
@@ -91,13 +91,13 @@ fn group_roles(roles: Vec<Role>, ends: &RoleEnds) -> Vec<GroupRole> {
     roles
 }
 
-/// The store's error of a change of a group, in which a role or a member is gone meanwhile.
-fn written(result: Result<(), StoreError>, field: &str) -> Result<(), UseCaseError> {
+/// The store's error of a change of a group, in which a role or a member is gone meanwhile, or the name is taken.
+fn written(result: Result<(), StoreError>, field: &str, group: &Group) -> Result<(), UseCaseError> {
     match result {
         Err(StoreError::NotFound) => {
             Err(UseCaseError::invalid(field, "notFound", "A role or a member is no longer there."))
         }
-        other => Ok(other?),
+        other => other.map_err(|error| validate::name_taken(error, &group.name)),
     }
 }
 
@@ -157,7 +157,7 @@ impl Identity {
         self.may_come(context, "members", &group, &members).await?;
         let journal = resting(record(&group), seen_here(context)).changing(None, Some(&group));
         let change = GroupChange { group: group.clone(), added: members, removed: Vec::new() };
-        written(self.ports.directory.insert_group(&change, &journal).await, "members")?;
+        written(self.ports.directory.insert_group(&change, &journal).await, "members", &group)?;
         Ok(group)
     }
 
@@ -241,7 +241,7 @@ impl Identity {
         match done {
             // The group itself is gone, or somebody whom it shall get.
             Err(StoreError::NotFound) if change.added.is_empty() => Err(UseCaseError::NotFound),
-            other => written(other, "addMembers").map(|()| group),
+            other => written(other, "addMembers", &group).map(|()| group),
         }
     }
 

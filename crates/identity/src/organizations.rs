@@ -6,7 +6,7 @@ use heddle_policy::capability::{
 };
 use heddle_policy::licence::Limit;
 use heddle_policy::{Authorized, AuthorizedKind, AuthorizedList, RequestContext};
-use heddle_usecase::Journal;
+use heddle_usecase::{Journal, StoreError};
 
 use crate::ports::Tombstone;
 use crate::records::Organization;
@@ -99,8 +99,9 @@ impl Identity {
         let founding = self.founding(organization.clone(), context.user_id());
         let limit = self.limit(Limit::Organizations);
         let journal = record(&organization).changing(None, Some(&organization));
+        let done = self.ports.directory.insert_organization(&founding, limit, &journal).await;
         capped(
-            self.ports.directory.insert_organization(&founding, limit, &journal).await?,
+            done.map_err(|error| slug_taken(error, &organization.slug))?,
             Limit::Organizations.as_str(),
             limit,
         )?;
@@ -138,7 +139,8 @@ impl Identity {
         organization.revision = seen.next();
         organization.updated_at = context.now();
         let journal = record(&organization).changing(Some(&before), Some(&organization));
-        self.ports.directory.update_organization(&organization, seen, &journal).await?;
+        let done = self.ports.directory.update_organization(&organization, seen, &journal).await;
+        done.map_err(|error| slug_taken(error, &organization.slug))?;
         Ok(organization)
     }
 
@@ -171,5 +173,15 @@ impl Identity {
         check_revision(revision, organization.revision)?;
         let journal = journal.clone().changing(Some(&organization), None);
         changed(self.ports.directory.delete_organization(id, organization.revision, &journal).await?)
+    }
+}
+
+/// The store's error, with the slug that another organisation has.
+fn slug_taken(error: StoreError, slug: &str) -> UseCaseError {
+    match error {
+        StoreError::Duplicate(columns) if columns.contains("slug") => {
+            UseCaseError::not_unique("slug", format!("Another organisation has the slug `{slug}`."))
+        }
+        other => other.into(),
     }
 }

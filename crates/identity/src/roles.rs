@@ -57,7 +57,7 @@ fn check(name: &str, description: Option<&str>, rules: &RoleRules) -> Result<(),
     }
     problems.finish()?;
     if system_roles::find(name).is_some() {
-        return Err(UseCaseError::conflict("notUnique", "A system role has this name."));
+        return Err(UseCaseError::not_unique("name", format!("A system role has the name `{name}`.")));
     }
     Ok(())
 }
@@ -136,7 +136,8 @@ impl Identity {
             updated_at: context.now(),
         };
         let journal = record(&role).changing(None, Some(&role));
-        self.ports.directory.insert_role(&role, &journal).await?;
+        let done = self.ports.directory.insert_role(&role, &journal).await;
+        done.map_err(|error| validate::name_taken(error, &role.name))?;
         Ok(role)
     }
 
@@ -185,7 +186,8 @@ impl Identity {
         role.revision = seen.next();
         role.updated_at = context.now();
         let journal = resting(record(&role), seen_here(context)).changing(Some(&whole), Some(&role));
-        self.ports.directory.update_role(&role, seen, &journal).await?;
+        let done = self.ports.directory.update_role(&role, seen, &journal).await;
+        done.map_err(|error| validate::name_taken(error, &role.name))?;
         Ok(role)
     }
 

@@ -11,7 +11,7 @@ use crate::records::{Membership, RoleEnds, User, UserKind, UserState};
 use crate::rights::{Lasting, capped, changed, resting, seen_here};
 use crate::{Identity, JournalFor, UseCaseError, password, validate};
 use heddle_usecase::check_revision;
-use heddle_usecase::{Problem, Problems, StoreError};
+use heddle_usecase::{Problems, StoreError};
 
 /// An account to create.
 #[derive(Clone, PartialEq, Eq, Default)]
@@ -285,8 +285,7 @@ impl Identity {
 fn taken(error: StoreError, email: &str) -> UseCaseError {
     match error {
         StoreError::Duplicate(what) if what.contains("email") => {
-            let message = format!("There is an account `{email}` already.");
-            UseCaseError::Conflict(vec![Problem::at("email", "notUnique", message)])
+            UseCaseError::not_unique("email", format!("There is an account `{email}` already."))
         }
         other => other.into(),
     }

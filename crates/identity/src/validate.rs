@@ -4,7 +4,7 @@ use heddle_kernel::Timestamp;
 use heddle_policy::facts::ANY;
 use heddle_policy::{Action, Permission, PermissionSet, ResourceRule, ResourceType, StoredSelector};
 
-use heddle_usecase::Problems;
+use heddle_usecase::{Problems, StoreError, UseCaseError};
 
 /// The longest e-mail address, in bytes (RFC 5321, 4.5.3.1).
 const EMAIL_MAX: usize = 254;
@@ -70,6 +70,17 @@ pub(crate) fn rule(problems: &mut Problems, field: &str, rule: &ResourceRule) {
             }
         };
         problems.add(&at("resourceId"), "wrongFormat", message);
+    }
+}
+
+/// The store's error, with the name that another role or group has: one word stands for either.
+pub(crate) fn name_taken(error: StoreError, name: &str) -> UseCaseError {
+    match error {
+        StoreError::Duplicate(columns) if columns.ends_with(".name") => {
+            let what = if columns.starts_with("groups") { "group" } else { "role" };
+            UseCaseError::not_unique("name", format!("There is a {what} with the name `{name}` already."))
+        }
+        other => other.into(),
     }
 }
 

@@ -166,6 +166,9 @@ fn read(request: &ChatRequest) -> Result<Asked, LocalFault> {
         }
         None | Some(ToolChoice::Auto | ToolChoice::None) => {}
     }
+    if request.calls_tools() {
+        return Err(refused("tools", "calls no tools"));
+    }
     match request.response_format().map_err(malformed)? {
         ResponseFormat::Text => {}
         ResponseFormat::JsonObject | ResponseFormat::JsonSchema(_) => {
@@ -233,5 +236,35 @@ fn told(said: &Said, id: &str, model: &str, now: Timestamp) -> ChatResponse {
         usage: Some(Usage { input, output, ..Usage::default() }),
         finish: vec![finish],
         weight: said.text.len() as u64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_model_in_the_process_cannot_do_is_refused_by_name() {
+        let tool = json!([{"type": "function", "function": {"name": "look"}}]);
+        for (more, member) in [
+            (json!({"tools": tool}), Some("`tools`")),
+            (json!({"tool_choice": "required"}), Some("`tool_choice`")),
+            (json!({"response_format": {"type": "json_object"}}), Some("`response_format`")),
+            (json!({"n": 2}), Some("`n`")),
+            // No choice is no tool.
+            (json!({"tools": tool, "tool_choice": "none"}), None),
+            (json!({"tools": []}), None),
+        ] {
+            let mut body = json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}]});
+            body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            let request = ChatRequest::read(Bytes::from(body.to_string())).unwrap();
+            let told = read(&request).err().map(|fault| fault.to_string());
+            let is_named = match (&told, member) {
+                (Some(told), Some(member)) => told.starts_with(member),
+                (None, None) => true,
+                (Some(_), None) | (None, Some(_)) => false,
+            };
+            assert!(is_named, "{more}: {told:?}");
+        }
     }
 }

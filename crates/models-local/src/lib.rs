@@ -17,6 +17,6 @@ mod tei;
 mod tests;
 mod vllm;
 
-pub use records::{Features, Keep, LocalModel, Residence, Residency};
+pub use records::{ContextWish, Features, Keep, LocalModel, Residence, Residency, Wish, Wishes};
 pub use reply::{Call, LocalError, Method, Reply};
 pub use runtime::{Runtime, root};

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::reply::{Call, LocalError, Reply, cannot, has, number, objects, optional_at, short, size, text};
-use crate::{Features, Keep, LocalModel, Residence, Residency, reply};
+use crate::{Features, Keep, LocalModel, Residence, Residency, Wish, reply};
 
 /// Name for people.
 pub(crate) const NAME: &str = "llama.cpp";
@@ -31,7 +31,7 @@ pub(crate) fn listed(replies: &[Reply<'_>]) -> Result<Vec<LocalModel>, LocalErro
             residence.context_length = residence.context_length.or(loaded_context);
         }
         if let (true, Some(vision), Some(features)) = (only, vision, &mut model.features) {
-            features.vision = vision;
+            features.vision = Some(vision);
         }
         Some(model)
     });
@@ -55,8 +55,12 @@ fn model(item: &Value) -> Option<LocalModel> {
         chat: !embeddings && !rerank,
         embeddings,
         rerank,
-        vision: item.get("architecture").is_some_and(|told| has(told, "input_modalities", "image"))
-            || flagged(&["--mmproj"]),
+        vision: if flagged(&["--mmproj"]) {
+            Some(true)
+        } else {
+            // A model that was fetched brings its projector along, and no argument names that.
+            item.get("architecture").map(|told| has(told, "input_modalities", "image"))
+        },
         ..Features::default()
     };
     Some(LocalModel {
@@ -95,8 +99,8 @@ fn residence(status: &Value) -> Residence {
 }
 
 /// The router keeps models until another takes their place (`--models-max`): there is no time to ask for.
-pub(crate) fn load(model: &str, keep: Keep, context_length: Option<u64>) -> Result<Call, LocalError> {
-    match (keep, context_length) {
+pub(crate) fn load(model: &str, wish: Wish) -> Result<Call, LocalError> {
+    match (wish.keep, wish.context_length) {
         (Keep::IdleSeconds(_), _) => Err(cannot(NAME, "keep a model for a time that a caller names")),
         (_, Some(_)) => Err(cannot(NAME, "take a context length from a caller")),
         (Keep::Pinned | Keep::AsSetUp, None) => {

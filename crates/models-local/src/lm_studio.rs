@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::reply::{Call, LocalError, Reply, cannot, objects, optional_at, size, text};
-use crate::{Features, Keep, LocalModel, Residence, Residency};
+use crate::{Features, Keep, LocalModel, Residence, Residency, Wish};
 
 /// Name for people.
 pub(crate) const NAME: &str = "LM Studio";
@@ -24,7 +24,7 @@ pub(crate) fn listed(replies: &[Reply<'_>]) -> Result<Vec<LocalModel>, LocalErro
 fn model(item: &Value) -> Option<LocalModel> {
     let can = item.get("capabilities").unwrap_or(&Value::Null);
     let kind = text(item, "type").unwrap_or_default();
-    let yes = |member: &str| can.get(member).and_then(Value::as_bool) == Some(true);
+    let told = |member: &str| can.get(member).and_then(Value::as_bool);
     Some(LocalModel {
         id: text(item, "key")?,
         bytes: size(item, "size_bytes"),
@@ -35,8 +35,9 @@ fn model(item: &Value) -> Option<LocalModel> {
         features: Some(Features {
             chat: kind != "embedding",
             embeddings: kind == "embedding",
-            tools: yes("trained_for_tool_use"),
-            vision: yes("vision"),
+            // Tools are taken for models that were not trained for them, too.
+            tools: told("trained_for_tool_use").filter(|trained| *trained),
+            vision: told("vision"),
             reasoning: can.get("reasoning").is_some_and(Value::is_object),
             rerank: false,
         }),
@@ -71,8 +72,8 @@ fn earlier(item: &Value) -> Option<LocalModel> {
         features: Some(Features {
             chat: kind != "embeddings",
             embeddings: kind == "embeddings",
-            vision: kind == "vlm",
-            tools: crate::reply::has(item, "capabilities", "tool_use"),
+            vision: Some(kind == "vlm"),
+            tools: crate::reply::has(item, "capabilities", "tool_use").then_some(true),
             ..Features::default()
         }),
         residence: Some(Residence { state, context_length, ..Residence::default() }),
@@ -81,13 +82,14 @@ fn earlier(item: &Value) -> Option<LocalModel> {
 }
 
 /// Call of its own for loading: it keeps a model until it is put away; a time is taken only with the first call that loads it (`ttl`).
-pub(crate) fn load(model: &str, keep: Keep, context_length: Option<u64>) -> Result<Call, LocalError> {
-    match keep {
+pub(crate) fn load(model: &str, wish: Wish) -> Result<Call, LocalError> {
+    match wish.keep {
         Keep::IdleSeconds(_) => Err(cannot(NAME, "keep a model for a time that a caller names")),
         Keep::Pinned | Keep::AsSetUp => {
             let mut body = json!({ "model": model });
             if let Some(members) = body.as_object_mut() {
-                members.extend(context_length.map(|length| ("context_length".to_owned(), json!(length))));
+                members
+                    .extend(wish.context_length.map(|length| ("context_length".to_owned(), json!(length))));
             }
             Ok(Call::post("/api/v1/models/load", Some(body)))
         }

@@ -1,9 +1,13 @@
-//! Ollama: `/api/tags`, `/api/ps`, `/api/show`, and `/api/generate` without a prompt, which loads and puts away.
+//! Ollama: `/api/tags`, `/api/ps`, `/api/show`, `/api/generate` without a prompt, which loads and puts away, and `/api/embed`
+//! without an input, which loads what does not generate.
 
 use serde_json::{Value, json};
 
 use crate::reply::{Call, LocalError, Reply, has, json_at, objects, size, text};
-use crate::{Features, Keep, LocalModel, Residence, Residency};
+use crate::{Features, Keep, LocalModel, Residence, Residency, Wish};
+
+/// Seconds behind the last call after which Ollama lets a model go where nothing else is said (`OLLAMA_KEEP_ALIVE`).
+pub(crate) const USUAL: u64 = 300;
 
 pub(crate) fn list() -> Vec<Call> {
     vec![Call::get("/api/tags"), Call::get("/api/ps").if_there()]
@@ -60,8 +64,8 @@ pub(crate) fn described(model: &mut LocalModel, reply: &Reply<'_>) -> Result<(),
         model.features = Some(Features {
             chat: can("completion"),
             embeddings: can("embedding"),
-            tools: can("tools"),
-            vision: can("vision"),
+            tools: Some(can("tools")),
+            vision: Some(can("vision")),
             reasoning: can("thinking"),
             rerank: false,
         });
@@ -72,19 +76,25 @@ pub(crate) fn described(model: &mut LocalModel, reply: &Reply<'_>) -> Result<(),
     Ok(())
 }
 
-/// An empty prompt loads; `keep_alive` is seconds, or -1 for ever. OpenAI's paths take no such member.
-pub(crate) fn load(model: &str, keep: Keep, context_length: Option<u64>) -> Call {
-    let mut body = json!({ "model": model, "stream": false });
+/// An empty prompt, or an empty input, loads, and tells a model that is loaded how long it stays; `keep_alive` is seconds,
+/// or -1 for ever. OpenAI's paths take no such member, and a model for embeddings does not generate.
+pub(crate) fn load(model: &str, wish: Wish) -> Call {
+    let (path, mut body) = if wish.embeds {
+        ("/api/embed", json!({ "model": model, "input": "" }))
+    } else {
+        ("/api/generate", json!({ "model": model, "stream": false }))
+    };
     if let Some(members) = body.as_object_mut() {
-        let seconds = match keep {
+        let seconds = match wish.keep {
             Keep::Pinned => Some(json!(-1)),
             Keep::IdleSeconds(seconds) => Some(json!(seconds.max(1))),
             Keep::AsSetUp => None,
         };
         members.extend(seconds.map(|seconds| ("keep_alive".to_owned(), seconds)));
-        members.extend(context_length.map(|length| ("options".to_owned(), json!({ "num_ctx": length }))));
+        let context = wish.context_length;
+        members.extend(context.map(|length| ("options".to_owned(), json!({ "num_ctx": length }))));
     }
-    Call::post("/api/generate", Some(body))
+    Call::post(path, Some(body))
 }
 
 pub(crate) fn unload(model: &str) -> Call {

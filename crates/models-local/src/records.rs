@@ -8,10 +8,10 @@ pub struct Features {
     pub chat: bool,
     /// Makes vectors of texts.
     pub embeddings: bool,
-    /// Calls tools.
-    pub tools: bool,
-    /// Reads images.
-    pub vision: bool,
+    /// Calls tools; none where the runtime does not tell.
+    pub tools: Option<bool>,
+    /// Reads images; none where the runtime does not tell.
+    pub vision: Option<bool>,
     /// Thinks before it answers.
     pub reasoning: bool,
     /// Ranks passages.
@@ -83,4 +83,37 @@ pub enum Keep {
     IdleSeconds(u64),
     /// As the runtime is set up.
     AsSetUp,
+}
+
+/// Wish for a model in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wish {
+    /// Time for which it stays.
+    pub keep: Keep,
+    /// Tokens of context that it is read with; none: the runtime's own.
+    pub context_length: Option<u64>,
+    /// Whether it makes vectors and does not chat: such a model may be read by another call.
+    pub embeds: bool,
+}
+
+/// Parts of a wish that a runtime can be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wishes {
+    /// Time without a call after which a model goes.
+    pub idle: bool,
+    /// Tokens of context.
+    pub context: ContextWish,
+    /// Most bytes of a model: the runtime tells how large its models are before they are read.
+    pub bytes: bool,
+}
+
+/// Manner in which a runtime can be told the context of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ContextWish {
+    /// Whenever it is read, by a call for that and by any other.
+    Always,
+    /// Told by the call for that alone, so that only a model that is held has it for sure.
+    WhenHeld,
+    /// Not at all.
+    Never,
 }

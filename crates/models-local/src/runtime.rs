@@ -1,7 +1,10 @@
 //! Runtimes: one face for all of them.
 
 use crate::reply::{Call, LocalError, Reply, cannot, done};
-use crate::{Keep, LocalModel, Residence, llama_cpp, lm_studio, ollama, tei, vllm};
+use crate::{
+    ContextWish, Keep, LocalModel, Residence, Residency, Wish, Wishes, llama_cpp, lm_studio, ollama, tei,
+    vllm,
+};
 
 /// Server of local models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +27,11 @@ pub fn root(base_url: &str) -> &str {
     let base = base_url.trim_end_matches('/');
     let bare = ["/api/v0", "/api/v1", "/v1", "/api"].iter().find_map(|end| base.strip_suffix(end));
     bare.unwrap_or(base).trim_end_matches('/')
+}
+
+/// Whether a loaded model has another context than is wished.
+fn is_otherwise(there: &Residence, wish: Wish) -> bool {
+    wish.context_length.is_some_and(|wished| there.context_length.is_some_and(|has| has != wished))
 }
 
 impl Runtime {
@@ -56,6 +64,18 @@ impl Runtime {
     #[must_use]
     pub const fn has_residency(self) -> bool {
         !matches!(self, Self::Tei)
+    }
+
+    /// Parts of a wish for a model in memory that it can be told.
+    #[must_use]
+    pub const fn wishes(self) -> Wishes {
+        match self {
+            Self::Ollama => Wishes { idle: true, context: ContextWish::Always, bytes: true },
+            Self::LmStudio => Wishes { idle: false, context: ContextWish::WhenHeld, bytes: true },
+            Self::LlamaCpp | Self::Vllm | Self::Tei => {
+                Wishes { idle: false, context: ContextWish::Never, bytes: false }
+            }
+        }
     }
 
     /// Whether it tells a digest or a commit of its models.
@@ -110,18 +130,61 @@ impl Runtime {
         }
     }
 
-    /// Call that brings a model into memory for a time. Some runtimes answer when it is there, others at once: who wants
-    /// to know asks for its residence until it is [`Loaded`](crate::Residency::Loaded).
+    /// Calls that bring a model into memory, or see to it that one that is there is as it was wished; none where it is. Some
+    /// runtimes answer when it is there, others at once: who wants to know asks for its residence until it is
+    /// [`Loaded`](crate::Residency::Loaded).
     ///
     /// # Errors
     /// When the runtime leaves no choice to its callers, or cannot keep for that long.
-    pub fn load(self, model: &str, keep: Keep, context_length: Option<u64>) -> Result<Call, LocalError> {
+    pub fn load(
+        self,
+        model: &str,
+        residence: Option<&Residence>,
+        wish: Wish,
+    ) -> Result<Vec<Call>, LocalError> {
+        let present = residence.filter(|residence| residence.state == Residency::Loaded);
+        let load = match self {
+            Self::Ollama => return Ok(vec![ollama::load(model, wish)]),
+            Self::LlamaCpp => llama_cpp::load(model, wish)?,
+            Self::LmStudio => lm_studio::load(model, wish)?,
+            Self::Vllm => vllm::load(wish)?,
+            Self::Tei => return Err(cannot(self.name(), "load models")),
+        };
+        Ok(match present {
+            None => vec![load],
+            // Loaded twice it would be there twice.
+            Some(there) if is_otherwise(there, wish) => vec![self.unload(model, residence)?, load],
+            Some(_as_wished) => Vec::new(),
+        })
+    }
+
+    /// Call that leaves a model to the runtime again, which reads it when it is called and lets it go after the wished time,
+    /// or its own; none where nothing has to be said. `was_pinned`: it was held until now.
+    ///
+    /// # Errors
+    /// When the runtime leaves no choice to its callers.
+    pub fn leave(
+        self,
+        model: &str,
+        residence: Option<&Residence>,
+        wish: Wish,
+        was_pinned: bool,
+    ) -> Result<Option<Call>, LocalError> {
+        let is_loaded = residence.is_some_and(|residence| residence.state == Residency::Loaded);
         match self {
-            Self::Ollama => Ok(ollama::load(model, keep, context_length)),
-            Self::LlamaCpp => llama_cpp::load(model, keep, context_length),
-            Self::LmStudio => lm_studio::load(model, keep, context_length),
-            Self::Vllm => vllm::load(keep, context_length),
-            Self::Tei => Err(cannot(self.name(), "load models")),
+            // The time that was told last holds until another is told: there is no word for the usual one.
+            Self::Ollama => Ok(is_loaded.then(|| {
+                let keep = match wish.keep {
+                    Keep::AsSetUp => Keep::IdleSeconds(ollama::USUAL),
+                    Keep::Pinned | Keep::IdleSeconds(_) => wish.keep,
+                };
+                ollama::load(model, Wish { keep, ..wish })
+            })),
+            // One that was loaded by a call for that has no time at all; the next call reads it with the usual one.
+            Self::LmStudio if is_loaded && was_pinned => self.unload(model, residence).map(Some),
+            // No call wakes it.
+            Self::Vllm if residence.is_some() && !is_loaded => vllm::load(wish).map(Some),
+            Self::LmStudio | Self::LlamaCpp | Self::Vllm | Self::Tei => Ok(None),
         }
     }
 

@@ -48,7 +48,8 @@ fn ollama_describes_abilities_and_vectors() {
     let mut model = LocalModel { id: "nomic".to_owned(), ..LocalModel::default() };
     Runtime::Ollama.described(&mut model, &Reply { status: 200, body: body.as_bytes() }).unwrap();
     assert_eq!((model.context_length, model.dimensions), (Some(2048), Some(768)));
-    assert_eq!(model.features, Some(Features { embeddings: true, ..Features::default() }));
+    let alone = Features { embeddings: true, tools: Some(false), vision: Some(false), ..Features::default() };
+    assert_eq!(model.features, Some(alone));
     let missing = Reply { status: 404, body: br#"{"error":"model 'nomic' not found"}"# };
     assert_eq!(Runtime::Ollama.described(&mut model, &missing), Err(LocalError::UnknownModel));
 }
@@ -69,7 +70,10 @@ fn the_router_of_llama_cpp_tells_states_and_settings() {
     let found = listed(Runtime::LlamaCpp, &[(200, models.clone()), (200, models), props]).unwrap();
     let states: Vec<Residency> = found.iter().map(|model| model.residence.clone().unwrap().state).collect();
     assert_eq!(states, [Residency::Loaded, Residency::Unloaded, Residency::Loading, Residency::Unloaded]);
-    assert_eq!(found[0].features.map(|features| (features.chat, features.vision)), Some((true, true)));
+    let first = found[0].features.unwrap();
+    assert_eq!((first.chat, first.vision), (true, Some(true)));
+    // No argument and no list says whether a model calls tools.
+    assert_eq!((first.tools, found[1].features.unwrap().vision), (None, None));
     assert_eq!(found[1].features.map(|features| (features.chat, features.embeddings)), Some((false, true)));
     assert_eq!(found[3].residence.clone().unwrap().failure.as_deref(), Some("it ended with code 137"));
 }
@@ -100,16 +104,16 @@ fn lm_studio_is_read_in_both_versions() {
     assert_eq!(residence.as_ref().and_then(|one| one.instance.as_deref()), Some("gemma:2"));
     let call = Runtime::LmStudio.unload(&found[0].id, residence.as_ref()).unwrap();
     assert_eq!(call.body, Some(json!({"instance_id": "gemma:2"})));
-    assert!(
-        found[0].features.is_some_and(|features| features.tools && features.reasoning && features.vision)
-    );
+    let can = found[0].features.unwrap();
+    assert_eq!((can.tools, can.vision, can.reasoning), (Some(true), Some(true), true));
     assert!(found[1].features.is_some_and(|features| features.embeddings && !features.chat));
     let before = json!({"object": "list", "data": [{"id": "qwen2-vl-7b-instruct", "object": "model", "type": "vlm",
         "arch": "qwen2_vl", "compatibility_type": "mlx", "quantization": "4bit", "state": "not-loaded", "max_context_length": 32768}]});
     let found =
         listed(Runtime::LmStudio, &[(404, json!({"error": "Unexpected endpoint"})), (200, before)]).unwrap();
     assert_eq!(found[0].residence.clone().unwrap().state, Residency::Unloaded);
-    assert!(found[0].features.is_some_and(|features| features.vision));
+    let can = found[0].features.unwrap();
+    assert_eq!((can.vision, can.tools), (Some(true), None), "of tools this version tells nothing");
 }
 
 #[test]
@@ -135,36 +139,104 @@ fn text_embeddings_inference_tells_its_commit() {
     let found = listed(Runtime::Tei, &[(200, info)]).unwrap();
     assert_eq!(found[0].revision.as_deref().map(str::len), Some(40));
     assert!(found[0].features.is_some_and(|features| features.embeddings && !features.chat));
-    assert!(Runtime::Tei.load("a", Keep::Pinned, None).is_err() && !Runtime::Tei.has_residency());
+    assert!(Runtime::Tei.load("a", None, wish(Keep::Pinned, None)).is_err());
+    assert!(!Runtime::Tei.has_residency());
+}
+
+const fn wish(keep: Keep, context_length: Option<u64>) -> Wish {
+    Wish { keep, context_length, embeds: false }
+}
+
+/// A model in memory with a context.
+fn loaded(context_length: u64) -> Residence {
+    Residence { state: Residency::Loaded, context_length: Some(context_length), ..Residence::default() }
 }
 
 #[test]
 fn wishes_become_calls_and_what_cannot_be_wished_is_said() {
-    let body =
-        |runtime: Runtime, keep, context| runtime.load("m", keep, context).map(|call| (call.path, call.body));
+    let body = |runtime: Runtime, wish: Wish| {
+        runtime.load("m", None, wish).map(|mut calls| {
+            let call = calls.remove(0);
+            (call.path, call.body)
+        })
+    };
     assert_eq!(
-        body(Runtime::Ollama, Keep::Pinned, Some(8192)).unwrap().1,
+        body(Runtime::Ollama, wish(Keep::Pinned, Some(8192))).unwrap().1,
         Some(json!({"model": "m", "stream": false, "keep_alive": -1, "options": {"num_ctx": 8192}}))
     );
     assert_eq!(
-        body(Runtime::Ollama, Keep::IdleSeconds(0), None).unwrap().1,
+        body(Runtime::Ollama, wish(Keep::IdleSeconds(0), None)).unwrap().1,
         Some(json!({"model": "m", "stream": false, "keep_alive": 1}))
     );
     assert_eq!(
-        body(Runtime::Ollama, Keep::AsSetUp, None).unwrap().1,
+        body(Runtime::Ollama, wish(Keep::AsSetUp, None)).unwrap().1,
         Some(json!({"model": "m", "stream": false}))
     );
+    // A model for embeddings "does not support generate".
+    assert_eq!(
+        body(Runtime::Ollama, Wish { embeds: true, ..wish(Keep::Pinned, Some(512)) }).unwrap(),
+        (
+            "/api/embed".to_owned(),
+            Some(json!({"model": "m", "input": "", "keep_alive": -1, "options": {"num_ctx": 512}}))
+        )
+    );
     assert_eq!(Runtime::Ollama.unload("m", None).unwrap().body.unwrap()["keep_alive"], 0);
-    assert_eq!(body(Runtime::LlamaCpp, Keep::Pinned, None).unwrap().0, "/models/load");
-    assert_eq!(body(Runtime::Vllm, Keep::AsSetUp, None).unwrap(), ("/wake_up".to_owned(), None));
+    assert_eq!(body(Runtime::LlamaCpp, wish(Keep::Pinned, None)).unwrap().0, "/models/load");
+    assert_eq!(body(Runtime::Vllm, wish(Keep::AsSetUp, None)).unwrap(), ("/wake_up".to_owned(), None));
     for (runtime, keep, context) in [
         (Runtime::LlamaCpp, Keep::IdleSeconds(60), None),
         (Runtime::LlamaCpp, Keep::Pinned, Some(1)),
         (Runtime::LmStudio, Keep::IdleSeconds(60), None),
         (Runtime::Vllm, Keep::IdleSeconds(60), None),
     ] {
-        assert!(matches!(body(runtime, keep, context), Err(LocalError::Unsupported { .. })), "{runtime:?}");
+        let refused = body(runtime, wish(keep, context));
+        assert!(matches!(refused, Err(LocalError::Unsupported { .. })), "{runtime:?}");
+        let told = runtime.wishes();
+        let is_told = if context.is_some() { told.context != ContextWish::Never } else { told.idle };
+        assert!(!is_told, "{runtime:?}");
     }
+}
+
+#[test]
+fn a_model_that_is_there_is_not_loaded_twice_and_one_with_another_context_anew() {
+    let paths = |runtime: Runtime, there: &Residence, wish: Wish| -> Vec<String> {
+        runtime.load("m", Some(there), wish).unwrap().into_iter().map(|call| call.path).collect()
+    };
+    let pinned = |context| wish(Keep::Pinned, context);
+    assert_eq!(paths(Runtime::Ollama, &loaded(4096), pinned(Some(8192))), ["/api/generate"]);
+    assert!(paths(Runtime::LlamaCpp, &loaded(4096), pinned(None)).is_empty());
+    assert!(paths(Runtime::Vllm, &loaded(4096), pinned(None)).is_empty());
+    assert!(paths(Runtime::LmStudio, &loaded(4096), pinned(Some(4096))).is_empty());
+    assert_eq!(
+        paths(Runtime::LmStudio, &loaded(4096), pinned(Some(8192))),
+        ["/api/v1/models/unload", "/api/v1/models/load"]
+    );
+}
+
+#[test]
+fn what_was_held_is_left_to_the_runtime_again() {
+    let away = Residence::default();
+    let leave = |runtime: Runtime, there: &Residence, keep, was_pinned| {
+        runtime
+            .leave("m", Some(there), wish(keep, Some(2048)), was_pinned)
+            .map(|call| call.map(|call| call.body))
+    };
+    // What was told last holds at Ollama until another time is told: saying nothing would leave it pinned.
+    for (keep, seconds) in [(Keep::AsSetUp, 300), (Keep::IdleSeconds(60), 60)] {
+        assert_eq!(
+            leave(Runtime::Ollama, &loaded(4096), keep, true).unwrap(),
+            Some(Some(
+                json!({"model": "m", "stream": false, "keep_alive": seconds, "options": {"num_ctx": 2048}})
+            ))
+        );
+    }
+    assert_eq!(leave(Runtime::Ollama, &away, Keep::IdleSeconds(60), true).unwrap(), None);
+    let told = leave(Runtime::LmStudio, &loaded(1), Keep::AsSetUp, true).unwrap();
+    assert_eq!(told, Some(Some(json!({"instance_id": "m"}))));
+    assert_eq!(leave(Runtime::LmStudio, &loaded(1), Keep::AsSetUp, false).unwrap(), None);
+    let asleep = Runtime::Vllm.leave("m", Some(&away), wish(Keep::AsSetUp, None), false).unwrap().unwrap();
+    assert_eq!(asleep.path, "/wake_up", "no call wakes it");
+    assert_eq!(leave(Runtime::LlamaCpp, &loaded(1), Keep::AsSetUp, true).unwrap(), None);
 }
 
 #[test]

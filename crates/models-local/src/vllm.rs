@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::reply::{Call, LocalError, Reply, cannot, json_at, objects, optional_at, size, text};
-use crate::{Keep, LocalModel, Residence, Residency};
+use crate::{Keep, LocalModel, Residence, Residency, Wish};
 
 /// Name for people.
 pub(crate) const NAME: &str = "vLLM";
@@ -33,8 +33,8 @@ pub(crate) fn listed(replies: &[Reply<'_>]) -> Result<Vec<LocalModel>, LocalErro
     Ok(objects(&told, "data")?.into_iter().filter_map(model).collect())
 }
 
-pub(crate) fn load(keep: Keep, context_length: Option<u64>) -> Result<Call, LocalError> {
-    match (keep, context_length) {
+pub(crate) fn load(wish: Wish) -> Result<Call, LocalError> {
+    match (wish.keep, wish.context_length) {
         (Keep::IdleSeconds(_), _) => Err(cannot(NAME, "keep a model for a time that a caller names")),
         (_, Some(_)) => Err(cannot(NAME, "take a context length from a caller")),
         (Keep::Pinned | Keep::AsSetUp, None) => Ok(Call::post("/wake_up", None)),

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use crate::error::{AnswerFault, WireError};
 use crate::estimate;
-use crate::members::Members;
+use crate::members::{Change, Members};
 use crate::usage::Usage;
 
 /// Inputs that one request may hold; it is split into the provider's batches.
@@ -132,6 +132,19 @@ impl EmbeddingRequest {
     #[must_use]
     pub fn member(&self, name: &str) -> Option<&str> {
         self.members.get(name)
+    }
+
+    /// The request with a deployment's defaults where it says nothing itself.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read): a default of a wrong shape is told by its name.
+    pub fn with_defaults(&self, defaults: &Map<String, Value>) -> Result<Self, WireError> {
+        let missing: Vec<Change<'_>> = defaults
+            .iter()
+            .filter(|(name, value)| !value.is_null() && self.members.get(name).is_none())
+            .map(|(name, value)| Change::json(name, value.to_string()))
+            .collect();
+        if missing.is_empty() { Ok(self.clone()) } else { Self::read(self.members.with(&missing)) }
     }
 
     /// The inputs as texts.

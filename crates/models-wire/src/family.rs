@@ -112,6 +112,12 @@ pub struct Target {
     pub stream_usage: bool,
     /// Tokens of an answer when the request has no bound, where the wire demands one (Anthropic).
     pub max_tokens: u64,
+    /// Seconds for which the model stays in memory behind a call that says nothing of it, -1 for good; none: as the runtime is
+    /// set up (Ollama).
+    pub keep_alive: Option<i64>,
+    /// Tokens of context with which the model is read for a call that says nothing of it; none: as the runtime is set up
+    /// (Ollama).
+    pub context_length: Option<u32>,
 }
 
 impl Target {
@@ -128,6 +134,8 @@ impl Target {
             schema: SchemaBy::Native,
             stream_usage: true,
             max_tokens: Self::MAX_TOKENS,
+            keep_alive: None,
+            context_length: None,
         }
     }
 }

@@ -74,6 +74,7 @@ pub(crate) fn chat(target: &Target, request: &ChatRequest) -> Result<UpstreamReq
     if let Some(stops) = stops(request)? {
         options.insert("stop".into(), stops.into());
     }
+    resident_context(target, &mut options);
     if !options.is_empty() {
         body.insert("options".into(), options.into());
     }
@@ -91,9 +92,24 @@ pub(crate) fn chat(target: &Target, request: &ChatRequest) -> Result<UpstreamReq
             body.insert(name.into(), value);
         }
     }
+    resident_time(target, &mut body);
     effort(request, &mut body)?;
     tools(request, &mut raw)?;
     Ok(UpstreamRequest::post("/api/chat", object(body, &raw)))
+}
+
+/// Adds the context of the target: a call with another one than the last has the model read anew.
+fn resident_context(target: &Target, options: &mut Map<String, Value>) {
+    if let Some(length) = target.context_length {
+        options.entry("num_ctx").or_insert_with(|| length.into());
+    }
+}
+
+/// Adds the time for which the model stays: one that was told once holds until another call tells another.
+fn resident_time(target: &Target, body: &mut Map<String, Value>) {
+    if let Some(seconds) = target.keep_alive {
+        body.entry("keep_alive").or_insert_with(|| seconds.into());
+    }
 }
 
 fn effort(request: &ChatRequest, body: &mut Map<String, Value>) -> Result<(), WireError> {
@@ -421,10 +437,15 @@ pub(crate) fn embeddings(
     if let Some(count) = request.dimensions() {
         common.insert("dimensions".into(), count.into());
     }
-    for name in ["keep_alive", "options"] {
-        if let Some(value) = request.members().read_as::<Value>(name, "is not read")? {
-            common.insert(name.into(), value);
-        }
+    if let Some(value) = request.members().read_as::<Value>("keep_alive", "is not read")? {
+        common.insert("keep_alive".into(), value);
+    }
+    resident_time(target, &mut common);
+    let mut options =
+        request.members().read_as::<Map<String, Value>>("options", "must be an object")?.unwrap_or_default();
+    resident_context(target, &mut options);
+    if !options.is_empty() {
+        common.insert("options".into(), options.into());
     }
     let texts = request.texts()?;
     Ok(request

@@ -1,7 +1,9 @@
 //! Requests for a chat, in OpenAI's words and with whatever else stands there.
 
 use bytes::Bytes;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::error::WireError;
@@ -9,6 +11,9 @@ use crate::estimate;
 use crate::members::{Change, Members};
 use crate::message::{Message, ResponseFormat, Tool, ToolChoice};
 use crate::schema;
+
+/// Kind of a part that is a picture.
+const PICTURE: &str = "image_url";
 
 /// Choices that one request may ask for.
 const MOST_CHOICES: u64 = 128;
@@ -40,6 +45,29 @@ impl fmt::Debug for ChatRequest {
 struct StreamOptions {
     #[serde(default)]
     include_usage: Option<bool>,
+}
+
+/// A thing of a kind: a part of a content, a format.
+#[derive(serde::Deserialize)]
+struct Kinded<'a> {
+    #[serde(rename = "type", borrow, default)]
+    kind: Option<Cow<'a, str>>,
+}
+
+/// A message of which the content alone is looked at.
+#[derive(serde::Deserialize)]
+struct Shown<'a> {
+    #[serde(borrow, default)]
+    content: Option<&'a RawValue>,
+}
+
+impl Shown<'_> {
+    fn has_picture(&self) -> bool {
+        let list = self.content.map(RawValue::get).filter(|text| text.starts_with('['));
+        let parts: Vec<Kinded<'_>> =
+            list.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+        parts.iter().any(|part| part.kind.as_deref() == Some(PICTURE))
+    }
 }
 
 impl ChatRequest {
@@ -192,6 +220,35 @@ impl ChatRequest {
         ResponseFormat::read(self.members.get("response_format"))
     }
 
+    /// Whether the model may call tools: there are some, or one has to be called. What has another shape is told when it is
+    /// said to a provider.
+    #[must_use]
+    pub fn calls_tools(&self) -> bool {
+        match self.members.get("tool_choice") {
+            Some(r#""none""#) => false,
+            Some(r#""auto""#) | None => self.members.get("tools").is_some_and(|tools| !is_blank_list(tools)),
+            Some(_one) => true,
+        }
+    }
+
+    /// Whether a message shows a picture.
+    #[must_use]
+    pub fn shows_pictures(&self) -> bool {
+        // Most show none: they are not read.
+        let text = self.members.get("messages").filter(|text| text.contains(PICTURE));
+        let messages: Vec<Shown<'_>> =
+            text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+        messages.iter().any(Shown::has_picture)
+    }
+
+    /// Whether the answer is to be JSON by a schema.
+    #[must_use]
+    pub fn asks_for_schema(&self) -> bool {
+        let format: Option<Kinded<'_>> =
+            self.members.get("response_format").and_then(|text| serde_json::from_str(text).ok());
+        format.and_then(|format| format.kind).as_deref() == Some("json_schema")
+    }
+
     /// Tokens that the prompt is likely to have: messages, tools and schema, by the length of their texts.
     #[must_use]
     pub fn estimated_tokens(&self) -> u64 {
@@ -220,5 +277,53 @@ fn bound(members: &Members, name: &str) -> Result<Option<u64>, WireError> {
     match members.read_as::<u64>(name, REASON)? {
         Some(0) => Err(WireError::member(name, REASON)),
         other => Ok(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn asked(more: &Value) -> ChatRequest {
+        let mut body = json!({"model": "m", "messages": [{"role": "user", "content": "an image_url?"}]});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        ChatRequest::read(Bytes::from(body.to_string())).unwrap()
+    }
+
+    #[test]
+    fn what_a_request_needs_is_seen_in_its_members() {
+        let tools = json!([{"type": "function", "function": {"name": "look"}}]);
+        for (more, expected) in [
+            (json!({}), [false, false, false]),
+            (json!({"tools": []}), [false, false, false]),
+            (json!({"tools": tools}), [true, false, false]),
+            (json!({"tools": tools, "tool_choice": "auto"}), [true, false, false]),
+            (json!({"tools": tools, "tool_choice": "none"}), [false, false, false]),
+            (json!({"tool_choice": "required"}), [true, false, false]),
+            (
+                json!({"tool_choice": {"type": "function", "function": {"name": "look"}}}),
+                [true, false, false],
+            ),
+            (
+                json!({"messages": [{"role": "user", "content": [{"type": "text", "text": "a"},
+                    {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}]}]}),
+                [false, true, false],
+            ),
+            (
+                json!({"messages": [{"role": "user", "content": [{"type": "text", "text": "image_url"}]}]}),
+                [false; 3],
+            ),
+            (json!({"response_format": {"type": "json_object"}}), [false, false, false]),
+            (
+                json!({"response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": {}}}}),
+                [false, false, true],
+            ),
+        ] {
+            let request = asked(&more);
+            let found = [request.calls_tools(), request.shows_pictures(), request.asks_for_schema()];
+            assert_eq!(found, expected, "{more}");
+        }
     }
 }

@@ -269,6 +269,16 @@ impl Catalogue {
     }
 }
 
+/// Bytes of the files of a deployment's model, where the catalogue tells them.
+pub(crate) async fn bytes_of(
+    store: &dyn ModelStore,
+    deployment: &Deployment,
+) -> Result<Option<u64>, StoreError> {
+    let catalogue = store.whole_catalogue(deployment.tenant, deployment.connection_id).await?;
+    let found = catalogue.into_iter().find(|model| model.entry.model == deployment.model);
+    Ok(found.and_then(|model| model.entry.bytes))
+}
+
 /// An alias with a number, within the length of one.
 pub(crate) fn numbered(base: &str, number: u32) -> String {
     let end = format!("-{number}");

@@ -12,6 +12,7 @@ use heddle_policy::capability::{
 use heddle_policy::{Authorized, AuthorizedKind, AuthorizedList, RequestContext};
 use heddle_usecase::{Journal, StoreError, check_revision};
 
+use crate::defaults::same_shape;
 use crate::inside::{LocalStates, begin};
 use crate::limits::{check_limits, check_timeouts};
 use crate::names::{alias, in_use, model, taken};
@@ -406,6 +407,7 @@ pub(crate) fn same_vectors(one: &Deployment, other: &Deployment) -> bool {
     one.model == other.model
         && one.model_revision == other.model_revision
         && one.dimensions == other.dimensions
+        && same_shape(one, other)
 }
 
 /// A price table behind the one that there was.

@@ -8,6 +8,7 @@
 
 mod catalogue;
 mod connections;
+mod defaults;
 mod deployments;
 pub mod gateway;
 mod inside;

@@ -1,7 +1,9 @@
 //! Rules of limits, waits, prices and residency that callers send.
 
+use heddle_models_local::{ContextWish, Runtime};
+
 use crate::Problems;
-use crate::records::{Limits, Memory, MemoryPolicy, Timeouts};
+use crate::records::{Limits, Memory, MemoryPolicy, ProviderKind, Timeouts};
 
 /// The most of a minute.
 const PER_MINUTE: u64 = 1_000_000_000;
@@ -60,5 +62,62 @@ pub(crate) fn check_memory(problems: &mut Problems, memory: &Memory) {
     within(problems, "maxBytes", memory.max_bytes, 1, 1 << 50);
     if memory.idle_ttl_seconds.is_some() && memory.policy != MemoryPolicy::OnDemand {
         problems.add("idleTtlSeconds", "notAllowed", "Only a model on demand is let go when it idles.");
+    }
+}
+
+/// Adds what the runtime of a type can't be told of a wanted residency.
+pub(crate) fn check_wishes(problems: &mut Problems, kind: ProviderKind, memory: &Memory) {
+    let Some(runtime) = Runtime::of_type(kind.as_str()) else { return };
+    let (told, name) = (runtime.wishes(), runtime.name());
+    if memory.idle_ttl_seconds.is_some() && !told.idle {
+        let message = format!("{name} can't be told for how long a model stays without a call.");
+        problems.add("idleTtlSeconds", "notSupported", message);
+    }
+    if memory.context_length.is_some() {
+        match told.context {
+            ContextWish::Always => {}
+            ContextWish::WhenHeld if memory.policy == MemoryPolicy::Pinned => {}
+            ContextWish::WhenHeld => {
+                let message = format!("{name} reads a model with a context of one's own when it is pinned.");
+                problems.add("contextLength", "notSupported", message);
+            }
+            ContextWish::Never => {
+                let message = format!("{name} can't be told with which context a model is read.");
+                problems.add("contextLength", "notSupported", message);
+            }
+        }
+    }
+    if memory.max_bytes.is_some() && !told.bytes {
+        let message = format!("{name} does not tell how large its models are before they are read.");
+        problems.add("maxBytes", "notSupported", message);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_wish_that_a_runtime_cannot_be_told_is_refused_by_its_name() {
+        let fields = |kind: ProviderKind, memory: Memory| -> Vec<String> {
+            let mut problems = Problems::default();
+            check_wishes(&mut problems, kind, &memory);
+            problems.into_iter().filter_map(|problem| problem.field).collect()
+        };
+        let all = Memory {
+            policy: MemoryPolicy::OnDemand,
+            idle_ttl_seconds: Some(60),
+            context_length: Some(4_096),
+            max_bytes: Some(1),
+        };
+        let pinned = Memory { policy: MemoryPolicy::Pinned, idle_ttl_seconds: None, ..all.clone() };
+        let none = Memory::default();
+        assert!(fields(ProviderKind::Ollama, all.clone()).is_empty());
+        assert_eq!(fields(ProviderKind::LmStudio, all.clone()), ["idleTtlSeconds", "contextLength"]);
+        assert!(fields(ProviderKind::LmStudio, pinned).is_empty());
+        for kind in [ProviderKind::LlamaCpp, ProviderKind::Vllm] {
+            assert_eq!(fields(kind, all.clone()), ["idleTtlSeconds", "contextLength", "maxBytes"], "{kind}");
+            assert!(fields(kind, none.clone()).is_empty());
+        }
     }
 }

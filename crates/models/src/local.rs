@@ -249,7 +249,8 @@ impl LocalSync {
                 Err(error) => return Err(taken(error, "connection")),
             }
         }
-        Err(UseCaseError::conflict("notUnique", "No name is free for the connection to the built-in models."))
+        let message = "No name is free for the connection to the built-in models.";
+        Err(UseCaseError::not_unique("name", message))
     }
 
     /// Models inside this service, where one of the connections leads to them. Those that are being read are waited for, so
@@ -411,7 +412,7 @@ impl LocalSync {
             }
         }
         let message = format!("No alias is free for `{}`.", entry.model);
-        Err(UseCaseError::conflict("notUnique", message))
+        Err(UseCaseError::not_unique("alias", message))
     }
 
     /// Notes a deployment whose model is there no more.

@@ -9,13 +9,15 @@ use heddle_policy::capability::DeploymentUpdate;
 use heddle_policy::{Authorized, RequestContext};
 use heddle_usecase::{StoreError, check_revision};
 
+use crate::catalogue::bytes_of;
 use crate::inside::{ABSENT, LocalStates};
 use crate::keys::Opening;
-use crate::limits::check_memory;
+use crate::limits::{check_memory, check_wishes};
 use crate::names::taken;
 use crate::ports::{BoundsSource, Dependents, DeploymentChange, Fault, ModelStore, Runtimes, SeenState};
 use crate::records::{
     Capability, Deployment, DeploymentState, Memory, MemoryPolicy, Observed, OpenModelConnection,
+    ProviderKind,
 };
 use crate::{JournalFor, Problem, Problems, UseCaseError};
 
@@ -108,10 +110,11 @@ impl Residency {
         self.reconciler.clone()
     }
 
-    /// Sets the residency that a deployment is wanted to have. It is brought about in the background.
+    /// Sets the residency that a deployment is wanted to have. It is brought about in the background: a model that is in
+    /// memory is told what changed, and told again when the same is set once more.
     ///
     /// # Errors
-    /// `NotFound`; `Invalid`; `Conflict` (`noResidency` where its runtime leaves it to nobody, `revisionMismatch`);
+    /// `NotFound`; `Invalid`, also for what its runtime can't be told (`notSupported`); `Conflict` (`noResidency` where its runtime leaves it to nobody, `revisionMismatch`);
     /// `Unavailable`.
     pub async fn set_memory(
         &self,
@@ -124,7 +127,11 @@ impl Residency {
         let mut problems = Problems::default();
         check_memory(&mut problems, &memory);
         problems.finish()?;
-        let before = self.with_residency(context.tenant(), authorized.id()).await?;
+        let Managed { deployment: before, kind } =
+            self.with_residency(context.tenant(), authorized.id()).await?;
+        let mut problems = Problems::default();
+        check_wishes(&mut problems, kind, &memory);
+        problems.finish()?;
         check_revision(seen, before.revision)?;
         let changed = before.memory != memory;
         let after =
@@ -132,7 +139,8 @@ impl Residency {
         let set = MemorySet { deployment: after, changed };
         let journal = record(&set).changing(Some(&before), Some(&set.deployment));
         self.write(&before, &set.deployment, changed, &journal).await?;
-        self.reconciler.later(set.deployment.clone());
+        let was_pinned = before.memory.policy == MemoryPolicy::Pinned;
+        self.reconciler.later(set.deployment.clone(), Occasion::Change { was_pinned });
         Ok(set)
     }
 
@@ -148,7 +156,8 @@ impl Residency {
         seen: Option<Revision>,
         record: &JournalFor<'_, PreloadSet>,
     ) -> Result<PreloadSet, UseCaseError> {
-        let before = self.with_residency(context.tenant(), authorized.id()).await?;
+        let Managed { deployment: before, .. } =
+            self.with_residency(context.tenant(), authorized.id()).await?;
         check_revision(seen, before.revision)?;
         let changed = before.preload != enabled;
         let after =
@@ -157,7 +166,7 @@ impl Residency {
         let journal = record(&set).changing(Some(&before), Some(&set.deployment));
         self.write(&before, &set.deployment, changed, &journal).await?;
         if enabled {
-            let reading = self.reconciler.later(set.deployment.clone());
+            let reading = self.reconciler.later(set.deployment.clone(), Occasion::Start);
             if let Ok(Ok(Some(state))) = tokio::time::timeout(WAIT, reading).await {
                 set.loaded = state.observed.loaded;
                 set.deployment.state = state.state;
@@ -218,18 +227,14 @@ impl Residency {
     }
 
     /// A deployment whose runtime can be told what to hold.
-    async fn with_residency(
-        &self,
-        tenant: TenantId,
-        id: ModelDeploymentId,
-    ) -> Result<Deployment, UseCaseError> {
+    async fn with_residency(&self, tenant: TenantId, id: ModelDeploymentId) -> Result<Managed, UseCaseError> {
         let deployment = self.ports.store.deployment(tenant, id).await?;
         let connection = self.ports.store.connection(tenant, deployment.connection_id).await?;
         if connection.kind.provider().residency.is_none() {
             let message = "The provider of this deployment keeps its models as it likes.";
             return Err(UseCaseError::conflict("noResidency", message));
         }
-        Ok(deployment)
+        Ok(Managed { deployment, kind: connection.kind })
     }
 
     /// Writes a deployment where it was changed, and the journal in any case.
@@ -246,6 +251,12 @@ impl Residency {
         let written = self.ports.store.change_deployments(before.tenant, &change, most, journal).await;
         written.map_err(|error| taken(error, "deployment"))
     }
+}
+
+/// A deployment whose residency can be set, with the type of its runtime.
+struct Managed {
+    deployment: Deployment,
+    kind: ProviderKind,
 }
 
 /// A deployment as a change of its caller makes it.
@@ -284,8 +295,8 @@ impl Reconciler {
         Self { ports }
     }
 
-    /// Looks at every deployment that somebody wants in memory, or out of it, and brings it in line; with `at_start` what
-    /// is to be preloaded is read. One that fails is told by its state, and keeps no other. Gives how many were looked at.
+    /// Looks at every deployment about whose memory somebody said something, and brings it in line; with `at_start` what is
+    /// to be preloaded is read. One that fails is told by its state, and keeps no other. Gives how many were looked at.
     ///
     /// # Errors
     /// When the list of them can't be read.
@@ -296,22 +307,27 @@ impl Reconciler {
             let Some(last) = page.last() else { return Ok(looked) };
             after = Some((last.tenant, last.id));
             looked += page.len() as u64;
-            let all = page.into_iter().filter(|one| at_start || one.memory != Memory::default());
-            let each = futures::stream::iter(all).map(|one| self.settle(one)).buffer_unordered(AT_ONCE);
+            let occasion = if at_start { Occasion::Start } else { Occasion::Round };
+            let each =
+                futures::stream::iter(page).map(|one| self.settle(one, occasion)).buffer_unordered(AT_ONCE);
             each.for_each(|_seen| std::future::ready(())).await;
         }
     }
 
     /// Brings one in line by a task of its own.
-    fn later(&self, deployment: Deployment) -> tokio::task::JoinHandle<Option<SeenState>> {
+    fn later(
+        &self,
+        deployment: Deployment,
+        occasion: Occasion,
+    ) -> tokio::task::JoinHandle<Option<SeenState>> {
         let this = self.clone();
-        tokio::spawn(async move { this.settle(deployment).await })
+        tokio::spawn(async move { this.settle(deployment, occasion).await })
     }
 
     /// Brings one in line, and writes what was seen of it; none where that was not written.
-    async fn settle(&self, deployment: Deployment) -> Option<SeenState> {
+    async fn settle(&self, deployment: Deployment, occasion: Occasion) -> Option<SeenState> {
         let (tenant, id) = (deployment.tenant, deployment.id);
-        let seen = match self.bring(&deployment).await {
+        let seen = match self.bring(&deployment, occasion).await {
             Ok(seen) => seen,
             Err(NotInLine::Inner(UseCaseError::Unavailable(error))) => {
                 tracing::warn!(%error, "the residency of a deployment was not looked at");
@@ -335,7 +351,7 @@ impl Reconciler {
         }
     }
 
-    async fn bring(&self, deployment: &Deployment) -> Result<SeenState, NotInLine> {
+    async fn bring(&self, deployment: &Deployment, occasion: Occasion) -> Result<SeenState, NotInLine> {
         let (tenant, id) = (deployment.tenant, deployment.id);
         let connection = self.ports.opening.open(tenant, deployment.connection_id).await?;
         // A model inside this service is there or it is not: no call reads it into memory or lets it go.
@@ -348,25 +364,29 @@ impl Reconciler {
             return Ok(state(DeploymentState::Missing, Some(ABSENT.to_owned()), Observed::default()));
         };
         let now = self.ports.clock.now();
-        let told = match wanted(deployment, &observed, now) {
-            Wanted::Nothing => observed,
-            Wanted::Away => {
-                self.ports.runtimes.unload(&connection, &deployment.model).await?;
-                self.again(&connection, deployment).await?
-            }
-            Wanted::There => {
-                if let Some(too_large) = self.too_large(deployment).await? {
-                    return Ok(state(DeploymentState::Error, Some(too_large), observed));
-                }
-                self.ports.runtimes.load(&connection, &deployment.model, &deployment.memory).await?;
-                self.again(&connection, deployment).await?
-            }
+        let too_large = self.too_large(deployment, &observed).await?;
+        let wish = match &too_large {
+            None => wanted(deployment, &observed, occasion, now),
+            Some(_) => wanted_of_too_large(&observed, occasion),
         };
-        let is_wanted = deployment.preload || deployment.memory.policy == MemoryPolicy::Pinned;
-        let present = match (told.loaded, is_wanted && deployment.memory.policy != MemoryPolicy::Unloaded) {
+        let runtimes = &self.ports.runtimes;
+        match wish {
+            Wanted::Nothing => {}
+            Wanted::Away => runtimes.unload(&connection, &deployment.model).await?,
+            Wanted::There => runtimes.load(&connection, deployment).await?,
+            Wanted::Left { was_pinned } => runtimes.leave(&connection, deployment, was_pinned).await?,
+        }
+        let told = match wish {
+            Wanted::Nothing => observed,
+            Wanted::Away | Wanted::There | Wanted::Left { .. } => self.again(&connection, deployment).await?,
+        };
+        if too_large.is_some() {
+            return Ok(state(DeploymentState::Error, too_large, told));
+        }
+        let present = match (told.loaded, wish) {
             (true, _) => DeploymentState::Ready,
-            (false, true) => DeploymentState::Loading,
-            (false, false) => DeploymentState::Unloaded,
+            (false, Wanted::There) => DeploymentState::Loading,
+            (false, Wanted::Nothing | Wanted::Away | Wanted::Left { .. }) => DeploymentState::Unloaded,
         };
         Ok(state(present, None, told))
     }
@@ -380,14 +400,31 @@ impl Reconciler {
         Ok(observed.unwrap_or_default())
     }
 
-    /// Words of a model that is larger than it may be, by the bytes of its weights in the catalogue.
-    async fn too_large(&self, deployment: &Deployment) -> Result<Option<String>, UseCaseError> {
+    /// Words of a model that is larger than it may be: by its runtime, else by the catalogue.
+    async fn too_large(
+        &self,
+        deployment: &Deployment,
+        observed: &Observed,
+    ) -> Result<Option<String>, UseCaseError> {
         let Some(most) = deployment.memory.max_bytes else { return Ok(None) };
-        let catalogue = self.ports.store.whole_catalogue(deployment.tenant, deployment.connection_id).await?;
-        let entry = catalogue.into_iter().find(|model| model.entry.model == deployment.model);
-        let bytes = entry.and_then(|model| model.entry.bytes).filter(|bytes| *bytes > most);
+        let bytes = match observed.file_bytes {
+            Some(bytes) => Some(bytes),
+            None => bytes_of(&*self.ports.store, deployment).await?,
+        };
+        let bytes = bytes.filter(|bytes| *bytes > most);
         Ok(bytes.map(|bytes| format!("The model has {bytes} bytes; {most} are allowed.")))
     }
+}
+
+/// Occasion on which residency is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Occasion {
+    /// A server begins, or a preload was asked for.
+    Start,
+    /// Somebody said what the residency shall be; `was_pinned`: until then it was held.
+    Change { was_pinned: bool },
+    /// A look that comes by itself.
+    Round,
 }
 
 /// Residency that the policy of a model asks for at present.
@@ -396,18 +433,57 @@ enum Wanted {
     Nothing,
     There,
     Away,
+    /// Left to the runtime, within what the memory says; `was_pinned`: it was held.
+    Left {
+        was_pinned: bool,
+    },
 }
 
-fn wanted(deployment: &Deployment, observed: &Observed, now: Timestamp) -> Wanted {
+fn wanted(deployment: &Deployment, observed: &Observed, occasion: Occasion, now: Timestamp) -> Wanted {
     let soon = now.plus_seconds(PINNED_FOR);
-    match deployment.memory.policy {
-        MemoryPolicy::Unloaded if observed.loaded => Wanted::Away,
-        MemoryPolicy::Unloaded => Wanted::Nothing,
-        MemoryPolicy::Pinned if !observed.loaded || observed.expires_at.is_some_and(|at| at < soon) => {
+    match (deployment.memory.policy, occasion) {
+        (MemoryPolicy::Unloaded, _) if observed.loaded => Wanted::Away,
+        (MemoryPolicy::Unloaded, _) => Wanted::Nothing,
+        // One that is there may be there for a time or with a context that nobody wants any more.
+        (MemoryPolicy::Pinned, Occasion::Change { .. }) => Wanted::There,
+        (MemoryPolicy::Pinned, _) if !observed.loaded || observed.expires_at.is_some_and(|at| at < soon) => {
             Wanted::There
         }
-        MemoryPolicy::OnDemand if deployment.preload && !observed.loaded => Wanted::There,
-        MemoryPolicy::Pinned | MemoryPolicy::OnDemand => Wanted::Nothing,
+        (MemoryPolicy::Pinned, _) => Wanted::Nothing,
+        (MemoryPolicy::OnDemand, _) if !observed.loaded && is_preloaded_now(deployment, occasion) => {
+            Wanted::There
+        }
+        (MemoryPolicy::OnDemand, Occasion::Change { was_pinned }) => Wanted::Left { was_pinned },
+        (MemoryPolicy::OnDemand, _) if is_held(deployment, observed, now) => {
+            Wanted::Left { was_pinned: true }
+        }
+        (MemoryPolicy::OnDemand, _) => Wanted::Nothing,
+    }
+}
+
+/// Whether a preload is due: once, and until it came about. A model that idled out stays away until it is called.
+fn is_preloaded_now(deployment: &Deployment, occasion: Occasion) -> bool {
+    let came_about = match deployment.state {
+        DeploymentState::Loading | DeploymentState::Error => false,
+        DeploymentState::Ready | DeploymentState::Unloaded | DeploymentState::Missing => true,
+    };
+    deployment.preload && (occasion == Occasion::Start || !came_about)
+}
+
+/// Whether a model that is to go after a time is held for far longer: what was told when that was set did not arrive. Clocks
+/// of machines that differ by less than a day change nothing.
+fn is_held(deployment: &Deployment, observed: &Observed, now: Timestamp) -> bool {
+    deployment.memory.idle_ttl_seconds.is_some_and(|seconds| {
+        let latest = now.plus_seconds(i64::from(seconds).saturating_add(PINNED_FOR));
+        observed.loaded && observed.expires_at.is_some_and(|at| at > latest)
+    })
+}
+
+/// Change wanted of a model that is larger than it may be: it is not read, and let go when somebody says so.
+const fn wanted_of_too_large(observed: &Observed, occasion: Occasion) -> Wanted {
+    match occasion {
+        Occasion::Change { .. } if observed.loaded => Wanted::Away,
+        Occasion::Start | Occasion::Change { .. } | Occasion::Round => Wanted::Nothing,
     }
 }
 
@@ -416,35 +492,76 @@ mod tests {
     use super::*;
     use crate::tests::deployment;
 
+    use MemoryPolicy::{OnDemand, Pinned, Unloaded};
+
+    const NOW: Timestamp = Timestamp::from_micros(1_000_000_000_000_000);
+
+    fn seen(loaded: bool, seconds: Option<i64>) -> Observed {
+        Observed {
+            loaded,
+            expires_at: seconds.map(|seconds| NOW.plus_seconds(seconds)),
+            ..Observed::default()
+        }
+    }
+
+    fn with(policy: MemoryPolicy, idle: Option<u32>) -> Deployment {
+        let memory = Memory { policy, idle_ttl_seconds: idle, ..Memory::default() };
+        Deployment { memory, ..deployment(1, "a") }
+    }
+
     #[test]
     fn a_pinned_model_is_pinned_anew_before_it_goes_and_no_other_is_touched() {
-        let now = Timestamp::from_micros(1_000_000_000_000_000);
-        let with = |policy, preload| Deployment {
-            memory: Memory { policy, ..Memory::default() },
-            preload,
-            ..deployment(1, "a")
-        };
-        let seen = |loaded, seconds: Option<i64>| Observed {
-            loaded,
-            expires_at: seconds.map(|seconds| now.plus_seconds(seconds)),
-            ..Observed::default()
-        };
-        use MemoryPolicy::{OnDemand, Pinned, Unloaded};
-        for (policy, preload, observed, expected) in [
-            (Pinned, false, seen(false, None), Wanted::There),
-            (Pinned, false, seen(true, Some(300)), Wanted::There),
-            (Pinned, false, seen(true, Some(PINNED_FOR * 365)), Wanted::Nothing),
-            (Unloaded, true, seen(true, None), Wanted::Away),
-            (Unloaded, false, seen(false, None), Wanted::Nothing),
-            (OnDemand, true, seen(false, None), Wanted::There),
-            (OnDemand, false, seen(false, None), Wanted::Nothing),
-            (OnDemand, true, seen(true, Some(300)), Wanted::Nothing),
+        for (policy, observed, expected) in [
+            (Pinned, seen(false, None), Wanted::There),
+            (Pinned, seen(true, Some(300)), Wanted::There),
+            (Pinned, seen(true, Some(PINNED_FOR * 365)), Wanted::Nothing),
+            (Unloaded, seen(true, None), Wanted::Away),
+            (Unloaded, seen(false, None), Wanted::Nothing),
+            (OnDemand, seen(false, None), Wanted::Nothing),
+            (OnDemand, seen(true, Some(PINNED_FOR * 365)), Wanted::Nothing),
         ] {
-            assert_eq!(
-                wanted(&with(policy, preload), &observed, now),
-                expected,
-                "{policy} {preload} {observed:?}"
-            );
+            let found = wanted(&with(policy, None), &observed, Occasion::Round, NOW);
+            assert_eq!(found, expected, "{policy} {observed:?}");
         }
+    }
+
+    #[test]
+    fn a_change_is_told_to_a_model_that_is_there() {
+        let there = seen(true, Some(PINNED_FOR * 365));
+        let change = Occasion::Change { was_pinned: true };
+        let left = Wanted::Left { was_pinned: true };
+        assert_eq!(wanted(&with(OnDemand, None), &there, change, NOW), left);
+        assert_eq!(wanted(&with(OnDemand, Some(60)), &there, change, NOW), left);
+        // Another context of one that stays pinned.
+        assert_eq!(wanted(&with(Pinned, None), &there, change, NOW), Wanted::There);
+        // What did not arrive is told in the next round: this one is held for good.
+        assert_eq!(wanted(&with(OnDemand, Some(60)), &there, Occasion::Round, NOW), left);
+        let idles = seen(true, Some(60));
+        assert_eq!(wanted(&with(OnDemand, Some(60)), &idles, Occasion::Round, NOW), Wanted::Nothing);
+    }
+
+    #[test]
+    fn a_preloaded_model_that_idled_out_is_not_read_again_until_a_start() {
+        let preloaded = |state| Deployment { preload: true, state, ..with(OnDemand, Some(60)) };
+        let away = seen(false, None);
+        for (state, occasion, expected) in [
+            (DeploymentState::Ready, Occasion::Start, Wanted::There),
+            (DeploymentState::Ready, Occasion::Round, Wanted::Nothing),
+            (DeploymentState::Unloaded, Occasion::Round, Wanted::Nothing),
+            // Its runtime was not there at the start, or it is still being read.
+            (DeploymentState::Error, Occasion::Round, Wanted::There),
+            (DeploymentState::Loading, Occasion::Round, Wanted::There),
+        ] {
+            assert_eq!(wanted(&preloaded(state), &away, occasion, NOW), expected, "{state} {occasion:?}");
+        }
+    }
+
+    #[test]
+    fn a_model_that_is_too_large_is_let_go_by_a_change_alone() {
+        let (there, away) = (seen(true, None), seen(false, None));
+        let change = Occasion::Change { was_pinned: false };
+        assert_eq!(wanted_of_too_large(&there, change), Wanted::Away);
+        assert_eq!(wanted_of_too_large(&there, Occasion::Round), Wanted::Nothing);
+        assert_eq!(wanted_of_too_large(&away, change), Wanted::Nothing);
     }
 }

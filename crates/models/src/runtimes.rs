@@ -7,13 +7,14 @@ use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
 use futures::StreamExt as _;
 use heddle_kernel::Clock;
-use heddle_models_local::{Call, Keep, LocalError, LocalModel as Told, Reply as Heard, Runtime, root};
+use heddle_models_local::{Call, Keep, LocalError, LocalModel as Told, Reply as Heard, Runtime, Wish, root};
 use heddle_models_wire::catalogue::{ListedModel, list, read_list};
 use heddle_models_wire::{Failure, Family, Header, Method, UpstreamRequest, WireError};
 
 use crate::ports::{Exchange, Fault, FaultKind, LocalModels, Runtimes, Upstream};
 use crate::records::{
-    Capabilities, Capability, CatalogueEntry, Memory, MemoryPolicy, Observed, OpenModelConnection, Phase,
+    Capabilities, Capability, CatalogueEntry, Deployment, Memory, MemoryPolicy, Observed,
+    OpenModelConnection, Phase,
 };
 use crate::types::Provider;
 
@@ -232,7 +233,8 @@ fn is_named(told: &str, name: &str) -> bool {
     told == name || told.strip_suffix(":latest") == Some(name) || name.strip_suffix(":latest") == Some(told)
 }
 
-/// Abilities as they were told; where nothing was told of chat and embeddings, by the name.
+/// Abilities as they were told; where nothing was told of chat and embeddings, by the name. A call that needs an ability
+/// which a deployment doesn't have is refused: what nobody told is no reason for that, so it counts as there.
 fn capabilities(provider: &Provider, model: &str, told: &[(Capability, Option<bool>)]) -> Capabilities {
     let says = |one: Capability| told.iter().find(|(known, _)| *known == one).and_then(|(_, told)| *told);
     let name = model.to_ascii_lowercase();
@@ -251,13 +253,9 @@ fn capabilities(provider: &Provider, model: &str, told: &[(Capability, Option<bo
     }
     if chats {
         all.extend([Capability::Chat, Capability::Stream, Capability::JsonSchema]);
-        let is_told = says(Capability::Tools).is_some() || says(Capability::Vision).is_some();
-        for one in [Capability::Tools, Capability::Vision] {
-            // Hosted services tell nothing of them: what their type has may be asked for.
-            if says(one).unwrap_or(!is_told && !provider.is_local) {
-                all.push(one);
-            }
-        }
+        all.extend(
+            [Capability::Tools, Capability::Vision].into_iter().filter(|one| says(*one).unwrap_or(true)),
+        );
     }
     Capabilities::of(all.into_iter().filter(|one| provider.has(*one)))
 }
@@ -285,13 +283,13 @@ fn of_list(provider: &Provider, listed: ListedModel) -> CatalogueEntry {
 }
 
 fn of_told(provider: &Provider, told: Told) -> CatalogueEntry {
-    let by = |has: fn(&heddle_models_local::Features) -> bool| told.features.as_ref().map(has);
+    let features = told.features;
     let abilities = [
-        (Capability::Chat, by(|features| features.chat)),
-        (Capability::Embeddings, by(|features| features.embeddings)),
-        (Capability::Tools, by(|features| features.tools)),
-        (Capability::Vision, by(|features| features.vision)),
-        (Capability::Rerank, by(|features| features.rerank)),
+        (Capability::Chat, features.map(|features| features.chat)),
+        (Capability::Embeddings, features.map(|features| features.embeddings)),
+        (Capability::Tools, features.and_then(|features| features.tools)),
+        (Capability::Vision, features.and_then(|features| features.vision)),
+        (Capability::Rerank, features.map(|features| features.rerank)),
     ];
     let about = [told.parameters.as_deref(), told.quantization.as_deref()];
     let about: Vec<&str> = about.into_iter().flatten().collect();
@@ -307,6 +305,15 @@ fn of_told(provider: &Provider, told: Told) -> CatalogueEntry {
         revision: told.revision,
         bytes: told.bytes,
         model: told.id,
+    }
+}
+
+fn wish(deployment: &Deployment) -> Wish {
+    let can = |one| deployment.capabilities.has(one);
+    Wish {
+        keep: keep(&deployment.memory),
+        context_length: deployment.memory.context_length.map(u64::from),
+        embeds: can(Capability::Embeddings) && !can(Capability::Chat),
     }
 }
 
@@ -342,12 +349,14 @@ impl WireRuntimes {
         let Some(told) = self.told(connection, runtime, model).await? else { return Ok(None) };
         // A runtime that tells nothing of its memory answers whenever it is asked.
         let Some(residence) = told.residence else {
-            return Ok(Some(Observed { loaded: true, bytes: told.bytes, at, ..Observed::default() }));
+            let (bytes, file_bytes) = (told.bytes, told.bytes);
+            return Ok(Some(Observed { loaded: true, bytes, file_bytes, at, ..Observed::default() }));
         };
         Ok(Some(Observed {
             loaded: residence.state == heddle_models_local::Residency::Loaded,
             bytes: residence.bytes,
             vram_bytes: residence.vram_bytes,
+            file_bytes: told.bytes,
             expires_at: residence.expires_at.and_then(|text| text.parse().ok()),
             at,
         }))
@@ -385,19 +394,46 @@ impl Runtimes for WireRuntimes {
         }
     }
 
-    async fn load(
-        &self,
-        connection: &OpenModelConnection,
-        model: &str,
-        memory: &Memory,
-    ) -> Result<(), Fault> {
+    async fn load(&self, connection: &OpenModelConnection, deployment: &Deployment) -> Result<(), Fault> {
         let Some(runtime) = Self::runtime(connection) else { return Ok(()) };
-        let wanted = runtime.load(model, keep(memory), memory.context_length.map(u64::from));
-        let call = wanted.map_err(|error| of_runtime(&error))?;
-        match tokio::time::timeout(ALL, self.do_call(connection, runtime, call)).await {
+        let model = deployment.model.as_str();
+        let work = async {
+            let told = self.told(connection, runtime, model).await?;
+            let residence = told.as_ref().and_then(|told| told.residence.as_ref());
+            let calls =
+                runtime.load(model, residence, wish(deployment)).map_err(|error| of_runtime(&error))?;
+            for call in calls {
+                self.do_call(connection, runtime, call).await?;
+            }
+            Ok(())
+        };
+        match tokio::time::timeout(ALL, work).await {
             Ok(done) => done,
             // It is read on: what is observed says when it is there.
             Err(_late) => Ok(()),
+        }
+    }
+
+    async fn leave(
+        &self,
+        connection: &OpenModelConnection,
+        deployment: &Deployment,
+        was_pinned: bool,
+    ) -> Result<(), Fault> {
+        let Some(runtime) = Self::runtime(connection) else { return Ok(()) };
+        let model = deployment.model.as_str();
+        let work = async {
+            let told = self.told(connection, runtime, model).await?;
+            let residence = told.as_ref().and_then(|told| told.residence.as_ref());
+            let call = runtime.leave(model, residence, wish(deployment), was_pinned);
+            match call.map_err(|error| of_runtime(&error))? {
+                Some(call) => self.do_call(connection, runtime, call).await,
+                None => Ok(()),
+            }
+        };
+        match tokio::time::timeout(ALL, work).await {
+            Ok(done) => done,
+            Err(_late) => Err(too_long()),
         }
     }
 
@@ -424,7 +460,22 @@ impl Runtimes for WireRuntimes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::deployment;
     use crate::types::ProviderKind;
+
+    #[test]
+    fn a_deployment_that_embeds_alone_is_read_as_such() {
+        let memory = Memory { idle_ttl_seconds: Some(60), context_length: Some(512), ..Memory::default() };
+        let of = |all: &[Capability]| Deployment {
+            capabilities: Capabilities::of(all.iter().copied()),
+            memory: memory.clone(),
+            ..deployment(1, "a")
+        };
+        let embeds = wish(&of(&[Capability::Embeddings]));
+        let expected = Wish { keep: Keep::IdleSeconds(60), context_length: Some(512), embeds: true };
+        assert_eq!(embeds, expected);
+        assert!(!wish(&of(&[Capability::Chat, Capability::Embeddings])).embeds);
+    }
 
     #[test]
     fn abilities_are_told_or_guessed_from_the_name() {
@@ -441,6 +492,12 @@ mod tests {
             (Capability::Tools, Some(false)),
         ];
         assert!(!of(ProviderKind::Ollama, "smollm2:135m", &told).contains(&Capability::Tools));
+        // What nobody told is there: a server that says nothing of tools is not kept from them.
+        for kind in [ProviderKind::Vllm, ProviderKind::LlamaCpp, ProviderKind::Custom] {
+            let all = of(kind, "SmolLM2-135M", &[(Capability::Vision, Some(false))]);
+            assert!(all.contains(&Capability::Tools) && !all.contains(&Capability::Vision), "{kind} {all:?}");
+            assert!(all.contains(&Capability::Stream) && all.contains(&Capability::JsonSchema), "{kind}");
+        }
         assert!(is_named("llama3:latest", "llama3") && is_named("a", "a") && !is_named("a:b", "a"));
     }
 }

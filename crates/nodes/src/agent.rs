@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::answers::{self, Call};
-use crate::asking::Answered;
+use crate::asking::{Answer, Answered, Fit};
 use crate::evaluate::as_text;
 use crate::fault::WorkFault;
-use crate::protection::{Passage, Through};
+use crate::notes::digest;
+use crate::protection::{Outcome, Passage, Through};
 use crate::work::{Ending, Tool, Work};
 use crate::{AGENT_LIMIT, prompts};
 
@@ -43,6 +44,9 @@ struct Pending {
 #[serde(rename_all = "camelCase")]
 struct State {
     messages: Vec<Value>,
+    /// Whether the messages of the beginning have passed what protects the input: what stands here is what is left of them.
+    #[serde(default)]
+    is_checked: bool,
     #[serde(default)]
     pending: Vec<Pending>,
     /// The call that the activity before this turn was.
@@ -73,14 +77,10 @@ impl Work<'_> {
             })?,
             None => self.begun()?,
         };
-        if let Some(current) = state.current.take() {
-            if let Some(ending) = self.returned(&mut state, current, &mut hits).await? {
-                return Ok(ending);
-            }
-            // Who let a result pass has not seen what comes behind it.
-            if self.is_approved() {
-                return Ok(self.again(&state, hits));
-            }
+        if let Some(current) = state.current.take()
+            && let Some(ending) = self.returned(&mut state, current, &mut hits).await?
+        {
+            return Ok(ending);
         }
         if let Step::End(ending) = self.call_next(&mut state, &mut hits).await? {
             return Ok(*ending);
@@ -137,20 +137,31 @@ impl Work<'_> {
                 state.pending.insert(0, Pending { in_approval: false, is_approved: true, ..current });
             } else {
                 let told = format!("The call was not approved (outcome `{}`).", outcome.unwrap_or("none"));
-                state.messages.push(result(&current.id, &told));
+                return self.told(state, &current.id, told.into(), hits).await;
             }
             return Ok(None);
         }
         let given = self.variables.get(TOOL_RESULT).filter(|value| !value.is_null()).cloned();
         let output = || self.outputs.get(&tool.element).and_then(|own| own.get("output")).cloned();
         let value = given.or_else(output).unwrap_or_default();
+        self.told(state, &current.id, value, hits).await
+    }
+
+    /// Adds what a call gave to the conversation, without what protection takes out of it.
+    async fn told(
+        &self,
+        state: &mut State,
+        call: &str,
+        value: Value,
+        hits: &mut Vec<Hit>,
+    ) -> Result<Option<Ending>, WorkFault> {
         match self.pass(Stage::ToolResult, value, std::mem::take(hits)).await? {
             Passage::Ended(ending) => Ok(Some(*ending)),
             Passage::Through(Through { value, hits: found, .. }) => {
                 *hits = found;
                 let mut text = if value.is_null() { "done".to_owned() } else { as_text(&value) };
                 prompts::cut(&mut text, MOST_RESULT);
-                state.messages.push(result(&current.id, &text));
+                state.messages.push(result(call, &text));
                 Ok(None)
             }
         }
@@ -177,8 +188,11 @@ impl Work<'_> {
             let arguments =
                 match self.pass(Stage::ToolCall, call.arguments.clone(), std::mem::take(hits)).await? {
                     Passage::Ended(ending) => return Ok(Step::End(ending)),
-                    Passage::Through(Through { value, hits: found, .. }) => {
+                    Passage::Through(Through { value, hits: found, is_changed }) => {
                         *hits = found;
+                        if is_changed {
+                            rewrite(&mut state.messages, &call.id, &value);
+                        }
                         value
                     }
                 };
@@ -210,9 +224,11 @@ impl Work<'_> {
             && let Some(action) = self.policy.tool_calls(&self.caller.node)
         {
             hits.push(called(tool, action));
+            let own = json!([call.id, call.name, call.arguments]);
+            let digest = digest("call", &own);
             match action {
                 Action::Block => return Ending::violation(hits),
-                Action::Review if !self.is_approved() => return Ending::review(hits),
+                Action::Review if !self.notes.has_passed(&digest) => return self.review(digest, hits),
                 Action::Review | Action::Redact | Action::Flag => {}
             }
         }
@@ -231,21 +247,28 @@ impl Work<'_> {
 
     /// Asks the model, and makes the first of the calls that it asks for, or ends the agent. Under protection the calls are
     /// made by the next turn.
-    async fn asked(&self, mut state: State, hits: Vec<Hit>) -> Result<Ending, WorkFault> {
+    async fn asked(&self, mut state: State, mut hits: Vec<Hit>) -> Result<Ending, WorkFault> {
+        let format = self.format()?;
+        // Results of tools were looked at as they came: what the model is told at first is the input.
+        if !state.is_checked {
+            let messages = Value::Array(std::mem::take(&mut state.messages));
+            match self.pass(Stage::Input, messages, hits).await? {
+                Passage::Ended(ending) => return Ok(*ending),
+                Passage::Through(Through { value, hits: found, .. }) => {
+                    hits = found;
+                    state.is_checked = true;
+                    if let Value::Array(messages) = value {
+                        state.messages = messages;
+                    }
+                }
+            }
+        }
         let mut request = self.request(state.messages.clone())?;
         if !self.tools.is_empty() {
             request.insert("tools".to_owned(), self.tools.iter().map(function).collect());
         }
-        if let Some(format) = self.settings.get("responseFormat").filter(|own| own.get("schema").is_some()) {
-            let schema = format.get("schema").cloned().unwrap_or_default();
-            request.insert("response_format".to_owned(), prompts::format("answer", &schema));
-        }
-        // Results of tools were looked at as they came: what the model is told at first is the input.
-        let answered = match state.iterations {
-            0 => self.ask(request).await?,
-            _ => self.ask_passed(request, hits).await?,
-        };
-        let answer = match answered {
+        format.tell(&mut request);
+        let answer = match self.ask_passed(request, hits).await? {
             Answered::Answer(answer) => *answer,
             Answered::Ended(ending) => return Ok(*ending),
         };
@@ -253,7 +276,7 @@ impl Work<'_> {
         state.tokens = state.tokens.saturating_add(answers::tokens(&answer.body));
         let calls = answers::calls(&answer.body);
         if calls.is_empty() {
-            return self.answered(&state, &answer).await;
+            return self.answered(&state, answer, format.schema()).await;
         }
         state.messages.push(answers::message(&answer.body));
         state.pending = calls.into_iter().map(Pending::of).collect();
@@ -277,28 +300,32 @@ impl Work<'_> {
     }
 
     /// The end of the agent with its answer.
-    async fn answered(&self, state: &State, answer: &crate::asking::Answer) -> Result<Ending, WorkFault> {
-        let format = self.settings.get("responseFormat").and_then(|own| own.get("schema"));
-        let value = match format {
-            Some(schema) => match self.fitting(answer, schema) {
-                Ok(value) => value,
-                Err(ending) => return Ok(*ending),
+    async fn answered(
+        &self,
+        state: &State,
+        answer: Answer,
+        schema: Option<Value>,
+    ) -> Result<Ending, WorkFault> {
+        let value = match schema {
+            Some(schema) => match self.fitting(&answer, &schema)? {
+                Fit::Value(value) => value,
+                Fit::Ended(ending) => return Ok(*ending),
             },
             None => answers::text(&answer.body).unwrap_or_default().into(),
         };
+        // The name stands as it is: no FEEL is evaluated in it.
         let name = self.settings.get("answerVariable").and_then(Value::as_str).unwrap_or("answer");
-        Ok(match self.pass(Stage::Output, value, answer.hits.clone()).await? {
-            Passage::Ended(ending) => *ending,
-            Passage::Through(Through { value, hits, .. }) => {
-                let mut values = Map::new();
-                values.insert(name.to_owned(), value);
-                let usage = json!({
-                    "iterations": state.iterations, "toolCalls": state.tool_calls, "tokens": state.tokens,
-                });
-                values.insert("agentUsage".to_owned(), usage);
-                Ending::completed(json!({ TURN_VALUES: values }), hits)
-            }
-        })
+        let usage = json!({
+            "iterations": state.iterations, "toolCalls": state.tool_calls, "tokens": state.tokens,
+        });
+        let whole = |value: Value| {
+            let mut values = Map::new();
+            values.insert(name.to_owned(), value);
+            values.insert("agentUsage".to_owned(), usage.clone());
+            json!({ TURN_VALUES: values })
+        };
+        let Answer { hits, given, .. } = answer;
+        self.finish(Outcome { value, hits, given }, whole).await
     }
 }
 
@@ -315,6 +342,16 @@ impl Pending {
 /// The message that tells a model what a call gave.
 fn result(call: &str, text: &str) -> Value {
     json!({ "role": "tool", "tool_call_id": call, "content": text })
+}
+
+/// Writes the arguments of a call into the message that asked for it: what was taken out of them is asked with no more.
+fn rewrite(messages: &mut [Value], call: &str, arguments: &Value) {
+    let calls =
+        messages.iter_mut().rev().filter_map(|own| own.get_mut("tool_calls")?.as_array_mut()).flatten();
+    let own = calls.into_iter().find(|own| own.get("id").and_then(Value::as_str) == Some(call));
+    if let Some(place) = own.and_then(|own| own.pointer_mut("/function/arguments")) {
+        *place = Value::String(arguments.to_string());
+    }
 }
 
 /// A tool in the words of OpenAI's chat completions.

@@ -27,6 +27,18 @@ pub(crate) fn text(answer: &Value) -> Option<String> {
     }
 }
 
+/// The texts of messages, one after another. What a model says beside a call is nothing that it was given.
+pub(crate) fn contents(messages: &Value) -> String {
+    let text = |message: &Value| match message.get("content")? {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    };
+    let all = messages.as_array().into_iter().flatten();
+    let all = all.filter(|message| message.get("tool_calls").is_none()).filter_map(text);
+    all.collect::<Vec<_>>().join("\n\n")
+}
+
 /// The message of an answer as it stands in a conversation from then on.
 pub(crate) fn message(answer: &Value) -> Value {
     let mut message = first(answer).cloned().unwrap_or_default();

@@ -4,9 +4,9 @@ use heddle_guardrails::{Action, Hit, Stage};
 use serde_json::{Map, Value, json};
 
 use crate::fault::WorkFault;
-use crate::protection::{Passage, Through};
+use crate::protection::{Outcome, Passage, Through};
 use crate::work::{Ending, Work};
-use crate::{UNFIT, answers, prompts};
+use crate::{answers, prompts};
 
 /// A request that passed what protects its input, with what was found; or the end of the node.
 pub(crate) enum Answered {
@@ -20,6 +20,8 @@ pub(crate) enum Answered {
 pub(crate) struct Answer {
     pub body: Value,
     pub hits: Vec<Hit>,
+    /// Texts of all that was asked.
+    pub given: String,
 }
 
 impl Work<'_> {
@@ -53,54 +55,67 @@ impl Work<'_> {
         self.ask_passed(request, hits).await
     }
 
-    /// Asks what has passed.
+    /// Asks what has passed, with what was wrong with the answer before.
     pub(crate) async fn ask_passed(
         &self,
-        request: Map<String, Value>,
+        mut request: Map<String, Value>,
         hits: Vec<Hit>,
     ) -> Result<Answered, WorkFault> {
+        let given = answers::contents(request.get("messages").unwrap_or(&Value::Null));
+        if let Some(Value::Array(messages)) = request.get_mut("messages") {
+            messages.extend(self.complaint());
+        }
         Ok(match self.models.chat(&self.caller, request, self.time()?).await {
-            Ok(body) => Answered::Answer(Box::new(Answer { body, hits })),
+            Ok(body) => Answered::Answer(Box::new(Answer { body, hits, given })),
             Err(fault) => Answered::Ended(Box::new(Ending::of_call(fault, hits))),
         })
     }
 
-    /// Messages of a task whose answer is JSON: its instructions, what is given, and what was wrong with the answer before.
-    pub(crate) fn messages(&self, instructions: &str, given: &str) -> Vec<Value> {
-        let mut all = vec![prompts::message("system", instructions), prompts::message("user", given)];
-        if let Some(told) = self.before.as_deref().and_then(|own| own.strip_prefix(UNFIT)) {
-            let told =
-                format!("Your answer before this one was refused: {told} Answer again, with JSON alone.");
-            all.push(prompts::message("user", &told));
-        }
-        all
+    /// The message that tells a model what was wrong with its answer; none where nothing was. No two of them are the same, or
+    /// an answer that is kept for the same question would come again.
+    fn complaint(&self) -> Option<Value> {
+        let told = self.notes.unfit.as_deref()?;
+        let which = match self.notes.unfit_answers {
+            0 | 1 => "Your answer before this one was refused:".to_owned(),
+            number => format!("Your last {number} answers were refused, the last one for this:"),
+        };
+        Some(prompts::message("user", &format!("{which} {told} Answer again, with JSON alone.")))
     }
 
     /// The JSON of an answer that fits a schema; else the end of the attempt, with a finding that a loop can carry.
-    pub(crate) fn fitting(&self, answer: &Answer, schema: &Value) -> Result<Value, Box<Ending>> {
-        let hits = || answer.hits.clone();
-        let unfit = |problems: Vec<String>| {
-            let mut all = hits();
-            let message = problems.join(" ");
-            all.extend(problems.into_iter().map(unfit_hit));
-            Box::new(Ending::unfit(&message, all))
-        };
-        if answers::finish(&answer.body) == "length" {
-            return Err(unfit(vec!["The answer was cut off: `maxTokens` is too small.".to_owned()]));
-        }
+    pub(crate) fn fitting(&self, answer: &Answer, schema: &Value) -> Result<Fit, WorkFault> {
         let value = answers::text(&answer.body).as_deref().and_then(answers::json_of);
-        let Some(value) = value else { return Err(unfit(vec!["The answer is no JSON.".to_owned()])) };
-        let problems = self.schemas.problems(schema, &value);
-        if problems.is_empty() { Ok(value) } else { Err(unfit(problems)) }
+        let problems = match &value {
+            Some(_) | None if answers::finish(&answer.body) == "length" => {
+                vec!["The answer was cut off: `maxTokens` is too small.".to_owned()]
+            }
+            None => vec!["The answer is no JSON.".to_owned()],
+            Some(value) => self.schemas.problems(schema, value),
+        };
+        match value {
+            Some(value) if problems.is_empty() => Ok(Fit::Value(value)),
+            Some(_) | None => {
+                let message = problems.join(" ");
+                let mut all = answer.hits.clone();
+                all.extend(problems.into_iter().map(unfit_hit));
+                self.unfit(&message, all).map(|ending| Fit::Ended(Box::new(ending)))
+            }
+        }
     }
 
-    /// Completes with an output that has passed what protects it.
-    pub(crate) async fn complete(&self, output: Value, hits: Vec<Hit>) -> Result<Ending, WorkFault> {
-        Ok(match self.pass(Stage::Output, output, hits).await? {
-            Passage::Ended(ending) => *ending,
-            Passage::Through(Through { value, hits, .. }) => Ending::completed(value, hits),
-        })
+    /// Completes with an output of an answer that has passed what protects it.
+    pub(crate) async fn complete(&self, output: Value, answer: Answer) -> Result<Ending, WorkFault> {
+        let Answer { hits, given, .. } = answer;
+        self.finish(Outcome { value: output, hits, given }, |value| value).await
     }
+}
+
+/// The JSON of an answer, or the end of the attempt.
+pub(crate) enum Fit {
+    /// JSON that fits.
+    Value(Value),
+    /// The end.
+    Ended(Box<Ending>),
 }
 
 /// The finding that an answer does not fit its schema.

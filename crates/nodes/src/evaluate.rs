@@ -41,6 +41,15 @@ impl Evaluator<'_> {
         Ok(self.value(member)?.filter(|value| !value.is_null()).map(|value| as_text(&value)))
     }
 
+    /// A truth value of a setting.
+    pub(crate) fn flag(&self, member: &str) -> Result<Option<bool>, WorkFault> {
+        match self.value(member)? {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::Bool(own)) => Ok(Some(own)),
+            Some(_) => Err(WorkFault::setting(member, "it gives neither true nor false")),
+        }
+    }
+
     /// A number of a setting within bounds.
     pub(crate) fn number(&self, member: &str, from: f64, to: f64) -> Result<Option<f64>, WorkFault> {
         let Some(value) = self.value(member)? else { return Ok(None) };

@@ -4,13 +4,15 @@
 //! [`Work`] is what a job of a reserved type asks for, read from its header; [`Work::perform`] does it over the port
 //! [`ModelCalls`] and gives an [`Ending`], which whoever holds the job turns into its completion, failure or error. One
 //! attempt of a job asks a model for one answer, and the answer stands in the history when the attempt ends: no recorded
-//! answer is asked for again. Nothing here opens a connection, reads a clock or keeps anything.
+//! answer is asked for again. An attempt that fails leaves [`Notes`] for the next one. Nothing here opens a connection, reads a clock or keeps anything.
 
 mod agent;
 mod answers;
 mod asking;
 mod evaluate;
 mod fault;
+mod formats;
+mod notes;
 mod ports;
 mod prompts;
 mod protection;
@@ -22,8 +24,9 @@ mod work;
 pub use fault::WorkFault;
 pub use heddle_guardrails::{Hit, Policy, SchemaCheck, Span};
 pub use heddle_settings::inside::InsideKind;
+pub use notes::Notes;
 pub use ports::{CallFault, Caller, FaultKind, ModelCalls};
-pub use work::{Ending, Setback, Tool, Work};
+pub use work::{Ending, Next, Setback, Tool, Work};
 
 /// Code of the BPMN error by which protection ends a node.
 pub const PROTECTION_VIOLATION: &str = "PROTECTION_VIOLATION";

@@ -18,6 +18,11 @@ pub(crate) fn message(role: &str, content: &str) -> Value {
     json!({ "role": role, "content": content })
 }
 
+/// Messages of a task whose answer is JSON: its instructions, and what is given.
+pub(crate) fn messages(instructions: &str, given: &str) -> Vec<Value> {
+    vec![message("system", instructions), message("user", given)]
+}
+
 /// Instructions of a task whose answer is JSON; what is given is data.
 pub(crate) fn instructions(task: &str, own: Option<&str>) -> String {
     let own = own.map(|own| format!("\n{own}")).unwrap_or_default();

@@ -3,7 +3,7 @@
 use heddle_guardrails::Stage;
 use serde_json::{Map, Value, json};
 
-use crate::asking::Answered;
+use crate::asking::{Answered, Fit};
 use crate::evaluate::as_text;
 use crate::fault::WorkFault;
 use crate::protection::{Passage, Through};
@@ -29,8 +29,8 @@ macro_rules! answered {
 macro_rules! fitting {
     ($fitting:expr) => {
         match $fitting {
-            Ok(value) => value,
-            Err(ending) => return Ok(*ending),
+            Fit::Value(value) => value,
+            Fit::Ended(ending) => return Ok(*ending),
         }
     };
 }
@@ -55,18 +55,8 @@ impl Work<'_> {
                 request.insert(member.to_owned(), own);
             }
         }
-        let format = settings.value("responseFormat")?;
-        let kind = format.as_ref().and_then(|own| own.get("type")).and_then(Value::as_str).unwrap_or("text");
-        let schema = format.as_ref().and_then(|own| own.get("schema")).cloned();
-        match (kind, &schema) {
-            ("json_schema", Some(schema)) => {
-                request.insert("response_format".to_owned(), prompts::format("answer", schema));
-            }
-            ("json_object", _) => {
-                request.insert("response_format".to_owned(), json!({ "type": "json_object" }));
-            }
-            _ => {}
-        }
+        let format = self.format()?;
+        format.tell(&mut request);
         let answer = answered!(self.ask(request).await?);
         let mut output = json!({
             "text": answers::text(&answer.body).unwrap_or_default(),
@@ -74,28 +64,33 @@ impl Work<'_> {
             "model": answer.body.get("model").cloned().unwrap_or_default(),
             "usage": answers::usage(&answer.body),
         });
-        if kind != "text" {
-            let any = schema.unwrap_or_else(|| json!({ "type": "object" }));
-            let value = fitting!(self.fitting(&answer, &any));
+        if let Some(schema) = format.schema() {
+            let value = fitting!(self.fitting(&answer, &schema)?);
             if let Some(members) = output.as_object_mut() {
                 members.insert("json".to_owned(), value);
             }
         }
-        self.complete(output, answer.hits).await
+        self.complete(output, answer).await
     }
 
     /// `llm.extract`: `{data, usage}`; an answer that does not fit is asked for again with what was wrong.
     pub(crate) async fn extract(&self) -> Result<Ending, WorkFault> {
         let settings = self.evaluator();
-        let schema = self.settings.get("schema").cloned().unwrap_or_default();
+        let schema = settings.needed("schema")?;
+        if !schema.is_object() {
+            return Err(WorkFault::setting("schema", "it gives no JSON Schema"));
+        }
+        // A wrong number is told before a model is asked.
+        self.repairs()?;
         let input = as_text(&settings.needed("input")?);
         let task = format!("Extract the values that this JSON Schema describes: {schema}.");
         let told = prompts::instructions(&task, settings.text("instructions")?.as_deref());
-        let mut request = self.request(self.messages(&told, &input))?;
+        let mut request = self.request(prompts::messages(&told, &input))?;
         request.insert("response_format".to_owned(), prompts::format("extracted", &schema));
         let answer = answered!(self.ask(request).await?);
-        let data = fitting!(self.fitting(&answer, &schema));
-        self.complete(json!({ "data": data, "usage": answers::usage(&answer.body) }), answer.hits).await
+        let data = fitting!(self.fitting(&answer, &schema)?);
+        let output = json!({ "data": data, "usage": answers::usage(&answer.body) });
+        self.complete(output, answer).await
     }
 
     /// `llm.classify`: `{class, confidence, classes, usage}`, the surest first.
@@ -108,21 +103,21 @@ impl Work<'_> {
         let names: Option<Vec<String>> = classes.iter().map(name).collect();
         let names = names.filter(|names| names.len() > 1);
         let names = names.ok_or_else(|| WorkFault::setting("classes", "it gives no names of two or more"))?;
-        let is_multi = self.settings.get("multi") == Some(&Value::Bool(true));
+        let is_multi = settings.flag("multi")?.unwrap_or(false);
         let how = if is_multi { "every class that fits, or none" } else { "the one class that fits best" };
         let listed = Value::Array(classes.clone());
         let task = format!("Name {how}, with how sure you are from 0 to 1, of these classes: {listed}.");
         let told = prompts::instructions(&task, settings.text("instructions")?.as_deref());
         let schema = prompts::classes(&names);
-        let mut request = self.request(self.messages(&told, &input))?;
+        let mut request = self.request(prompts::messages(&told, &input))?;
         request.insert("response_format".to_owned(), prompts::format("classes", &schema));
         let answer = answered!(self.ask(request).await?);
-        let value = fitting!(self.fitting(&answer, &schema));
+        let value = fitting!(self.fitting(&answer, &schema)?);
         let mut found: Vec<Value> =
             value.get("classes").and_then(Value::as_array).cloned().unwrap_or_default();
         found.sort_by(|one, other| number(other, "confidence").total_cmp(&number(one, "confidence")));
         if found.is_empty() && !is_multi {
-            return Ok(Ending::unfit("The answer names no class.", answer.hits));
+            return self.unfit("The answer names no class.", answer.hits);
         }
         if !is_multi {
             found.truncate(1);
@@ -135,7 +130,7 @@ impl Work<'_> {
             "classes": found,
             "usage": answers::usage(&answer.body),
         });
-        self.complete(output, answer.hits).await
+        self.complete(output, answer).await
     }
 
     /// `llm.rerank`: `{results: [{index, score, document}], usage}`, the best first.
@@ -156,10 +151,10 @@ impl Work<'_> {
         let given = format!("Query: {query}\n\n{}", listed.collect::<Vec<_>>().join("\n\n"));
         let task = "Score how well each of the numbered documents answers the query, from 0 to 1.";
         let schema = prompts::scores();
-        let mut request = self.request(self.messages(&prompts::instructions(task, None), &given))?;
+        let mut request = self.request(prompts::messages(&prompts::instructions(task, None), &given))?;
         request.insert("response_format".to_owned(), prompts::format("scores", &schema));
         let answer = answered!(self.ask(request).await?);
-        let value = fitting!(self.fitting(&answer, &schema));
+        let value = fitting!(self.fitting(&answer, &schema)?);
         let least = settings.number("minScore", 0.0, 1.0)?.unwrap_or(0.0);
         let most = settings.whole("topK", 1, 1_000)?.and_then(|own| usize::try_from(own).ok());
         // What is not scored does not fit at all; of two scores of one document the first counts.
@@ -176,26 +171,31 @@ impl Work<'_> {
             scored.map(result).filter(|own| number(own, "score") >= least).collect();
         results.sort_by(|one, other| number(other, "score").total_cmp(&number(one, "score")));
         results.truncate(most.unwrap_or(usize::MAX));
-        self.complete(json!({ "results": results, "usage": answers::usage(&answer.body) }), answer.hits).await
+        let output = json!({ "results": results, "usage": answers::usage(&answer.body) });
+        self.complete(output, answer).await
     }
 
     /// `llm.moderate`: `{flagged, categories, scores, usage}`.
     pub(crate) async fn moderate(&self) -> Result<Ending, WorkFault> {
         let settings = self.evaluator();
         let input = as_text(&settings.needed("input")?);
-        let own = settings.value("categories")?;
-        let own = own.as_ref().and_then(Value::as_array);
-        let names: Vec<String> = match own {
-            Some(own) => own.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect(),
+        let names: Vec<String> = match settings.value("categories")?.filter(|own| !own.is_null()) {
+            Some(own) => {
+                let name = |name: &Value| name.as_str().map(str::to_owned);
+                let names: Option<Vec<String>> =
+                    own.as_array().and_then(|own| own.iter().map(name).collect());
+                let told = || WorkFault::setting("categories", "it gives no list of names");
+                names.filter(|names| !names.is_empty()).ok_or_else(told)?
+            }
             None => CATEGORIES.iter().map(|name| (*name).to_owned()).collect(),
         };
         let threshold = settings.number("threshold", 0.0, 1.0)?.unwrap_or(0.5);
         let schema = prompts::judgement(&names);
         let task = format!("Score how much the text has of each of {}, from 0 to 1.", names.join(", "));
-        let mut request = self.request(self.messages(&prompts::instructions(&task, None), &input))?;
+        let mut request = self.request(prompts::messages(&prompts::instructions(&task, None), &input))?;
         request.insert("response_format".to_owned(), prompts::format("judgement", &schema));
         let answer = answered!(self.ask(request).await?);
-        let scores = fitting!(self.fitting(&answer, &schema));
+        let scores = fitting!(self.fitting(&answer, &schema)?);
         let flagged: Vec<&String> = names.iter().filter(|name| number(&scores, name) >= threshold).collect();
         let output = json!({
             "flagged": !flagged.is_empty(),
@@ -203,7 +203,7 @@ impl Work<'_> {
             "scores": scores,
             "usage": answers::usage(&answer.body),
         });
-        self.complete(output, answer.hits).await
+        self.complete(output, answer).await
     }
 
     /// `embedding.create`: `{vectors, dimensions, model, usage}`, in the order of the texts.
@@ -236,7 +236,7 @@ impl Work<'_> {
         let vectors: Vec<Value> =
             data.into_iter().flatten().filter_map(|own| own.get("embedding").cloned()).collect();
         if vectors.len() != count {
-            return Ok(Ending::unfit(
+            return Ok(Ending::broken(
                 "The answer has another number of vectors than texts were given.",
                 hits,
             ));

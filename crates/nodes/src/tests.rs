@@ -10,7 +10,14 @@ use heddle_settings::inside::{HEADER, InsideKind};
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 
-use crate::{AGENT_LIMIT, CallFault, Caller, Ending, FaultKind, ModelCalls, PROTECTION_VIOLATION, Work};
+use crate::{
+    AGENT_LIMIT, CallFault, Caller, Ending, FaultKind, Hit, ModelCalls, Next, Notes, PROTECTION_VIOLATION,
+    Setback, Work,
+};
+
+mod protection;
+mod repairs;
+mod settings;
 
 /// A model with the answers that it gives, in order, and what it was asked.
 #[derive(Default)]
@@ -89,18 +96,28 @@ struct Job {
     header: Value,
     variables: Value,
     outputs: Value,
-    before: Option<String>,
+    notes: Notes,
+    now: i64,
 }
 
 impl Job {
     fn new(kind: InsideKind, settings: &Value, variables: Value) -> Self {
         let header = json!({ "settings": settings });
-        Self { kind, header, variables, outputs: json!({}), before: None }
+        Self { kind, header, variables, outputs: json!({}), notes: Notes::default(), now: 0 }
     }
 
     fn with(mut self, member: &str, value: Value) -> Self {
         self.header[member] = value;
         self
+    }
+
+    /// A failed attempt, whose notes the next one has.
+    async fn failed(&mut self, models: &Script) -> Failed {
+        let Ending::Failed { setback, hits } = self.done(models).await else { panic!("it did not fail") };
+        if let Some(notes) = &setback.notes {
+            self.notes = notes.clone();
+        }
+        Failed { setback, hits }
     }
 
     async fn done(&self, models: &Script) -> Ending {
@@ -119,14 +136,20 @@ impl Job {
             policy: Policy::default(),
             variables: self.variables.as_object().cloned().unwrap_or_default(),
             outputs: self.outputs.clone(),
-            now: Timestamp::from_micros(0),
-            before: self.before.clone(),
+            now: Timestamp::from_micros(self.now),
+            notes: Notes::read(Some(&self.notes.to_value())),
             models,
             schemas: &Required,
         };
         let headers = Map::from_iter([(HEADER.to_owned(), self.header.clone())]);
         is_send(work.read(&headers).unwrap().perform_owned()).await
     }
+}
+
+/// A failed attempt.
+struct Failed {
+    setback: Setback,
+    hits: Vec<Hit>,
 }
 
 /// What runners hand from thread to thread.
@@ -171,7 +194,7 @@ async fn a_text_with_a_null_in_it_is_not_asked() {
     let models = Script::default();
     let job = Job::new(InsideKind::Chat, &json!({ "model": "m", "prompt": "{{ nobody }}" }), json!({}));
     let Ending::Failed { setback, .. } = job.done(&models).await else { panic!("it was asked") };
-    assert!(setback.is_final && setback.message.contains("null"), "{setback:?}");
+    assert!(setback.next == Next::Nothing && setback.message.contains("null"), "{setback:?}");
 }
 
 #[tokio::test]
@@ -179,9 +202,8 @@ async fn an_answer_that_does_not_fit_is_asked_for_again_with_what_was_wrong() {
     let settings = json!({ "model": "m", "input": "Ann is 7", "schema": { "required": ["age"] } });
     let models = Script::of([text("{\"name\": \"Ann\"}"), text("```json\n{\"age\": 7}\n```")]);
     let mut job = Job::new(InsideKind::Extract, &settings, json!({}));
-    let Ending::Failed { setback, hits } = job.done(&models).await else { panic!("it fits") };
-    assert!(!setback.is_final && hits.len() == 1, "{setback:?}");
-    job.before = Some(setback.message);
+    let Failed { setback, hits } = job.failed(&models).await;
+    assert!(setback.next == Next::Repair && hits.len() == 1, "{setback:?}");
     assert_eq!(variables(job.done(&models).await)["data"], json!({ "age": 7 }));
     let told = models.asked()[1]["messages"][2]["content"].as_str().unwrap_or_default().to_owned();
     assert!(told.contains("`age` is missing"), "{told}");
@@ -230,10 +252,9 @@ async fn a_model_check_that_gives_no_decision_holds_the_node() {
     let job = Job::new(InsideKind::Chat, &settings, json!({}));
     let mut job = job.with("protection", json!({ "customChecks": [check.to_string()] }));
     let models = Script::of([text("I would rather not say.")]);
-    let Ending::Failed { setback, .. } = job.done(&models).await else { panic!("it went on") };
-    assert!(setback.is_final && setback.message.starts_with("review: "), "{setback:?}");
+    let Failed { setback, .. } = job.failed(&models).await;
+    assert!(setback.next == Next::Nothing && setback.message.starts_with("review: "), "{setback:?}");
     // Somebody decided that it goes on.
-    job.before = Some(setback.message);
     let models = Script::of([text("No idea."), text("hello")]);
     assert_eq!(variables(job.done(&models).await)["text"], "hello");
 }
@@ -285,9 +306,8 @@ async fn a_call_that_somebody_let_pass_is_the_one_that_is_made() {
     let kept = variables(job.done(&models).await);
     assert_eq!(kept["again"], true);
     job.variables = kept["local"].clone();
-    let Ending::Failed { setback, .. } = job.done(&models).await else { panic!("nobody was asked") };
-    assert!(setback.is_final && setback.message.starts_with("review: "), "{setback:?}");
-    job.before = Some(setback.message);
+    let Failed { setback, .. } = job.failed(&models).await;
+    assert!(setback.next == Next::Nothing && setback.message.starts_with("review: "), "{setback:?}");
     let made = variables(job.done(&models).await);
     assert_eq!(made["next"], "look");
     assert_eq!(made["local"]["toolCall"]["arguments"], json!({ "city": "Rome" }));
@@ -383,13 +403,14 @@ async fn caps_hold_within_the_calls_of_one_answer_too() {
 #[tokio::test]
 async fn a_failure_of_a_provider_is_tried_again_and_a_refusal_is_not() {
     let settings = json!({ "model": "m", "prompt": "hi" });
-    for (kind, is_final) in
-        [(FaultKind::Unavailable, false), (FaultKind::Limited, false), (FaultKind::Denied, true)]
-    {
+    for (kind, next) in [
+        (FaultKind::Unavailable, Next::Attempt),
+        (FaultKind::Limited, Next::Attempt),
+        (FaultKind::Denied, Next::Nothing),
+    ] {
         let models = Script::default();
         models.answers.lock().push_back(Err(CallFault { kind, message: "no".to_owned(), after: None }));
-        let job = Job::new(InsideKind::Chat, &settings, json!({}));
-        let Ending::Failed { setback, .. } = job.done(&models).await else { panic!("it did not fail") };
-        assert_eq!(setback.is_final, is_final, "{kind:?}");
+        let mut job = Job::new(InsideKind::Chat, &settings, json!({}));
+        assert_eq!(job.failed(&models).await.setback.next, next, "{kind:?}");
     }
 }

@@ -4,14 +4,17 @@ use std::time::Duration;
 
 use heddle_guardrails::{Hit, Policy, SchemaCheck};
 use heddle_kernel::Timestamp;
-use heddle_settings::inside::{HEADER, InsideKind};
+use heddle_settings::inside::{HEADER, InsideKind, MOST_REPAIRS, REPAIRS};
 use serde_json::{Map, Value};
 
 use crate::evaluate::Evaluator;
 use crate::fault::WorkFault;
+use crate::notes::{Notes, Reviewed};
 use crate::ports::{Caller, FaultKind, ModelCalls};
-use crate::{CallFault, PROTECTION_VIOLATION, REVIEW, UNFIT};
+use crate::{CallFault, PROTECTION_VIOLATION, REVIEW, UNFIT, prompts};
 
+/// Most bytes that a model is told of what was wrong with its answer.
+const MOST_TOLD: usize = 4 << 10;
 /// Seconds that a call has where the settings say nothing.
 const USUAL_SECONDS: u64 = 120;
 
@@ -30,6 +33,18 @@ pub struct Tool {
     pub approval: Option<String>,
 }
 
+/// Step that follows a failed attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Next {
+    /// The next of the attempts that the job has.
+    #[default]
+    Attempt,
+    /// An attempt at once that is none of those: the answer is to be repaired.
+    Repair,
+    /// Nothing: no further attempt makes sense before somebody has looked.
+    Nothing,
+}
+
 /// Failure of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Setback {
@@ -37,8 +52,10 @@ pub struct Setback {
     pub message: String,
     /// Time until the next attempt; none for what the model says.
     pub after: Option<Duration>,
-    /// Whether no further attempt makes sense.
-    pub is_final: bool,
+    /// Step that follows.
+    pub next: Next,
+    /// Notes for the next attempt; none leaves those of before.
+    pub notes: Option<Notes>,
 }
 
 /// End of work.
@@ -81,23 +98,30 @@ impl Ending {
 
     /// An end that no further attempt changes.
     pub(crate) fn hopeless(message: impl Into<String>, hits: Vec<Hit>) -> Self {
-        let setback = Setback { message: message.into(), after: None, is_final: true };
+        let setback = Setback { message: message.into(), next: Next::Nothing, ..Setback::default() };
         Self::Failed { setback, hits }
     }
 
-    /// An answer that does not fit: the next attempt tells the model so.
-    pub(crate) fn unfit(message: &str, hits: Vec<Hit>) -> Self {
-        let message = format!("{UNFIT}{message}");
-        Self::Failed { setback: Setback { message, after: Some(Duration::ZERO), is_final: false }, hits }
+    /// An answer that no model can be told to better: the next attempt asks again.
+    pub(crate) fn broken(message: &str, hits: Vec<Hit>) -> Self {
+        Self::Failed { setback: Setback { message: message.to_owned(), ..Setback::default() }, hits }
+    }
+
+    /// Keeps the result that waits for a review.
+    pub(crate) fn keep(&mut self, result: Reviewed) {
+        if let Self::Failed { setback: Setback { notes: Some(notes), .. }, .. } = self {
+            notes.result = Some(result);
+        }
     }
 
     /// The failure of a call.
     pub(crate) fn of_call(fault: CallFault, hits: Vec<Hit>) -> Self {
-        let is_final = match fault.kind {
-            FaultKind::Refused | FaultKind::Denied | FaultKind::Missing => true,
-            FaultKind::Limited | FaultKind::Unavailable => false,
+        let next = match fault.kind {
+            FaultKind::Refused | FaultKind::Denied | FaultKind::Missing => Next::Nothing,
+            FaultKind::Limited | FaultKind::Unavailable => Next::Attempt,
         };
-        Self::Failed { setback: Setback { message: fault.message, after: fault.after, is_final }, hits }
+        let setback = Setback { message: fault.message, after: fault.after, next, notes: None };
+        Self::Failed { setback, hits }
     }
 
     /// The end by protection, with the checks by name.
@@ -105,13 +129,6 @@ impl Ending {
         let names: Vec<&str> = hits.iter().map(|hit| hit.check_id.as_str()).collect();
         let message = format!("Protection ended the node: {}.", names.join(", "));
         Self::Error { code: PROTECTION_VIOLATION, message, hits }
-    }
-
-    /// A wait for somebody's decision.
-    pub(crate) fn review(hits: Vec<Hit>) -> Self {
-        let told: Vec<String> = hits.iter().map(|hit| format!("{}: {}", hit.check_id, hit.message)).collect();
-        let message = format!("{REVIEW}{}", told.join(" "));
-        Self::hopeless(message, hits)
     }
 }
 
@@ -133,8 +150,8 @@ pub struct Work<'w> {
     pub outputs: Value,
     /// The present time.
     pub now: Timestamp,
-    /// Message of the attempt before this one.
-    pub before: Option<String>,
+    /// Notes of the attempt before this one.
+    pub notes: Notes,
     /// Models.
     pub models: &'w dyn ModelCalls,
     /// JSON Schemas.
@@ -175,6 +192,9 @@ impl Work<'_> {
 
     /// Does the work.
     pub async fn perform(&self) -> Ending {
+        if let Some(ending) = self.reviewed() {
+            return ending;
+        }
         let done = match self.kind {
             InsideKind::Chat => self.chat().await,
             InsideKind::Extract => self.extract().await,
@@ -198,12 +218,51 @@ impl Work<'_> {
     }
 
     pub(crate) const fn evaluator(&self) -> Evaluator<'_> {
-        Evaluator { settings: &self.settings, variables: &self.variables, now: self.now }
+        Evaluator { settings: &self.settings, variables: &self.variables, now: self.instant() }
     }
 
-    /// Whether somebody has decided that what was to be reviewed passes.
-    pub(crate) fn is_approved(&self) -> bool {
-        self.before.as_deref().is_some_and(|own| own.starts_with(REVIEW))
+    /// The instant for which settings are evaluated: what somebody let pass is made the same again.
+    pub(crate) const fn instant(&self) -> Timestamp {
+        match self.notes.reviewed_at {
+            Some(at) => Timestamp::from_micros(at),
+            None => self.now,
+        }
+    }
+
+    /// A wait for somebody's decision on what has this digest.
+    pub(crate) fn review(&self, digest: String, hits: Vec<Hit>) -> Ending {
+        let told: Vec<String> = hits.iter().map(|hit| format!("{}: {}", hit.check_id, hit.message)).collect();
+        let setback = Setback {
+            message: format!("{REVIEW}{}", told.join(" ")),
+            next: Next::Nothing,
+            notes: Some(self.notes.with_review(digest, self.instant())),
+            ..Setback::default()
+        };
+        Ending::Failed { setback, hits }
+    }
+
+    /// Attempts at repairing an answer.
+    pub(crate) fn repairs(&self) -> Result<u64, WorkFault> {
+        Ok(self.evaluator().whole("repairAttempts", 0, MOST_REPAIRS)?.unwrap_or(REPAIRS))
+    }
+
+    /// An answer that does not fit: the model is told so, as often as it may try to repair it.
+    pub(crate) fn unfit(&self, message: &str, hits: Vec<Hit>) -> Result<Ending, WorkFault> {
+        let goes_on = self.notes.repairs < self.repairs()?;
+        let mut notes = self.notes.clone();
+        // Who has it tried again has it repaired again.
+        notes.repairs = if goes_on { notes.repairs + 1 } else { 0 };
+        notes.unfit_answers += 1;
+        let mut told = message.to_owned();
+        prompts::cut(&mut told, MOST_TOLD);
+        notes.unfit = Some(told);
+        let setback = Setback {
+            message: format!("{UNFIT}{message}"),
+            after: goes_on.then_some(Duration::ZERO),
+            next: if goes_on { Next::Repair } else { Next::Nothing },
+            notes: Some(notes),
+        };
+        Ok(Ending::Failed { setback, hits })
     }
 }
 

@@ -102,7 +102,7 @@ impl ServiceExecutor {
         if let Err(error @ UseCaseError::Invalid(_)) = &ended {
             let message = format!("The answer is not taken: {}", error.in_words());
             let outcome = Err(ServiceFault::Refused { message });
-            return self.runs.end_own_job(job, by, ServiceEnd { outcome, findings }).await;
+            return self.runs.end_own_job(job, by, ServiceEnd { outcome, findings, notes: None }).await;
         }
         ended
     }

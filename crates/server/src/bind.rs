@@ -11,9 +11,9 @@ use heddle_api::operations::{decode_path, decode_query};
 use heddle_api::{ApiError, ErrorCode};
 use heddle_identity::Authenticated;
 use heddle_kernel::{RunId, TenantId, UserId};
-use heddle_policy::capability::Lists;
+use heddle_policy::capability::{DocumentCreate, Lists};
 use heddle_policy::resource::{
-    Case, DeadLetter, Deployment, IngestionJob, Job, Place as _, ResourceId as _, Run, Within,
+    Case, DeadLetter, Deployment, Document, IngestionJob, Job, Place as _, ResourceId as _, Run, Within,
 };
 use heddle_policy::{
     Access, AccessFilter, Authorized, AuthorizedEither, Capability, DenialError, InstanceKey, Key, OnEither,
@@ -29,6 +29,7 @@ use crate::failure::Failure;
 use crate::gate;
 use crate::incoming::{Incoming, parameter};
 use crate::reply::{HandlerResult, Response};
+use crate::upload::Uploading;
 
 /// A handler with its operation's types taken away.
 pub(crate) type Handler =
@@ -324,14 +325,21 @@ impl<O: Operation> Request<O> {
         query.and_then(|()| gate::body::<O>(O::ID.spec(), &self.incoming).map(|_| ()))
     }
 
-    /// Stores the files of an upload, which stand for its body from here on: a repeat is told by their digests.
-    async fn stage(&mut self) -> Result<(), Failure> {
-        let Some(upload) = self.incoming.upload.clone() else { return Ok(()) };
-        let tenant = self.caller()?.snapshot.tenant();
-        let staged = upload.stage(&self.app, tenant).await?;
+    /// Stores the files of an upload, which stand for its body from here on: a repeat is told by their digests. Gives whether
+    /// they are kept; those of a repeat are not.
+    async fn stage(&mut self) -> Result<bool, Failure> {
+        let Some(upload) = self.incoming.upload.clone() else { return Ok(true) };
+        let place = self.place::<Document>().ok_or_else(Failure::not_found)?;
+        let (app, caller) = (&*self.app, self.caller()?);
+        let context = caller.context(self.incoming.facts.clone());
+        let authorized = caller.snapshot.authorize_kind_within::<DocumentCreate>(place);
+        let authorized = authorized.map_err(|denial| self.refused(&denial))?;
+        let is_repeat = gate::is_known(app, O::ID.spec(), &context, &self.incoming).await?;
+        let call = Uploading { app, authorized: &authorized, context: &context, is_repeat };
+        let staged = upload.stage(call).await?;
         self.incoming.body = staged.body;
         self.incoming.identity = Some(staged.identity);
-        Ok(())
+        Ok(staged.is_kept)
     }
 
     /// Runs the steps behind the proof: the kept answer of a repeat, decoding, the handler.
@@ -352,7 +360,7 @@ impl<O: Operation> Request<O> {
     where
         H: Handles<Call<O>>,
     {
-        self.stage().await.inspect_err(|failure| self.asked().failed(&self.app, failure))?;
+        let is_kept = self.stage().await.inspect_err(|failure| self.asked().failed(&self.app, failure))?;
         let (spec, caller) = (O::ID.spec(), self.caller()?);
         let facts = self.incoming.facts.clone();
         let context = RequestContext::of_caller(&caller.snapshot, caller.principal.clone(), facts);
@@ -363,6 +371,10 @@ impl<O: Operation> Request<O> {
                 return Ok(known.again());
             }
             meta.first = Some(known);
+        }
+        if !is_kept {
+            let message = "The answer under the key is not kept any more; upload the files again.";
+            return Err(Failure::because(ErrorCode::StateConflict, "keyExpired", message));
         }
         let call = Call::<O> {
             path: self.path()?,

@@ -290,12 +290,9 @@ pub(crate) async fn replay(
         let detail = Detail::at("Idempotency-Key", "outOfRange", "1 to 200 characters are needed.");
         return Err(ApiError::because(code, detail).into());
     }
-    let user = context.user_id();
-    // A key is its caller's: another user's call under the same key is another call.
-    let own = app.identity.call_code(user, &[b"key", key.as_bytes()])?;
-    let hash = app.identity.call_code(user, &call_parts(incoming))?;
-    // Answers of before keys were their callers' are kept under the key itself, with a plain hash, for a day.
-    let keys = [own.clone(), key.clone()];
+    let keys = keys_of(app, context, key)?;
+    let [own, _] = keys.clone();
+    let hash = app.identity.call_code(context.user_id(), &call_parts(incoming))?;
     let known = app.identity.idempotent(context.tenant(), spec.operation_id, &keys, context.now()).await?;
     meta.idempotency = Some(IdempotencyKey { key: own.clone(), call_code: hash.clone() });
     let Some(record) = known else { return Ok(None) };
@@ -314,6 +311,29 @@ pub(crate) async fn replay(
             Err(ApiError::because(ErrorCode::StateConflict, detail).into())
         }
     }
+}
+
+/// Whether there is an answer under the call's idempotency key already, be it to the same call or not.
+pub(crate) async fn is_known(
+    app: &App,
+    spec: &OperationSpec,
+    context: &RequestContext,
+    incoming: &Incoming,
+) -> Result<bool, Failure> {
+    let (Some(key), true) = (&incoming.headers.idempotency_key, spec.accepts_idempotency_key()) else {
+        return Ok(false);
+    };
+    let keys = keys_of(app, context, key)?;
+    let known = app.identity.idempotent(context.tenant(), spec.operation_id, &keys, context.now()).await?;
+    Ok(known.is_some())
+}
+
+/// Keys under which an answer may be kept.
+fn keys_of(app: &App, context: &RequestContext, key: &str) -> Result<[String; 2], Failure> {
+    // A key is its caller's: another user's call under the same key is another call.
+    let own = app.identity.call_code(context.user_id(), &[b"key", key.as_bytes()])?;
+    // Answers of before keys were their callers' are kept under the key itself, with a plain hash, for a day.
+    Ok([own, key.to_owned()])
 }
 
 fn call_parts(incoming: &Incoming) -> [&[u8]; 3] {

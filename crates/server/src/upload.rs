@@ -1,9 +1,11 @@
 //! Uploads: files that come as parts of a form. They are stored as they come, behind the gate, and stand in what follows
-//! as a list with their digests: an upload is never held in memory, and one that is too long is refused before it is read.
+//! as a list with their digests: an upload is never held in memory, and one that is too long, or that the organisation has
+//! no room for, is refused before it is read.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use actix_web::error::PayloadError;
 use actix_web::web::Payload;
 use bytes::Bytes;
 use futures::{Stream, StreamExt as _, stream};
@@ -13,10 +15,15 @@ use heddle_api::wire::vector_files::StagedFile;
 use heddle_api::{ApiError, Detail, ErrorCode};
 use heddle_edge::Pace;
 use heddle_kernel::TenantId;
+use heddle_policy::capability::DocumentCreate;
+use heddle_policy::{AuthorizedKindWithin, RequestContext};
+use heddle_usecase::hex;
 use heddle_vectors::ports::{BlobError, Blobs as _, ByteStream, StoredBlob};
+use heddle_vectors::{Come, UPLOAD_TIME, UploadPolicy};
 use multer::{Constraints, Field, Multipart, SizeLimit};
 use parking_lot::Mutex;
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 use tokio::sync::{OnceCell, mpsc};
 use tokio::time::Instant;
 
@@ -39,6 +46,7 @@ pub(crate) struct Upload(Arc<Inner>);
 
 struct Inner {
     boundary: String,
+    begun: Instant,
     pieces: Mutex<Option<mpsc::Receiver<Piece>>>,
     staged: OnceCell<Staged>,
     /// Keys of all that was stored, also of what is wanted no more.
@@ -52,6 +60,29 @@ pub(crate) struct Staged {
     pub body: Bytes,
     /// The same without the keys, which each upload has of its own: a repeat is told by it.
     pub identity: Bytes,
+    /// Whether the bytes are kept; those of a repeat, whose answer is there already, are not.
+    pub is_kept: bool,
+}
+
+/// Call that uploads, as the gate has let it in.
+#[derive(Clone, Copy)]
+pub(crate) struct Uploading<'a> {
+    /// The service.
+    pub app: &'a App,
+    /// Right of the caller.
+    pub authorized: &'a AuthorizedKindWithin<DocumentCreate>,
+    /// Context of the caller.
+    pub context: &'a RequestContext,
+    /// Whether there is an answer under the key of the call already: nothing of it is kept.
+    pub is_repeat: bool,
+}
+
+/// Room for what an upload brings.
+enum Room {
+    /// As much as the limits leave; what is taken is kept.
+    Left(UploadPolicy),
+    /// None: of a repeat the digests are enough.
+    Repeat,
 }
 
 /// The most bytes of a form of files.
@@ -72,17 +103,22 @@ impl Upload {
         })?;
         let (sender, pieces) = mpsc::channel(PIECES);
         // The payload belongs to the thread that serves the connection.
-        actix_web::rt::spawn(take(payload, pace, sender));
-        let (pieces, kept) = (Mutex::new(Some(pieces)), Mutex::default());
-        Ok(Self(Arc::new(Inner { boundary, pieces, staged: OnceCell::new(), kept })))
+        actix_web::rt::spawn(take(payload, pace, UPLOAD_TIME, sender));
+        let (pieces, kept, begun) = (Mutex::new(Some(pieces)), Mutex::default(), Instant::now());
+        Ok(Self(Arc::new(Inner { boundary, begun, pieces, staged: OnceCell::new(), kept })))
     }
 
-    /// Stores the files, once; whoever asks again gets the same.
+    /// Stores the files, once; whoever asks again gets the same. Nothing stays where it fails.
     ///
     /// # Errors
-    /// 400 for a form that is none, or has other parts; 413 beyond the limits; 503 when the store of files does not answer.
-    pub(crate) async fn stage(&self, app: &App, tenant: TenantId) -> Result<Staged, Failure> {
-        self.0.staged.get_or_try_init(|| self.read(app, tenant)).await.cloned()
+    /// 404 without the database, 409 and 503 without room, both before anything is read; 400 for a form that is none, or has
+    /// other parts; 413 beyond the limits; 503 when the store of files does not answer.
+    pub(crate) async fn stage(&self, call: Uploading<'_>) -> Result<Staged, Failure> {
+        let staged = self.0.staged.get_or_try_init(|| self.read(call)).await.cloned();
+        if staged.is_err() {
+            self.discard(call.app, call.context.tenant()).await;
+        }
+        staged
     }
 
     /// Removes what was stored: the call did not take it.
@@ -91,20 +127,30 @@ impl Upload {
         discard(app, tenant, &kept).await;
     }
 
-    async fn read(&self, app: &App, tenant: TenantId) -> Result<Staged, Failure> {
+    async fn read(&self, call: Uploading<'_>) -> Result<Staged, Failure> {
+        let Uploading { app, authorized, context, is_repeat } = call;
+        let room = match is_repeat {
+            true => Room::Repeat,
+            false => Room::Left(app.vectors.files.before_upload(authorized, context).await?),
+        };
         let Some(pieces) = self.0.pieces.lock().take() else {
             return Err(Failure::internal("the parts of an upload were asked for twice"));
         };
         let fault: Fault = Arc::default();
         let limits = Constraints::new().size_limit(SizeLimit::new().whole_stream(most_bytes(app)));
         let body = bodies(pieces, Arc::clone(&fault));
+        let (tenant, kept) = (context.tenant(), &self.0.kept);
         let mut form =
-            Form { app, tenant, fault, kept: &self.0.kept, files: Vec::new(), metadata: None, title: None };
+            Form { app, tenant, room, fault, kept, files: Vec::new(), metadata: None, title: None };
         let mut parts = Multipart::with_constraints(body, self.0.boundary.clone(), limits);
         loop {
             let field = parts.next_field().await.map_err(|error| failed(&form.fault, error))?;
             let Some(field) = field else { break };
             form.take(field).await?;
+        }
+        // Also what came in time and took long to be stored: the sweep may soon take the first of it.
+        if self.0.begun.elapsed() >= UPLOAD_TIME {
+            return Err(too_long(UPLOAD_TIME));
         }
         form.staged()
     }
@@ -127,13 +173,21 @@ type Fault = Arc<Mutex<Option<Failure>>>;
 #[error("the body ended with a failure")]
 struct Broken;
 
-/// Takes a body in at the least pace. The time that it waits to be stored is not the sender's.
-async fn take(mut payload: Payload, pace: Pace, sender: mpsc::Sender<Piece>) {
+/// Takes a body in at the least pace, and within a time in all. The time that it waits to be stored counts for the latter
+/// alone, since it is not the sender's.
+async fn take(
+    mut payload: impl Stream<Item = Result<Bytes, PayloadError>> + Unpin,
+    pace: Pace,
+    most: Duration,
+    sender: mpsc::Sender<Piece>,
+) {
+    let end = Instant::now() + most;
     let (mut bytes, mut waited) = (0, Duration::ZERO);
     loop {
         let begin = Instant::now();
         let deadline = pace.deadline(begin, bytes).checked_sub(waited).unwrap_or(begin);
-        let piece = match tokio::time::timeout_at(deadline, payload.next()).await {
+        let piece = match tokio::time::timeout_at(deadline.min(end), payload.next()).await {
+            Ok(Some(Ok(_))) | Err(_) if Instant::now() >= end => Err(too_long(most)),
             Ok(Some(Ok(chunk))) => Ok(chunk),
             Ok(Some(Err(error))) => Err(Failure::at("body", "incomplete", error.to_string())),
             Ok(None) => return,
@@ -198,6 +252,28 @@ pub(crate) fn unstored(error: BlobError) -> Failure {
     }
 }
 
+/// Failure of the store of files for a file that had so much room: where the quota was the reason, it is told as that.
+pub(crate) fn unstored_within(policy: &UploadPolicy, come: Come, error: BlobError) -> Failure {
+    match error {
+        BlobError::TooLarge { .. } => policy.beyond(come).map_or_else(|| unstored(error), Failure::from),
+        BlobError::Interrupted(_) | BlobError::Missing | BlobError::Unavailable(_) => unstored(error),
+    }
+}
+
+/// Digest and length of a file that is not kept.
+async fn digested(most: u64, mut content: ByteStream) -> Result<StoredBlob, BlobError> {
+    let (mut digest, mut bytes) = (Sha256::new(), 0_u64);
+    while let Some(piece) = content.next().await {
+        let piece = piece?;
+        bytes = bytes.saturating_add(piece.len() as u64);
+        if bytes > most {
+            return Err(BlobError::TooLarge { most });
+        }
+        digest.update(&piece);
+    }
+    Ok(StoredBlob { key: String::new(), sha256: hex(&digest.finalize()), bytes })
+}
+
 /// A body that is longer than so many bytes.
 pub(crate) fn too_large(limit: u64) -> Failure {
     let message = format!("The body may have {limit} bytes.");
@@ -215,6 +291,14 @@ pub(crate) fn too_slow(pace: Pace) -> Failure {
     ApiError::because(ErrorCode::InvalidRequestBody, detail).into()
 }
 
+/// Refusal of an upload that comes for too long in all.
+fn too_long(most: Duration) -> Failure {
+    let hours = most.as_secs() / 3_600;
+    let message = format!("An upload has {hours} hours in all; send the files in several.");
+    let detail = Detail::at("body", "tooSlow", message).with("uploadHours", hours);
+    ApiError::because(ErrorCode::InvalidRequestBody, detail).into()
+}
+
 /// Refusal of more files than an upload may have.
 pub(crate) fn too_many(most: u32) -> Failure {
     let message = format!("An upload may have {most} files.");
@@ -226,6 +310,7 @@ pub(crate) fn too_many(most: u32) -> Failure {
 struct Form<'a> {
     app: &'a App,
     tenant: TenantId,
+    room: Room,
     fault: Fault,
     kept: &'a Mutex<Vec<String>>,
     files: Vec<(StagedFile, StoredBlob)>,
@@ -281,10 +366,23 @@ impl Form<'_> {
             return Err(Failure::at("file", "required", "A file needs a name: `filename` of its part."));
         };
         let media_type = field.content_type().map(|media| media.essence_str().to_owned());
+        let come = Come {
+            files: self.files.len() as u64,
+            bytes: self.files.iter().map(|(file, _)| file.bytes).sum(),
+        };
         let content = pieces_of(field, Arc::clone(&self.fault));
-        let stored = self.app.blobs.put(self.tenant, bounds.file_bytes, content).await;
-        let blob = stored.map_err(|error| self.fault.lock().take().unwrap_or_else(|| unstored(error)))?;
-        self.kept.lock().push(blob.key.clone());
+        let stored = match &self.room {
+            Room::Left(policy) => {
+                let most = policy.next_file(come)?;
+                let stored = self.app.blobs.put(self.tenant, most, content).await;
+                stored.map_err(|error| unstored_within(policy, come, error))
+            }
+            Room::Repeat => digested(bounds.file_bytes, content).await.map_err(unstored),
+        };
+        let blob = stored.map_err(|failure| self.fault.lock().take().unwrap_or(failure))?;
+        if matches!(self.room, Room::Left(_)) {
+            self.kept.lock().push(blob.key.clone());
+        }
         let file = StagedFile {
             name,
             media_type,
@@ -335,7 +433,7 @@ impl Form<'_> {
         for (file, blob) in files.iter_mut().zip(blobs) {
             file.key = blob.key;
         }
-        Ok(Staged { body: encoded(&files)?, identity })
+        Ok(Staged { body: encoded(&files)?, identity, is_kept: matches!(self.room, Room::Left(_)) })
     }
 
     /// Whether each member of the metadata is a file's name with an object.
@@ -404,6 +502,31 @@ mod tests {
         assert!(matches!(last, Some(Err(BlobError::Interrupted(_)))));
         let told = fault.lock().take().unwrap();
         assert_eq!(told.error.details.first().map(|one| one.reason.as_str()), Some("incomplete"));
+    }
+
+    #[tokio::test]
+    async fn an_upload_ends_while_the_sweep_still_spares_what_it_brought_first() {
+        let pace = Pace { grace: Duration::from_secs(30), bytes_per_second: 1 };
+        let first = async |most| {
+            let (sender, mut pieces) = mpsc::channel(PIECES);
+            take(stream::iter([Ok(Bytes::from_static(b"abc"))]), pace, most, sender).await;
+            pieces.recv().await.unwrap()
+        };
+        assert_eq!(first(UPLOAD_TIME).await.unwrap(), "abc");
+        // However fast it comes.
+        let refused = first(Duration::ZERO).await.unwrap_err();
+        assert_eq!(refused.error.details.first().map(|one| one.reason.as_str()), Some("tooSlow"));
+    }
+
+    #[tokio::test]
+    async fn a_repeat_is_told_by_digests_that_are_those_of_what_is_kept() {
+        let content = |pieces: &'static [&'static [u8]]| -> ByteStream {
+            Box::pin(stream::iter(pieces.iter().map(|piece| Ok(Bytes::from_static(piece)))))
+        };
+        let told = digested(3, content(&[b"ab", b"c"])).await.unwrap();
+        let sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad".to_owned();
+        assert_eq!(told, StoredBlob { key: String::new(), sha256, bytes: 3 });
+        assert_eq!(digested(2, content(&[b"ab", b"c"])).await, Err(BlobError::TooLarge { most: 2 }));
     }
 
     #[test]

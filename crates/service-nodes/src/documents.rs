@@ -202,6 +202,7 @@ impl DocumentNodes {
             ("language".to_owned(), found.language.into()),
             ("parts".to_owned(), found.parts.iter().map(part).collect()),
             ("headings".to_owned(), found.headings.iter().map(heading).collect()),
+            ("warnings".to_owned(), found.warnings.into()),
         ]))
     }
 }

@@ -11,7 +11,7 @@ use heddle_kernel::{Clock, DefinitionKind, ModelDeploymentId, WorkflowId};
 use heddle_models::{Caller as ModelCaller, Gateway, GatewayError, untold};
 use heddle_models_wire::{ChatRequest, EmbeddingRequest};
 use heddle_nodes::{
-    CallFault, Caller, Ending, FaultKind, Hit, InsideKind, ModelCalls, Policy, SchemaCheck, Work,
+    CallFault, Caller, Ending, FaultKind, Hit, InsideKind, ModelCalls, Next, Notes, Policy, SchemaCheck, Work,
 };
 use heddle_policy::capability::{DeploymentChat, DeploymentEmbed};
 use heddle_policy::{Capability, RequestContext, resource};
@@ -79,7 +79,7 @@ impl ServiceWork for ModelNodes {
             variables: job.variables.clone(),
             outputs: job.outputs.clone(),
             now: self.clock.now(),
-            before: job.message.clone(),
+            notes: Notes::read(job.notes.as_ref()),
             models: &asked,
             schemas: &Schemas,
         };
@@ -103,17 +103,24 @@ fn caller_of(job: &ServiceJob) -> Caller {
 
 /// The end of work as the job ends with it.
 fn ended(ending: Ending) -> ServiceEnd {
+    let mut notes = None;
     let (outcome, hits) = match ending {
         Ending::Completed { variables, hits } => (Ok(variables), hits),
-        Ending::Failed { setback, hits } if setback.is_final => (Err(refused(setback.message)), hits),
         Ending::Failed { setback, hits } => {
-            (Err(ServiceFault::Again { message: setback.message, after: setback.after }), hits)
+            notes = setback.notes.as_ref().map(Notes::to_value);
+            let message = setback.message;
+            let fault = match setback.next {
+                Next::Nothing => refused(message),
+                Next::Repair => ServiceFault::Unfit { message },
+                Next::Attempt => ServiceFault::Again { message, after: setback.after },
+            };
+            (Err(fault), hits)
         }
         Ending::Error { code, message, hits } => {
             (Err(ServiceFault::Error { code: code.to_owned(), message, variables: Map::new() }), hits)
         }
     };
-    ServiceEnd { outcome, findings: hits.into_iter().map(violated).collect() }
+    ServiceEnd { outcome, findings: hits.into_iter().map(violated).collect(), notes }
 }
 
 /// A finding as the history has it.
@@ -135,9 +142,16 @@ struct Schemas;
 impl SchemaCheck for Schemas {
     fn problems(&self, schema: &Value, value: &Value) -> Vec<String> {
         let problems = Checker::new(schema).check(value, "value");
-        let told = |field: Option<String>, reason: &str| match reason {
-            "schema" => format!("`{}` does not fit the schema.", field.unwrap_or_else(|| "value".to_owned())),
-            other => format!("The schema cannot be used ({other})."),
+        let told = |field: Option<String>, reason: &str| {
+            let place = field.unwrap_or_else(|| "value".to_owned());
+            match reason {
+                "schemaNotUsable" | "schemaWork" => format!("The schema cannot be used ({reason})."),
+                "required" => format!("`{place}` is missing."),
+                // Its name is none of the schema's.
+                "unknownField" => "A member is there that the schema does not have.".to_owned(),
+                "schema" => format!("`{place}` does not fit the schema."),
+                other => format!("`{place}` does not fit the schema ({other})."),
+            }
         };
         problems.into_iter().map(|problem| told(problem.field, problem.reason)).collect()
     }
@@ -268,13 +282,36 @@ mod tests {
     }
 
     #[test]
+    fn what_does_not_fit_is_told_by_its_place_and_nothing_of_the_value() {
+        let schema = serde_json::json!({
+            "type": "object", "required": ["age"], "additionalProperties": false,
+            "properties": { "age": {}, "name": { "type": "string" } }
+        });
+        let value = serde_json::json!({ "name": 4111, "secret": "s3cret" });
+        let mut told = Schemas.problems(&schema, &value);
+        told.sort();
+        let expected = [
+            "A member is there that the schema does not have.",
+            "`value.age` is missing.",
+            "`value.name` does not fit the schema (wrongType).",
+        ];
+        assert_eq!(told, expected);
+        let told = Schemas.problems(&serde_json::json!({ "type": 5 }), &value);
+        assert_eq!(told, ["The schema cannot be used (schemaNotUsable)."]);
+    }
+
+    #[test]
     fn what_no_attempt_mends_is_refused_and_the_rest_is_tried_again() {
-        let failed = |is_final: bool| {
-            let setback = Setback { message: "no".to_owned(), after: Some(Duration::ZERO), is_final };
-            ended(Ending::Failed { setback, hits: Vec::new() }).outcome
+        let failed = |next: Next| {
+            let (message, after, notes) = ("no".to_owned(), Some(Duration::ZERO), Some(Notes::default()));
+            let setback = Setback { message, after, next, notes };
+            let end = ended(Ending::Failed { setback, hits: Vec::new() });
+            assert_eq!(end.notes.as_ref().map(|notes| Notes::read(Some(notes))), Some(Notes::default()));
+            end.outcome
         };
-        assert_eq!(failed(true), Err(refused("no")));
+        assert_eq!(failed(Next::Nothing), Err(refused("no")));
         let again = ServiceFault::Again { message: "no".to_owned(), after: Some(Duration::ZERO) };
-        assert_eq!(failed(false), Err(again));
+        assert_eq!(failed(Next::Attempt), Err(again));
+        assert_eq!(failed(Next::Repair), Err(ServiceFault::Unfit { message: "no".to_owned() }));
     }
 }

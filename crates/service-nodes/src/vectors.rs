@@ -22,7 +22,7 @@ use serde_json::{Map, Value, json};
 use crate::arguments::{Texts, content, database, read, refused};
 use crate::documents::unkept;
 
-/// Files of a page that are looked through for a name.
+/// Files of one name that are read at once.
 const PAGE: u32 = 100;
 
 /// Ports of the kinds.
@@ -324,12 +324,12 @@ impl VectorNodes {
     ) -> Result<Vec<File>, ServiceFault> {
         let place = Within::of(name.clone());
         let authorized = context.snapshot().authorize_list_within::<DocumentList>(place).map_err(denied)?;
-        let filter = FileFilter { q: Some(wanted.to_owned()), ..FileFilter::default() };
+        let filter = FileFilter { name: Some(wanted.to_owned()), ..FileFilter::default() };
         let mut page = PageRequest { limit: PAGE, cursor: None };
         let mut all = Vec::new();
         loop {
             let found = self.ports.files.list(&authorized, context, &filter, &page).await?;
-            all.extend(found.items.into_iter().filter(|file| file.name == wanted));
+            all.extend(found.items);
             match found.next {
                 Some(next) => page.cursor = Some(next),
                 None => return Ok(all),

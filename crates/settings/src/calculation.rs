@@ -285,7 +285,8 @@ impl DataMapping {
                 Ok(Self { inputs, result_variable: result.map(Arc::from), outputs })
             }
             (inputs, result, outputs) => {
-                Err(inputs.err().into_iter().chain(result.err()).chain(outputs.err()).collect())
+                let first = inputs.err().unwrap_or_default().into_iter().chain(result.err());
+                Err(first.chain(outputs.err().unwrap_or_default()).collect())
             }
         }
     }
@@ -294,23 +295,29 @@ impl DataMapping {
 /// Targets and values of `[{name, value}]`.
 ///
 /// # Errors
-/// Code, sentence and clause of the first one that is wrong.
-pub fn list(settings: &Map<String, Value>, member: &str) -> Result<Vec<(Target, Setting)>, Wrong> {
+/// Code, sentence and clause of each one that is wrong.
+pub fn list(settings: &Map<String, Value>, member: &str) -> Result<Vec<(Target, Setting)>, Vec<Wrong>> {
     let items = match given(settings, member) {
         None => return Ok(Vec::new()),
         Some(Value::Array(items)) => items,
-        Some(_) => return Err(wrong(format!("{member}: must be an array of {{name, value}}"))),
+        Some(_) => return Err(vec![wrong(format!("{member}: must be an array of {{name, value}}"))]),
     };
-    let read = |(place, item): (usize, &Value)| {
-        let name = item.get("name").and_then(Value::as_str).and_then(Target::read);
-        let target =
-            name.ok_or_else(|| wrong(format!("{member}[{place}].name: must be a variable's name")))?;
-        let value = item.get("value").unwrap_or(&Value::Null);
-        let value =
-            Setting::read(value).map_err(|error| expression(&format!("{member}[{place}].value"), &error))?;
-        Ok((target, value))
-    };
-    items.iter().enumerate().map(read).collect()
+    let (mut read, mut faults) = (Vec::with_capacity(items.len()), Vec::new());
+    for (place, item) in items.iter().enumerate() {
+        let target = item.get("name").and_then(Value::as_str).and_then(Target::read);
+        let value = Setting::read(item.get("value").unwrap_or(&Value::Null));
+        if target.is_none() {
+            faults.push(wrong(format!("{member}[{place}].name: must be a variable's name")));
+        }
+        match (target, value) {
+            (Some(target), Ok(value)) => read.push((target, value)),
+            (None, Ok(_)) => {}
+            (Some(_) | None, Err(error)) => {
+                faults.push(expression(&format!("{member}[{place}].value"), &error));
+            }
+        }
+    }
+    if faults.is_empty() { Ok(read) } else { Err(faults) }
 }
 
 #[cfg(test)]

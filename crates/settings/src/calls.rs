@@ -73,12 +73,13 @@ impl ReadCall {
         let business_key = text(settings, "businessKey").map_err(&mut keep).ok();
         let inherit = flag(settings, "inheritBusinessKey").map_err(&mut keep).ok();
         let correlation_key = text(settings, "correlationKey").map_err(&mut keep).ok();
-        let inputs = calculation::list(settings, "inputs").map_err(&mut keep).ok();
-        let outputs = calculation::list(settings, "outputs").map_err(&mut keep).ok();
+        let inputs = calculation::list(settings, "inputs").map_err(|all| all.into_iter().for_each(&mut keep));
+        let outputs =
+            calculation::list(settings, "outputs").map_err(|all| all.into_iter().for_each(&mut keep));
         let all_in = flag(settings, "propagateAllInputs").map_err(&mut keep).ok();
         let all_out = flag(settings, "propagateAllOutputs").map_err(&mut keep).ok();
         let keys = business_key.zip(inherit);
-        match (called, version, keys, correlation_key, inputs.zip(outputs), all_in.zip(all_out)) {
+        match (called, version, keys, correlation_key, inputs.ok().zip(outputs.ok()), all_in.zip(all_out)) {
             (
                 Some(called),
                 Some(version),

@@ -42,6 +42,9 @@ pub enum JobEnd {
         /// Milliseconds until it may be tried again; absent is what the model says.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_after_ms: Option<u64>,
+        /// Notes of the attempt for the next one; absent leaves those of before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        notes: Option<Value>,
     },
     /// End with a BPMN error.
     Error {
@@ -72,7 +75,9 @@ impl JobEnd {
         let values: u64 = values.map(|(name, value)| name.len() as u64 + size_of_json(value)).sum();
         match self {
             Self::Completed { .. } => values,
-            Self::Failed { message, .. } => message.len() as u64,
+            Self::Failed { message, notes, .. } => {
+                message.len() as u64 + notes.as_ref().map_or(0, size_of_json)
+            }
             Self::Error { code, message, .. } => values + (code.len() + message.len()) as u64,
         }
     }
@@ -88,7 +93,12 @@ mod tests {
         let variables = json!({ "text": "It weaves." }).as_object().cloned().unwrap();
         for end in [
             JobEnd::Completed { variables: variables.clone() },
-            JobEnd::Failed { message: "away".to_owned(), retries: None, retry_after_ms: Some(5) },
+            JobEnd::Failed {
+                message: "away".to_owned(),
+                retries: None,
+                retry_after_ms: Some(5),
+                notes: Some(json!({ "repairs": 1 })),
+            },
             JobEnd::Error { code: "noText".to_owned(), message: String::new(), variables },
         ] {
             let text = serde_json::to_string(&end).unwrap();

@@ -7,6 +7,7 @@ pub use super::kinds::InsideKind;
 use super::kinds::{KINDS, Member, ServiceKind, kind_of_name};
 use super::setting::Setting;
 use heddle_feel::{Dialect, Expression};
+use heddle_guardrails::{Ground, ModelRule, Policy, Stage};
 use serde_json::{Map, Value};
 
 /// Header under which a job has its work.
@@ -33,7 +34,7 @@ pub const MOST_REPAIRS: u64 = 10;
 /// Attempts at repairing an answer where the settings say nothing.
 pub const REPAIRS: u64 = 2;
 
-/// Attempts at work that fails.
+/// Attempts at work that fails; answers that do not fit are asked for again beside them.
 const ATTEMPTS: u64 = 3;
 /// Milliseconds before each further one.
 const BACK_OFF: [u64; 3] = [1_000, 5_000, 30_000];
@@ -73,14 +74,17 @@ impl InsideKind {
         for Member { name: member, .. } in row.members {
             if let Some(value) = settings.get(*member).filter(|value| !value.is_null()) {
                 let told = |sentence: String| ("expressionSyntax", format!("{member}: {sentence}"), "8.4.6");
-                faults.extend(compiles(value, 0).err().map(told));
+                // What begins with `=` in a check is its condition.
+                if *member != "checks" {
+                    faults.extend(compiles(value, 0).err().map(told));
+                }
                 faults.extend(bounds(member, value).err().map(|told| wrong(format!("{member}: {told}"))));
             }
         }
         let mut task = match JobTask::of(Setting::Literal(row.job_type().into()), settings) {
             Ok(task) => task,
-            Err(fault) => {
-                faults.push(fault);
+            Err(wrong) => {
+                faults.extend(wrong);
                 return None;
             }
         };
@@ -88,9 +92,7 @@ impl InsideKind {
             task.back_off = BACK_OFF.to_vec();
         }
         if task.retries.is_none() {
-            let repairs = settings.get("repairAttempts").and_then(Value::as_u64).unwrap_or(REPAIRS);
-            let repairs = if self == Self::Extract { repairs } else { 0 };
-            task.retries = Some(Setting::Literal((ATTEMPTS + repairs).into()));
+            task.retries = Some(Setting::Literal(ATTEMPTS.into()));
         }
         let is_own = |name: &str| row.members.iter().any(|member| member.name == name);
         let own = settings.iter().filter(|(name, _)| is_own(name.as_str()));
@@ -121,6 +123,173 @@ impl InsideKind {
         }
         Some(Self::Protection.with_header(task, node, settings))
     }
+}
+
+/// Fault of a setting with which a version is not published.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingFault {
+    /// The setting.
+    pub member: &'static str,
+    /// A sentence that begins with its name.
+    pub sentence: String,
+}
+
+impl SettingFault {
+    fn of(member: &'static str, told: impl std::fmt::Display) -> Self {
+        Self { member, sentence: format!("{member}: {told}") }
+    }
+}
+
+impl InsideKind {
+    /// Faults of the settings of a node beyond those with which it does not compile: versions that were published with them
+    /// run on. `protection` is that of the definition.
+    #[must_use]
+    pub fn unpublishable(
+        self,
+        node: &str,
+        settings: &Map<String, Value>,
+        protection: Option<&Policy>,
+    ) -> Vec<SettingFault> {
+        match self {
+            Self::Guardrail => step_faults(node, settings, protection),
+            Self::Agent => name_fault(settings).into_iter().collect(),
+            Self::Moderate => categories_fault(settings).into_iter().collect(),
+            Self::Chat | Self::Extract | Self::Classify | Self::Rerank | Self::Embed | Self::Protection => {
+                Vec::new()
+            }
+        }
+    }
+}
+
+impl JobTask {
+    /// Faults of the settings in its header, as [`InsideKind::unpublishable`] tells them where no definition protects; none
+    /// for the job of a worker.
+    #[must_use]
+    pub fn unpublishable(&self) -> Vec<SettingFault> {
+        let header = self.headers.get(HEADER);
+        let text = |member: &str| header.and_then(|own| own.get(member)).and_then(Value::as_str);
+        let settings = header.and_then(|own| own.get("settings")).and_then(Value::as_object);
+        let (Some(kind), Some(settings)) = (text("kind").and_then(InsideKind::of_name), settings) else {
+            return Vec::new();
+        };
+        kind.unpublishable(text("node").unwrap_or_default(), settings, None)
+    }
+}
+
+/// A setting that is there.
+fn given<'s>(settings: &'s Map<String, Value>, member: &str) -> Option<&'s Value> {
+    settings.get(member).filter(|value| !value.is_null())
+}
+
+/// Whether a value is FEEL, or a text with FEEL in it.
+fn computes(value: &Value) -> bool {
+    let Some(text) = value.as_str() else { return false };
+    text.trim_start().starts_with('=') || text.split_once("{{").is_some_and(|parts| parts.1.contains("}}"))
+}
+
+/// The fault of a variable's name that is none.
+fn name_fault(settings: &Map<String, Value>) -> Option<SettingFault> {
+    let value = given(settings, "answerVariable")?;
+    let is_name = value.as_str().is_some_and(|text| !text.trim().is_empty()) && !computes(value);
+    let told = "must be the name of a variable, in which no FEEL is evaluated";
+    (!is_name).then(|| SettingFault::of("answerVariable", told))
+}
+
+/// The fault of categories that are none.
+fn categories_fault(settings: &Map<String, Value>) -> Option<SettingFault> {
+    let value = given(settings, "categories")?;
+    let names: Option<Vec<&str>> = value.as_array().and_then(|all| all.iter().map(Value::as_str).collect());
+    let is_list =
+        names.is_some_and(|names| !names.is_empty() && names.iter().all(|name| !name.trim().is_empty()));
+    (!is_list && !computes(value)).then(|| SettingFault::of("categories", "must be a list of names"))
+}
+
+/// Faults of a step that holds a value against protection.
+fn step_faults(node: &str, settings: &Map<String, Value>, protection: Option<&Policy>) -> Vec<SettingFault> {
+    let (preset, checks) = (given(settings, "preset"), given(settings, "checks"));
+    let own = if preset.is_none() && checks.is_none() {
+        None
+    } else {
+        match step_policy(preset, checks) {
+            Ok(policy) => Some(policy),
+            Err(faults) => return faults,
+        }
+    };
+    let Some(policy) = own.as_ref().or(protection).filter(|policy| policy.is_on()) else {
+        return vec![SettingFault::of(
+            "checks",
+            "nothing is looked for: name checks, or a preset that has some",
+        )];
+    };
+    let mut faults = Vec::new();
+    let is_made =
+        |rule: &heddle_guardrails::Rule| rule.is_for(node, Stage::Input) || rule.is_for(node, Stage::Output);
+    let idle = own.iter().flat_map(Policy::custom).filter(|own| !is_made(&own.rule));
+    faults.extend(idle.map(|own| {
+        SettingFault::of(
+            "checks",
+            format!("the check `{}` is made for other nodes or at other stages alone", own.id),
+        )
+    }));
+    let mut asked = policy.model_checks(node, Stage::Input);
+    asked.extend(policy.without(Stage::Input).model_checks(node, Stage::Output));
+    let names = |wanted: &dyn Fn(&ModelRule) -> bool| {
+        let own = asked.iter().filter(|rule| wanted(rule)).map(|rule| format!("`{}`", rule.check.id));
+        Some(own.collect::<Vec<_>>().join(", ")).filter(|names| !names.is_empty())
+    };
+    if given(settings, "model").is_none()
+        && let Some(names) = names(&|rule| rule.check.model.is_none())
+    {
+        let told = format!("a model decides on {names}: name the deployment that is asked");
+        faults.push(SettingFault::of("model", told));
+    }
+    if given(settings, "context").is_none()
+        && let Some(names) = names(&|rule| rule.check.ground() != Ground::Nothing)
+    {
+        let told = format!("{names} holds the value against what it is to be about: give it");
+        faults.push(SettingFault::of("context", told));
+    }
+    faults
+}
+
+/// Policy of a step, by its own settings.
+fn step_policy(preset: Option<&Value>, checks: Option<&Value>) -> Result<Policy, Vec<SettingFault>> {
+    let mut faults = Vec::new();
+    let word = preset.and_then(Value::as_str).filter(|_| !preset.is_some_and(computes));
+    if preset.is_some() && word.is_none() {
+        let told = "must be the name of a preset; it is read when the version is published, and no FEEL is evaluated";
+        faults.push(SettingFault::of("preset", told));
+    }
+    let texts = checks.map_or(Some(Vec::new()), step_checks);
+    if texts.is_none() {
+        let told = "must be a list of checks, each a name of the catalogue, FEEL that is true for a violation, or an object; \
+                    it is read when the version is published";
+        faults.push(SettingFault::of("checks", told));
+    }
+    match Policy::read(word, &texts.unwrap_or_default()) {
+        Ok(policy) if faults.is_empty() => Ok(policy),
+        Ok(_) => Err(faults),
+        Err(wrong) => {
+            faults.extend(wrong.into_iter().map(|wrong| match wrong.place.strip_prefix("customChecks") {
+                Some(place) => {
+                    SettingFault { member: "checks", sentence: format!("checks{place}: {}", wrong.message) }
+                }
+                None => SettingFault::of("preset", wrong.message),
+            }));
+            Err(faults)
+        }
+    }
+}
+
+/// The texts of a step's own checks; none for what is no list of texts and objects.
+#[must_use]
+pub fn step_checks(checks: &Value) -> Option<Vec<String>> {
+    let text = |check: &Value| match check {
+        Value::String(text) => Some(text.clone()),
+        Value::Object(_) => Some(check.to_string()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
+    };
+    checks.as_array()?.iter().map(text).collect()
 }
 
 /// Adds a member to the header of a job that the service does itself.
@@ -328,6 +497,69 @@ mod tests {
             let found = faults(kind, &settings);
             assert!(found.iter().any(|one| one.starts_with(told)), "{settings}: {found:?}");
         }
+    }
+
+    fn refused(settings: &Value, protection: Option<&Policy>) -> Vec<String> {
+        let kind = InsideKind::of_name(settings["kind"].as_str().unwrap()).unwrap();
+        let settings = settings.as_object().cloned().unwrap();
+        kind.unpublishable("a", &settings, protection).into_iter().map(|fault| fault.sentence).collect()
+    }
+
+    #[test]
+    fn a_step_of_protection_names_checks_that_it_can_make() {
+        for (settings, told) in [
+            (json!({}), Some("checks:")),
+            (json!({"preset": "off"}), Some("checks:")),
+            (json!({"preset": "basic"}), None),
+            (json!({"preset": "severe"}), Some("preset:")),
+            (json!({"preset": "= chosen"}), Some("preset:")),
+            (json!({"checks": "= chosen"}), Some("checks:")),
+            (json!({"checks": ["pii", "pji"]}), Some("checks[1]:")),
+            (json!({"checks": ["= contains(text, \"x\")", {"id": "pii"}]}), None),
+            (json!({"checks": ["toolCalls"]}), Some("checks:")),
+            (json!({"checks": [{"id": "pii", "nodeIds": ["b"]}]}), Some("checks:")),
+            (json!({"checks": ["nsfw"]}), Some("model:")),
+            (json!({"checks": ["nsfw"], "model": "judge"}), None),
+            (json!({"checks": [{"id": "nsfw", "configuration": {"model": "judge"}}]}), None),
+            (json!({"checks": ["grounding"], "model": "judge"}), Some("context:")),
+            (json!({"checks": ["grounding"], "model": "judge", "context": "= source"}), None),
+        ] {
+            let mut whole = settings.clone();
+            whole["kind"] = json!("guardrail.check");
+            whole["input"] = json!("= answer");
+            let found = refused(&whole, None);
+            let fits = match told {
+                Some(told) => found.len() == 1 && found[0].starts_with(told),
+                None => found.is_empty(),
+            };
+            assert!(fits, "{settings}: {found:?}");
+        }
+        let bare = json!({"kind": "guardrail.check", "input": "= answer"});
+        let strict = Policy::read(Some("strict"), &[]).unwrap();
+        let found = refused(&bare, Some(&strict));
+        assert!(found[0].starts_with("model:") && found[1].starts_with("context:"), "{found:?}");
+    }
+
+    #[test]
+    fn what_no_feel_is_evaluated_in_takes_none() {
+        let agent = |name: &str| json!({"kind": "agent", "model": "m", "goal": "g", "maxIterations": 1, "answerVariable": name});
+        for name in ["= chosen", "answer{{ n }}", " "] {
+            assert!(refused(&agent(name), None)[0].starts_with("answerVariable:"), "{name}");
+        }
+        assert_eq!(refused(&agent("answer"), None), [""; 0]);
+        let moderate =
+            |of: Value| json!({"kind": "llm.moderate", "model": "m", "input": "i", "categories": of});
+        assert!(refused(&moderate(json!("hate")), None)[0].starts_with("categories:"));
+        assert!(refused(&moderate(json!(["hate", 1])), None)[0].starts_with("categories:"));
+        assert_eq!(refused(&moderate(json!("= chosen")), None), [""; 0]);
+    }
+
+    #[test]
+    fn repairs_are_no_attempts_of_the_job() {
+        let settings =
+            json!({"kind": "llm.extract", "model": "m", "input": "i", "schema": {}, "repairAttempts": 7});
+        let task = InsideKind::Extract.row().unwrap().read("a", settings.as_object().unwrap()).unwrap();
+        assert!(matches!(&task.retries, Some(Setting::Literal(own)) if *own == json!(3)));
     }
 
     #[test]

@@ -87,39 +87,51 @@ impl JobTask {
     /// A job of a type, with the rest of its settings.
     ///
     /// # Errors
-    /// Code, sentence and clause of the first setting that is wrong.
-    pub fn of(job_type: Setting, settings: &Map<String, Value>) -> Result<Self, Wrong> {
-        let (retries, back_off) = retry(settings.get("retry"))?;
+    /// Code, sentence and clause of each setting that is wrong.
+    pub fn of(job_type: Setting, settings: &Map<String, Value>) -> Result<Self, Vec<Wrong>> {
         let headers = match settings.get("headers") {
-            None | Some(Value::Null) => Map::new(),
-            Some(Value::Object(headers)) => headers.clone(),
-            Some(_) => return Err(wrong("headers: must be an object of names and values")),
+            None | Some(Value::Null) => Ok(Map::new()),
+            Some(Value::Object(headers)) => Ok(headers.clone()),
+            Some(_) => Err(wrong("headers: must be an object of names and values")),
         };
-        Ok(Self {
-            job_type,
-            retries,
-            back_off,
-            priority: number(settings, "priority")?,
-            headers,
-            result_variable: calculation::text(settings, "resultVariable")?.map(Arc::from),
-            arguments: None,
-        })
+        let result_variable = calculation::text(settings, "resultVariable");
+        match (retry(settings.get("retry")), headers, number(settings, "priority"), result_variable) {
+            (Ok((retries, back_off)), Ok(headers), Ok(priority), Ok(result_variable)) => Ok(Self {
+                job_type,
+                retries,
+                back_off,
+                priority,
+                headers,
+                result_variable: result_variable.map(Arc::from),
+                arguments: None,
+            }),
+            (retry, headers, priority, result_variable) => {
+                let first = retry.err().into_iter().chain(headers.err());
+                Err(first.chain(priority.err()).chain(result_variable.err()).collect())
+            }
+        }
     }
 
     /// The job that a node's settings ask for by `jobType`; none when they ask for none.
     ///
     /// # Errors
-    /// Code, sentence and clause of the first setting that is wrong.
-    pub fn read(settings: &Map<String, Value>) -> Result<Option<Self>, Wrong> {
-        match calculation::text(settings, "jobType")? {
-            None => Ok(None),
-            Some(own) if is_own_type(own) => Err(wrong(format!(
+    /// Code, sentence and clause of each setting that is wrong.
+    pub fn read(settings: &Map<String, Value>) -> Result<Option<Self>, Vec<Wrong>> {
+        let job_type = match calculation::text(settings, "jobType") {
+            Ok(None) => return Ok(None),
+            Ok(Some(own)) if is_own_type(own) => Err(wrong(format!(
                 "jobType: `{own}` is a type of the service's own jobs, which no worker gets"
             ))),
-            Some(_) => match setting(settings, "jobType")? {
-                Some(job_type) => Self::of(job_type, settings).map(Some),
-                None => Ok(None),
-            },
+            Ok(Some(_)) => setting(settings, "jobType"),
+            Err(fault) => Err(fault),
+        };
+        match job_type {
+            Ok(None) => Ok(None),
+            Ok(Some(job_type)) => Self::of(job_type, settings).map(Some),
+            Err(fault) => {
+                let rest = Self::of(Setting::Literal(Value::Null), settings).err().unwrap_or_default();
+                Err(std::iter::once(fault).chain(rest).collect())
+            }
         }
     }
 }
@@ -181,12 +193,18 @@ impl Mappings {
     /// The mappings of a node; none when it has none.
     ///
     /// # Errors
-    /// Code, sentence and clause of the first one that is wrong.
-    pub fn read(settings: &Map<String, Value>) -> Result<Option<Self>, Wrong> {
-        let (inputs, outputs) =
-            (calculation::list(settings, "inputs")?, calculation::list(settings, "outputs")?);
-        let any = !inputs.is_empty() || !outputs.is_empty();
-        Ok(any.then_some(Self { inputs, outputs }))
+    /// Code, sentence and clause of each one that is wrong.
+    pub fn read(settings: &Map<String, Value>) -> Result<Option<Self>, Vec<Wrong>> {
+        match (calculation::list(settings, "inputs"), calculation::list(settings, "outputs")) {
+            (Ok(inputs), Ok(outputs)) => {
+                let any = !inputs.is_empty() || !outputs.is_empty();
+                Ok(any.then_some(Self { inputs, outputs }))
+            }
+            (inputs, outputs) => {
+                let first = inputs.err().unwrap_or_default().into_iter();
+                Err(first.chain(outputs.err().unwrap_or_default()).collect())
+            }
+        }
     }
 }
 
@@ -220,5 +238,28 @@ mod tests {
             assert!(JobTask::read(wrong.as_object().unwrap()).is_err(), "{wrong}");
         }
         assert!(JobTask::read(&Map::new()).unwrap().is_none());
+    }
+
+    #[test]
+    fn each_setting_that_is_wrong_is_told() {
+        let begins = |told: Vec<Wrong>| -> Vec<String> {
+            told.iter().map(|one| one.1.split(": ").next().unwrap_or_default().to_owned()).collect()
+        };
+        for job_type in [json!("a"), json!(1), json!("=1 +"), json!("heddle:llm.chat")] {
+            let settings = json!({
+                "jobType": job_type, "retry": "often", "headers": [], "priority": "high", "resultVariable": 1
+            });
+            let told = JobTask::read(settings.as_object().unwrap()).unwrap_err();
+            let mut expected = vec!["retry", "headers", "priority", "resultVariable"];
+            if job_type != "a" {
+                expected.insert(0, "jobType");
+            }
+            assert_eq!(begins(told), expected, "{job_type}");
+        }
+        let settings = json!({
+            "inputs": [{"name": "a", "value": "=)"}, {"value": 1}, {"name": "b", "value": 1}], "outputs": 1
+        });
+        let told = Mappings::read(settings.as_object().unwrap()).unwrap_err();
+        assert_eq!(begins(told), ["inputs[0].value", "inputs[1].name", "outputs"]);
     }
 }

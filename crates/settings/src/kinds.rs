@@ -266,6 +266,7 @@ pub const KINDS: &[ServiceKind] = &[
             optional("checks", Shape::Any),
             optional("onViolation", Shape::Any),
             optional("model", Shape::Any),
+            optional("context", Shape::Any),
         ],
         inside: Some(InsideKind::Guardrail),
         ..OF_MODELS

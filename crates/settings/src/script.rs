@@ -51,8 +51,7 @@ pub fn script(
         let task = ScriptTask::read(Some(&settings), None, None)?;
         return Ok(task.map(Script::Feel));
     }
-    let mut job = JobTask::of(Setting::Literal(script::job_type(format).into()), settings)
-        .map_err(|wrong| vec![wrong])?;
+    let mut job = JobTask::of(Setting::Literal(script::job_type(format).into()), settings)?;
     if !text.is_empty() {
         job.headers.insert("script".to_owned(), text.into());
     }

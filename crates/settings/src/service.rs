@@ -72,8 +72,8 @@ impl ServiceKind {
         let job_type = Setting::Literal(self.job_type().into());
         match JobTask::of(job_type, settings) {
             Ok(task) => Some(JobTask { arguments: Some(arguments), ..task }),
-            Err(fault) => {
-                faults.push(fault);
+            Err(wrong) => {
+                faults.extend(wrong);
                 None
             }
         }

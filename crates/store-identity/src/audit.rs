@@ -1,10 +1,14 @@
 //! The audit trail.
 
-use diesel::{EscapeExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper, TextExpressionMethods};
+use diesel::sql_types::Bool;
+use diesel::{
+    EscapeExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper,
+    TextExpressionMethods,
+};
 use diesel_async::RunQueryDsl;
 use heddle_identity::chain::ChainRow;
 use heddle_identity::ports::{AuditEvent, AuditFilter};
-use heddle_kernel::{Page, PageRequest, TenantId};
+use heddle_kernel::{Page, PageRequest, TenantId, Timestamp};
 use heddle_policy::{AccessFilter, resource};
 use heddle_store::schema::{audit_events, audit_unsealed};
 use heddle_store::{At, Id, StoreError, audit, page, read, search, within};
@@ -13,17 +17,91 @@ use uuid::Uuid;
 use crate::IdentityStore;
 use crate::chain::each_event;
 
+/// Milliseconds by which the id of an event may lie apart from its instant: both come from one reading of the clock.
+const APART: i64 = 50;
+/// Events that nearly all of a large trail are: a start and the completion of a task, by action and type of the resource.
+/// The index of types leaves them out, so that it costs them nothing, and they are found by that of actions.
+const USUAL: [(&str, &str); 5] = [
+    ("workflow.run_started", "workflow"),
+    ("workflow.human_task_completed", "run"),
+    ("human_task.completed", "run"),
+    ("human_task.completed", "case"),
+    ("case.started", "case"),
+];
+/// The condition of the index of types, word by word: it holds for all but [`USUAL`] events.
+const UNUSUAL: &str = "NOT (action = 'workflow.run_started' AND resource_type = 'workflow') \
+    AND NOT (action = 'workflow.human_task_completed' AND resource_type = 'run') \
+    AND NOT (action = 'human_task.completed' AND resource_type = 'run') \
+    AND NOT (action = 'human_task.completed' AND resource_type = 'case') \
+    AND NOT (action = 'case.started' AND resource_type = 'case')";
+
+/// The ids between which a page lies, the second one left out.
+struct Bounds {
+    /// None where the trail is read to its beginning.
+    from: Option<Id>,
+    before: Id,
+}
+
+impl Bounds {
+    /// Those of a filter, behind the last event that was seen. Ids rise with time, so that a walk along them begins at the
+    /// end of the asked time and is over at its beginning, whatever lies outside.
+    fn of(filter: &AuditFilter, last: Option<Uuid>) -> Self {
+        let behind = last.unwrap_or(Uuid::max());
+        let until = filter.to.map_or(Uuid::max(), |to| first_id(to.plus_millis(APART)));
+        let from = filter.from.map(|from| Id(first_id(from.plus_millis(-APART))));
+        Self { from, before: Id(behind.min(until)) }
+    }
+}
+
+/// An id that no event since an instant is below.
+fn first_id(at: Timestamp) -> Uuid {
+    let millis = u128::try_from(at.micros().div_euclid(1_000)).unwrap_or(0);
+    Uuid::from_u128(millis.min((1 << 48) - 1) << 80)
+}
+
+/// Part of what is wanted, which stands in an index in the order of the list. The first of all parts are the page.
+#[derive(Debug, Clone)]
+enum Stream {
+    /// All of it.
+    Whole,
+    /// Events of what was done to the thing that is named.
+    Resource,
+    /// Events of what made that thing or concerns it.
+    Target,
+    /// Events of this action.
+    Action(String),
+    /// Events that are none of the [`USUAL`] ones.
+    Unusual,
+}
+
+/// The streams of a thing, where one is named by its id. It may be an event's resource or its target, and each has an index
+/// in the order of the list: two short reads, where one with an `OR` would sort all that is about the thing.
+fn of_thing(filter: &AuditFilter) -> Option<Vec<Stream>> {
+    filter.resource_id.as_ref().map(|_| vec![Stream::Resource, Stream::Target])
+}
+
+/// The streams of a type of things, by the index that leaves out the usual events, and by that of those of the type.
+fn of_type(kind: &str) -> Vec<Stream> {
+    let usual = USUAL.iter().filter(|(_, of)| *of == kind);
+    let usual = usual.map(|(action, _)| Stream::Action((*action).to_owned()));
+    usual.chain([Stream::Unusual]).collect()
+}
+
+/// The beginning of the actions that are wanted, where it is no single one.
+fn beginning(filter: &AuditFilter) -> Option<&str> {
+    filter.action.as_deref().and_then(|action| action.strip_suffix('*')).filter(|text| text.ends_with('.'))
+}
+
 /// Narrows a boxed query to what is wanted.
 macro_rules! filtered {
     ($table:ident, $query:expr, $filter:expr) => {{
         let mut query = $query;
-        match $filter.action.as_deref().map(|action| (action, action.strip_suffix(".*"))) {
-            Some((_, Some(beginning))) => {
-                let pattern = search::beginning(&format!("{beginning}."));
-                query = query.filter($table::action.like(pattern).escape('\\'));
+        match ($filter.action.as_deref(), beginning($filter)) {
+            (_, Some(beginning)) => {
+                query = query.filter($table::action.like(search::beginning(beginning)).escape('\\'));
             }
-            Some((action, None)) => query = query.filter($table::action.eq(action)),
-            None => {}
+            (Some(action), None) => query = query.filter($table::action.eq(action)),
+            (None, None) => {}
         }
         if let Some(actor) = &$filter.actor {
             query = query.filter($table::actor_id.eq(actor));
@@ -41,22 +119,6 @@ macro_rules! filtered {
     }};
 }
 
-/// Column of the thing by whose id a query narrows.
-#[derive(Clone, Copy)]
-enum About {
-    Resource,
-    Target,
-}
-
-/// The queries that find what is wanted. A thing may be an event's resource or its target, and each has an index in the
-/// order of the list: two short reads, where one with an `OR` would sort all that is about the thing.
-const fn queries(filter: &AuditFilter) -> &'static [Option<About>] {
-    match filter.resource_id {
-        Some(_) => &[Some(About::Resource), Some(About::Target)],
-        None => &[None],
-    }
-}
-
 /// Narrows a boxed query to events about the wanted thing.
 macro_rules! about {
     ($table:ident, $query:expr, $filter:expr, $kind:ident, $id:ident) => {{
@@ -71,16 +133,62 @@ macro_rules! about {
     }};
 }
 
-/// The query of a page, boxed, in its order.
+/// The query of a page of a stream, boxed, in its order.
 macro_rules! wanted {
-    ($table:ident, $about:expr, $tenant:expr, $access:expr, $filter:expr, $before:expr, $page:expr) => {{
+    ($table:ident, $stream:expr, $tenant:expr, $access:expr, $filter:expr, $bounds:expr, $page:expr) => {{
         let query = $table::table.filter($table::organization_id.eq($tenant)).into_boxed();
         let query = filtered!($table, within!(query, $access, $table::id), $filter);
-        let query = match $about {
-            Some(About::Target) => about!($table, query, $filter, target_type, target_id),
-            Some(About::Resource) | None => about!($table, query, $filter, resource_type, resource_id),
+        let query = match $stream {
+            Stream::Target => about!($table, query, $filter, target_type, target_id),
+            Stream::Whole | Stream::Resource => about!($table, query, $filter, resource_type, resource_id),
+            Stream::Action(action) => {
+                let query = query.filter($table::action.eq(action.clone()));
+                about!($table, query, $filter, resource_type, resource_id)
+            }
+            Stream::Unusual => {
+                let query = query.filter(diesel::dsl::sql::<Bool>(UNUSUAL));
+                about!($table, query, $filter, resource_type, resource_id)
+            }
         };
-        query.filter($table::id.lt($before)).order($table::id.desc()).limit(page::surplus($page))
+        let query = match $bounds.from {
+            Some(from) => query.filter($table::id.ge(from)),
+            None => query,
+        };
+        // Without a bound SQLite takes the order of the key for more than the index of the thing, and reads all.
+        query.filter($table::id.lt($bounds.before)).order($table::id.desc()).limit(page::surplus($page))
+    }};
+}
+
+/// The streams of the events that have their place.
+macro_rules! sealed_streams {
+    ($conn:expr, $tenant:expr, $filter:expr) => {{
+        let of_actor = $filter.actor.is_some();
+        match (of_thing($filter), beginning($filter), &$filter.resource_type, &$filter.action) {
+            (Some(streams), _, _, _) => streams,
+            // There are few actions, whatever is stored: each is found behind the one before it.
+            (None, Some(beginning), _, _) if !of_actor => {
+                // No action ends in its dot, and the sign behind the dot is the slash.
+                let end = format!("{}/", beginning.strip_suffix('.').unwrap_or(beginning));
+                let (mut streams, mut last) = (Vec::new(), beginning.to_owned());
+                loop {
+                    let next: Option<String> = audit_events::table
+                        .filter(audit_events::organization_id.eq($tenant))
+                        .filter(audit_events::action.gt(&last))
+                        .filter(audit_events::action.lt(&end))
+                        .order(audit_events::action)
+                        .select(audit_events::action)
+                        .first($conn)
+                        .await
+                        .optional()?;
+                    let Some(next) = next else { break };
+                    last.clone_from(&next);
+                    streams.push(Stream::Action(next));
+                }
+                streams
+            }
+            (None, None, Some(kind), None) if !of_actor => of_type(kind),
+            (None, _, _, _) => vec![Stream::Whole],
+        }
     }};
 }
 
@@ -98,23 +206,24 @@ pub(crate) async fn page(
     }
     let organization = tenant.unwrap_or(audit::INSTALLATION);
     let tenant = Id::from(organization);
-    // Without a bound SQLite takes the order of the key for more than the index of the thing, and reads all.
-    let before = Id(last.unwrap_or(Uuid::max()));
+    let bounds = Bounds::of(filter, last);
     let rows: Vec<ChainRow> = read!(&store.db, |conn| {
         let mut found = Vec::new();
-        for about in queries(filter) {
-            // First those without a place: one that gets it meanwhile is met twice, and never missed.
+        // First those without a place: one that gets it meanwhile is met twice, and never missed.
+        for stream in of_thing(filter).unwrap_or_else(|| vec![Stream::Whole]) {
             found.extend(each_event!(
                 conn,
                 tenant,
                 audit_unsealed,
-                wanted!(audit_unsealed, about, tenant, access, filter, before, page)
+                wanted!(audit_unsealed, &stream, tenant, access, filter, bounds, page)
             ));
+        }
+        for stream in sealed_streams!(conn, tenant, filter) {
             found.extend(each_event!(
                 conn,
                 tenant,
                 audit_events,
-                wanted!(audit_events, about, tenant, access, filter, before, page)
+                wanted!(audit_events, &stream, tenant, access, filter, bounds, page)
             ));
         }
         Ok(found)

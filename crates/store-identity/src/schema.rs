@@ -13,6 +13,7 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "20261124000400_identity_groups",
     "20261124000500_identity_second_factor",
     "20261124000600_identity_providers",
+    "20261129000330_identity_audit_types",
 ];
 
 row! {

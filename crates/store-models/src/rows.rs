@@ -4,7 +4,7 @@ use heddle_kernel::{ModelDeploymentId, Revision};
 use heddle_models::ports::{KeyPlace, SealedKey};
 use heddle_models::records::{
     CallTokens, Capabilities, Capability, CatalogueEntry, CatalogueModel, Defaults, Deployment, Limits,
-    Memory, MemoryPolicy, ModelConnection, PriceTable, Timeouts, UsageRow, UsageSums,
+    Memory, ModelConnection, PriceTable, Timeouts, UsageRow, UsageSums,
 };
 use heddle_store::{Error, Id, document};
 use heddle_usecase::secret::SealedSecret;
@@ -136,9 +136,7 @@ struct Settings {
 
 /// Whether the reconciler looks at a deployment.
 fn looked_after(deployment: &Deployment) -> bool {
-    deployment.preload
-        || deployment.memory.policy != MemoryPolicy::OnDemand
-        || deployment.memory.idle_ttl_seconds.is_some()
+    deployment.preload || deployment.memory != Memory::default()
 }
 
 impl TryFrom<&Deployment> for DeploymentRow {

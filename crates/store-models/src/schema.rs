@@ -6,8 +6,11 @@ use heddle_store::{At, Id, Migration, migrations, row};
 use crate::words::{AxisWord, KindWord, OutcomeWord, StateWord};
 
 /// The migrations of the tables of models.
-pub const MIGRATIONS: &[Migration] =
-    migrations!["20261127000100_models_deployments", "20261127000110_models_usage"];
+pub const MIGRATIONS: &[Migration] = migrations![
+    "20261127000100_models_deployments",
+    "20261127000110_models_usage",
+    "20261129000320_models_budgets"
+];
 
 row! {
     /// Number of an organisation's last change of connections or deployments, and the number of its deployments.
@@ -153,15 +156,13 @@ row! {
 }
 
 row! {
-    /// A budget's period: what was spent and what is set aside; the scope is a deployment's id, or the nil one for the
-    /// organisation.
+    /// Sums set aside of a budget; what was spent in its period stands in the sums. The scope is a deployment's id, or the
+    /// nil one for the organisation.
     pub(crate) model_budgets (organization_id, scope_id, period_start) => BudgetRow {
         key   organization_id: [DbUuid] Id,
         key   scope_id: [DbUuid] Id,
         key   period_start: [DbInstant] At,
-        alone spent_micros: [BigInt] i64,
         alone held_micros: [BigInt] i64,
-        alone spent_tokens: [BigInt] i64,
         alone held_tokens: [BigInt] i64,
     }
 }

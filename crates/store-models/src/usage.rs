@@ -109,20 +109,21 @@ async fn write_sums<C: AsConn>(conn: &mut C, sums: BTreeMap<SumKey, UsageSums>) 
     Ok(())
 }
 
-/// The state of a budget in its period; one that nobody asked for before begins with what the calls of the period cost.
+/// The state of a budget: what was spent in its period, and what is set aside of it.
+#[derive(Debug, Clone, Copy)]
+struct BudgetState {
+    spent: Amount,
+    held: Amount,
+}
+
+/// The state of a budget, with a row that holds what is set aside. What was spent is the sum of the days of its period, so
+/// that it counts calls that ended while there was no budget, or one of another period.
 async fn budget<C: AsConn>(
     conn: &mut C,
     tenant: Id,
     scope: Id,
     start: Timestamp,
-) -> Result<BudgetRow, Error> {
-    let key = (tenant, scope, At(start));
-    let found: Option<BudgetRow> = on_conn!(conn, |conn| {
-        model_budgets::table.find(key).select(BudgetRow::as_select()).first(conn).await.optional()?
-    });
-    if let Some(found) = found {
-        return Ok(found);
-    }
+) -> Result<BudgetState, Error> {
     let days = model_sums::table
         .filter(model_sums::organization_id.eq(tenant))
         .filter(model_sums::axis.eq(AxisWord(UsageAxis::Day)))
@@ -131,19 +132,33 @@ async fn budget<C: AsConn>(
         .filter(model_sums::day.ge(i64::from(day_at(start))))
         .select((model_sums::cost_micros, model_sums::input_tokens, model_sums::output_tokens));
     let days: Vec<(i64, i64, i64)> = on_conn!(conn, |conn| days.load(conn).await?);
+    let spent = Amount {
+        micros: days.iter().fold(0, |sum, (micros, _, _)| sum.saturating_add(*micros)),
+        tokens: days
+            .iter()
+            .fold(0, |sum, (_, input, output)| sum.saturating_add(input.saturating_add(*output))),
+    };
+    let key = (tenant, scope, At(start));
+    let found: Option<BudgetRow> = on_conn!(conn, |conn| {
+        model_budgets::table.find(key).select(BudgetRow::as_select()).first(conn).await.optional()?
+    });
+    if let Some(found) = found {
+        return Ok(BudgetState {
+            spent,
+            held: Amount { micros: found.held_micros, tokens: found.held_tokens },
+        });
+    }
     let row = BudgetRow {
         organization_id: tenant,
         scope_id: scope,
         period_start: At(start),
-        spent_micros: days.iter().map(|(micros, _, _)| *micros).sum(),
         held_micros: 0,
-        spent_tokens: days.iter().map(|(_, input, output)| input + output).sum(),
         held_tokens: 0,
     };
     on_conn!(conn, |conn| {
         diesel::insert_into(model_budgets::table).values(&row).on_conflict_do_nothing().execute(conn).await?;
     });
-    Ok(row)
+    Ok(BudgetState { spent, held: Amount { micros: 0, tokens: 0 } })
 }
 
 /// Key of a budget in one of its periods.
@@ -155,22 +170,15 @@ struct BudgetKey {
     start: i64,
 }
 
-/// Changes a budget: what is held, and what was spent.
-async fn move_budget<C: AsConn>(
-    conn: &mut C,
-    key: BudgetKey,
-    held: Amount,
-    spent: Amount,
-) -> Result<(), Error> {
+/// Changes what is set aside of a budget.
+async fn hold<C: AsConn>(conn: &mut C, key: BudgetKey, more: Amount) -> Result<(), Error> {
     let BudgetKey { tenant, scope, start } = key;
     let row = model_budgets::table.find((tenant, Id(scope), At(Timestamp::from_micros(start))));
     on_conn!(conn, |conn| {
         diesel::update(row)
             .set((
-                model_budgets::held_micros.eq(model_budgets::held_micros + held.micros),
-                model_budgets::held_tokens.eq(model_budgets::held_tokens + held.tokens),
-                model_budgets::spent_micros.eq(model_budgets::spent_micros + spent.micros),
-                model_budgets::spent_tokens.eq(model_budgets::spent_tokens + spent.tokens),
+                model_budgets::held_micros.eq(model_budgets::held_micros + more.micros),
+                model_budgets::held_tokens.eq(model_budgets::held_tokens + more.tokens),
             ))
             .execute(conn)
             .await?;
@@ -188,19 +196,19 @@ async fn give_back<C: AsConn>(conn: &mut C, row: &ReservationRow) -> Result<bool
     let held = Amount { micros: -row.cost_micros, tokens: -row.tokens };
     let scopes: Scopes = document::decode(&row.scopes)?;
     for (scope, start) in scopes {
-        let key = BudgetKey { tenant: row.organization_id, scope, start };
-        move_budget(conn, key, held, Amount { micros: 0, tokens: 0 }).await?;
+        hold(conn, BudgetKey { tenant: row.organization_id, scope, start }, held).await?;
     }
     Ok(true)
 }
 
 /// Whether a budget holds a further amount.
-fn holds(cap: &Cap, row: &BudgetRow, amount: Amount) -> bool {
+fn holds(cap: &Cap, state: BudgetState, amount: Amount) -> bool {
+    let BudgetState { spent, held } = state;
     let fits = |most: Option<i64>, spent: i64, held: i64, more: i64| {
         most.is_none_or(|most| spent.saturating_add(held).saturating_add(more) <= most)
     };
-    fits(cap.cost_micros, row.spent_micros, row.held_micros, amount.micros)
-        && fits(cap.tokens, row.spent_tokens, row.held_tokens, amount.tokens)
+    fits(cap.cost_micros, spent.micros, held.micros, amount.micros)
+        && fits(cap.tokens, spent.tokens, held.tokens, amount.tokens)
 }
 
 fn row_of(reservation: &Reservation) -> Result<ReservationRow, Error> {
@@ -258,22 +266,10 @@ async fn write_calls_there(conn: &mut PgConn, rows: &[EndRows]) -> Result<Vec<bo
     Ok(vec![true; rows.len()])
 }
 
-/// Gives back what a call set aside, and counts what it cost in every budget that it is part of.
-async fn settle_budgets<C: AsConn>(
-    conn: &mut C,
-    reservation: &Reservation,
-    usage: &UsageRow,
-) -> Result<(), Error> {
+/// Gives back what a call set aside: what it cost is in the sums, which are written with it.
+async fn settle_budgets<C: AsConn>(conn: &mut C, reservation: &Reservation) -> Result<(), Error> {
     lock::serialise(conn, &lock_name(reservation.tenant)).await?;
-    let row = row_of(reservation)?;
-    give_back(conn, &row).await?;
-    let spent = Amount { micros: usage.cost_micros, tokens: usage.tokens.total() };
-    let none = Amount { micros: 0, tokens: 0 };
-    for cap in &reservation.caps {
-        let start = cap.period_start.micros();
-        let key = BudgetKey { tenant: row.organization_id, scope: cap.scope.id(), start };
-        move_budget(conn, key, none, spent).await?;
-    }
+    give_back(conn, &row_of(reservation)?).await?;
     Ok(())
 }
 
@@ -292,7 +288,7 @@ async fn write_all(db: &Db, ends: &[&Settlement]) -> Result<(), StoreError> {
         let mut sums = BTreeMap::new();
         for (end, _) in ends.iter().zip(written).filter(|(_, written)| *written) {
             if let Some(reservation) = &end.reservation {
-                settle_budgets(conn, reservation, &end.usage).await?;
+                settle_budgets(conn, reservation).await?;
             }
             add(&mut sums, &end.usage);
         }
@@ -466,17 +462,15 @@ impl UsageStore for SqlModelStore {
                 give_back(conn, row).await?;
             }
             for cap in &reservation.caps {
-                let row = budget(conn, tenant, Id(cap.scope.id()), cap.period_start).await?;
-                if !holds(cap, &row, amount) {
+                let state = budget(conn, tenant, Id(cap.scope.id()), cap.period_start).await?;
+                if !holds(cap, state, amount) {
                     // What expired stays given back.
                     return Ok(Reserved::Exhausted(cap.scope));
                 }
             }
-            let none = Amount { micros: 0, tokens: 0 };
             for cap in &reservation.caps {
                 let start = cap.period_start.micros();
-                let key = BudgetKey { tenant, scope: cap.scope.id(), start };
-                move_budget(conn, key, amount, none).await?;
+                hold(conn, BudgetKey { tenant, scope: cap.scope.id(), start }, amount).await?;
             }
             let row = row_of(reservation)?;
             diesel::insert_into(model_reservations::table).values(&row).execute(conn).await?;

@@ -1,20 +1,24 @@
 //! Builds on their way: taken, cut, written, tried again; and those of a database that is indexed anew.
 
 use diesel::dsl::{exists, not};
-use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper, insert_into, update};
+use diesel::{
+    BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, Queryable,
+    SelectableHelper, insert_into, update,
+};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{BuildId, IngestionJobId, TenantId, Timestamp};
 use heddle_store::{AsConn, At, Db, Error, Id, StoreError, document, lock, on_conn, write_tx};
 use heddle_vectors::ports::{Claimed, Cut, NodeIdentity};
 use heddle_vectors::records::{
-    Build, BuildState, File, FileError, FileState, JobState, NextGeneration, Passage, Stage, VectorDatabase,
+    Build, BuildState, File, FileError, FileState, JobState, Passage, Stage, VectorDatabase,
 };
 
 use crate::counts::{self, Leftover};
 use crate::key::DatabaseKey;
+use crate::rows::{search_of, warnings_of};
 use crate::schema::{
-    BuildRow, LiveRow, PassageRow, ServerRow, vector_builds, vector_databases, vector_files,
-    vector_job_servers, vector_jobs, vector_live, vector_passages, vector_usage,
+    BuildRow, PassageRow, ServerRow, vector_builds, vector_databases, vector_files, vector_job_servers,
+    vector_jobs, vector_live, vector_passages, vector_usage,
 };
 use crate::words::{BuildWord, JobWord, StageWord};
 use crate::writing::{self, open_build, set_file};
@@ -104,6 +108,12 @@ pub(crate) async fn claim(
         let of = DatabaseKey::of(row.organization_id, row.database_id);
         let Some(mut file) = writing::file(conn, of, row.file_id).await? else { return Ok(None) };
         let database = writing::database(conn, of).await?;
+        if !database.has(row.generation) {
+            // It would be found by nobody.
+            ending::abandon(conn, &row, &database, now).await?;
+            ending::settle_job(conn, of, row.job_id, now).await?;
+            return Ok(None);
+        }
         taken_by(conn, &row, node, now).await?;
         if row.state.0 == BuildState::Queued {
             update(vector_jobs::table.find((of.tenant, row.job_id)))
@@ -215,8 +225,10 @@ pub(crate) async fn cut(db: &Db, build: &Build, cut: &Cut, now: Timestamp) -> Re
         row.done = 0;
         row.bytes = 0;
         row.cut = Some(cut.digest.clone());
+        row.warnings = warnings_of(&cut.warnings)?;
         update(vector_builds::table.find((of.tenant, row.id)))
             .set((
+                vector_builds::warnings.eq(row.warnings.as_deref()),
                 vector_builds::first_passage.eq(row.first_passage),
                 vector_builds::total.eq(row.total),
                 vector_builds::done.eq(0_i64),
@@ -244,9 +256,14 @@ async fn told<C: AsConn>(conn: &mut C, row: &BuildRow, cut: &Cut) -> Result<(), 
             ))
             .execute(conn)
             .await?;
-        if cut.title.is_some() {
-            update(current.filter(vector_files::title.is_null()))
-                .set(vector_files::title.eq(cut.title.as_deref()))
+    });
+    let Some(title) = &cut.title else { return Ok(()) };
+    let untitled = current.filter(vector_files::title.is_null());
+    on_conn!(conn, |conn| {
+        let name: Option<String> = untitled.select(vector_files::name).first(conn).await.optional()?;
+        if let Some(name) = name {
+            update(untitled)
+                .set((vector_files::title.eq(title), vector_files::search.eq(search_of(&name, title))))
                 .execute(conn)
                 .await?;
         }
@@ -254,16 +271,89 @@ async fn told<C: AsConn>(conn: &mut C, row: &BuildRow, cut: &Cut) -> Result<(), 
     Ok(())
 }
 
-/// Checks the quota of passages against what can be found of the organisation; those that a build takes the place of count
-/// for it.
+/// A database as it counts for the quota of passages.
+#[derive(Debug, Clone, Copy, Queryable)]
+struct Standing {
+    id: Id,
+    generation: i64,
+    next_generation: Option<i64>,
+    /// Passages of the generation that serves.
+    passages: i64,
+    /// Passages of the generation that is built.
+    next_passages: i64,
+}
+
+/// A build that is cut and not over, as it counts for the quota of passages.
+#[derive(Debug, Clone, Copy, Queryable)]
+struct AtWork {
+    database: Id,
+    generation: i64,
+    total: Option<i64>,
+    /// Passages of its file that serve.
+    before: i64,
+}
+
+/// Passages that a database will have beyond those that serve, when builds end as they are cut: those of builds for what
+/// serves, and what a generation that is built has more than the one it takes the place of.
+fn to_come(database: &Standing, at_work: &[AtWork]) -> i64 {
+    let of = |generation: i64| {
+        at_work.iter().filter(move |one| one.database == database.id && one.generation == generation)
+    };
+    let serving: i64 =
+        of(database.generation).map(|one| (one.total.unwrap_or_default() - one.before).max(0)).sum();
+    let built = |generation: i64| {
+        let more: i64 = of(generation).filter_map(|one| one.total).sum();
+        (database.next_passages + more - database.passages).max(0)
+    };
+    serving + database.next_generation.map_or(0, built)
+}
+
+/// Checks the quota of passages of an organisation against what can be found, and what will be by that which is at work. A
+/// build that adds nothing is in it however many there are.
 async fn within_quota<C: AsConn>(conn: &mut C, row: &BuildRow, total: i64, most: u64) -> Result<(), Error> {
     let all = vector_usage::table.find(row.organization_id).select(vector_usage::passages);
     let used: Option<i64> = on_conn!(conn, |conn| all.first(conn).await.optional()?);
+    let used = used.unwrap_or_default();
     let of = DatabaseKey::of(row.organization_id, row.database_id);
     let before = writing::file(conn, of, row.file_id).await?.map_or(0, |file| file.passages);
-    let used = used.unwrap_or_default();
-    if stored(most) < used - before + total {
-        let used = used.unsigned_abs();
+    let is_file = vector_files::organization_id
+        .eq(vector_builds::organization_id)
+        .and(vector_files::database_id.eq(vector_builds::database_id))
+        .and(vector_files::id.eq(vector_builds::file_id));
+    let at_work = vector_builds::table
+        .inner_join(vector_files::table.on(is_file))
+        .filter(vector_builds::organization_id.eq(row.organization_id))
+        .filter(vector_builds::state.eq(BuildWord(BuildState::Running)))
+        .filter(vector_builds::total.is_not_null())
+        .filter(vector_builds::id.ne(row.id))
+        .select((
+            vector_builds::database_id,
+            vector_builds::generation,
+            vector_builds::total,
+            vector_files::passages,
+        ));
+    let mut at_work: Vec<AtWork> = on_conn!(conn, |conn| at_work.load(conn).await?);
+    let mut ids: Vec<Id> = at_work.iter().map(|one| one.database).chain([row.database_id]).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let databases = vector_databases::table
+        .filter(vector_databases::organization_id.eq(row.organization_id))
+        .filter(vector_databases::next_generation.is_not_null().or(vector_databases::id.eq_any(ids)))
+        .select((
+            vector_databases::id,
+            vector_databases::generation,
+            vector_databases::next_generation,
+            vector_databases::passages,
+            vector_databases::next_passages,
+        ));
+    let databases: Vec<Standing> = on_conn!(conn, |conn| databases.load(conn).await?);
+    let sum = |at_work: &[AtWork]| -> i64 { databases.iter().map(|one| to_come(one, at_work)).sum() };
+    let without = used + sum(&at_work);
+    let (database, generation, total) = (row.database_id, row.generation, Some(total));
+    at_work.push(AtWork { database, generation, total, before });
+    let with = used + sum(&at_work);
+    if stored(most) < with && without < with {
+        let used = without.unsigned_abs();
         return Err(StoreError::QuotaExceeded { limit: "passages", most, used }.into());
     }
     Ok(())
@@ -356,60 +446,38 @@ pub(crate) async fn spread(
         let row = writing::job(conn, tenant.into(), job.into()).await?;
         let of = DatabaseKey::of(row.organization_id, row.database_id);
         let database = writing::database(conn, of).await?;
-        let next: Option<NextGeneration> =
-            database.next_recipe.as_deref().map(document::decode).transpose()?;
-        let Some(next) = next.filter(|next| next.job == job && !row.state.0.is_over()) else {
+        let Some(next) = database.next()?.filter(|next| next.job == job && !row.state.0.is_over()) else {
             return Err(StoreError::NotFound.into());
         };
+        let is_file = vector_files::organization_id
+            .eq(vector_live::organization_id)
+            .and(vector_files::database_id.eq(vector_live::database_id))
+            .and(vector_files::id.eq(vector_live::file_id));
         let made = vector_builds::table
             .filter(vector_builds::organization_id.eq(of.tenant))
             .filter(vector_builds::job_id.eq(row.id))
             .filter(vector_builds::file_id.eq(vector_live::file_id));
-        let files: Vec<LiveRow> = vector_live::table
+        let files: Vec<(Id, i64)> = vector_live::table
+            .inner_join(vector_files::table.on(is_file))
             .filter(vector_live::organization_id.eq(of.tenant))
             .filter(vector_live::database_id.eq(of.database))
             .filter(vector_live::generation.eq(database.generation))
             .filter(not(exists(made)))
             .order(vector_live::file_id)
             .limit(stored(builds.len() as u64))
-            .select(LiveRow::as_select())
+            .select((vector_live::file_id, vector_files::bytes))
             .load(conn)
             .await?;
-        let count = stored(files.len() as u64);
-        let rows: Vec<BuildRow> = files
-            .iter()
-            .zip(builds)
-            .map(|(file, id)| BuildRow {
-                organization_id: of.tenant,
-                id: (*id).into(),
-                database_id: of.database,
-                database_name: row.database_name.clone(),
-                file_id: file.file_id,
-                job_id: row.id,
-                generation: next.generation,
-                state: BuildWord(BuildState::Queued),
-                stage: StageWord(Stage::Queued),
-                first_passage: None,
-                total: None,
-                done: 0,
-                bytes: 0,
-                cut: None,
-                error: None,
-                attempts: 0,
-                node: None,
-                created_at: At(now),
-                started_at: None,
-                finished_at: None,
-            })
-            .collect();
+        let queued = |((file, _), id): (&(Id, i64), &BuildId)| {
+            BuildRow::queued(&row, *file, next.generation, (*id).into(), now)
+        };
+        let rows: Vec<BuildRow> = files.iter().zip(builds).map(queued).collect();
         writing::add_builds(conn, tenant, &rows, now).await?;
+        let bytes = files.iter().map(|(_, bytes)| bytes).sum();
+        writing::job_grows(conn, &row, stored(files.len() as u64), bytes).await?;
         let is_last = files.len() < builds.len();
         update(vector_jobs::table.find((of.tenant, row.id)))
-            .set((
-                vector_jobs::total.eq(vector_jobs::total + count),
-                vector_jobs::queued.eq(vector_jobs::queued + count),
-                vector_jobs::spread.eq(is_last),
-            ))
+            .set(vector_jobs::spread.eq(is_last))
             .execute(conn)
             .await?;
         if is_last {
@@ -417,4 +485,28 @@ pub(crate) async fn spread(
         }
         Ok(!is_last)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_built_counts_beyond_what_it_takes_the_place_of() {
+        let id = Id(uuid::Uuid::from_u128(1));
+        let database =
+            Standing { id, generation: 3, next_generation: Some(5), passages: 100, next_passages: 90 };
+        let work =
+            |generation, total, before| AtWork { database: id, generation, total: Some(total), before };
+        for (at_work, more) in [
+            (vec![], 0),
+            (vec![work(5, 10, 4)], 0),
+            (vec![work(5, 10, 4), work(5, 7, 0)], 7),
+            (vec![work(3, 8, 5), work(3, 2, 9)], 3),
+            (vec![work(4, 50, 0), AtWork { database: Id(uuid::Uuid::from_u128(2)), ..work(3, 9, 0) }], 0),
+        ] {
+            assert_eq!(to_come(&database, &at_work), more, "{at_work:?}");
+        }
+        assert_eq!(to_come(&Standing { next_generation: None, ..database }, &[work(5, 50, 0)]), 0);
+    }
 }

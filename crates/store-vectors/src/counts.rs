@@ -7,9 +7,11 @@ use heddle_vectors::records::{FileState, PassageRange};
 
 use crate::key::DatabaseKey;
 use crate::schema::{
-    ChangeRow, PurgeRow, UsageRow, vector_changes, vector_databases, vector_purges, vector_usage,
+    ChangeRow, PurgeRow, UsageRow, vector_changes, vector_databases, vector_files, vector_purges,
+    vector_usage,
 };
 use crate::stored;
+use crate::words::FileWord;
 
 /// Change of what an organisation has: more where positive, less where negative.
 #[derive(Debug, Clone, Copy, Default)]
@@ -82,6 +84,26 @@ pub(crate) async fn moved<C: AsConn>(
     Ok(())
 }
 
+/// Counts the files of a database by their states once more, after many of them changed theirs.
+pub(crate) async fn recount<C: AsConn>(conn: &mut C, of: DatabaseKey) -> Result<(), Error> {
+    let in_state = |state: FileState| {
+        vector_files::table
+            .filter(vector_files::organization_id.eq(of.tenant))
+            .filter(vector_files::database_id.eq(of.database))
+            .filter(vector_files::state.eq(FileWord(state)))
+            .count()
+    };
+    on_conn!(conn, |conn| {
+        let ready: i64 = in_state(FileState::Ready).get_result(conn).await?;
+        let failed: i64 = in_state(FileState::Failed).get_result(conn).await?;
+        update(vector_databases::table.find(of.pair()))
+            .set((vector_databases::ready_files.eq(ready), vector_databases::failed_files.eq(failed)))
+            .execute(conn)
+            .await?;
+    });
+    Ok(())
+}
+
 /// Writes a commit that changes what can be found in a generation, with the next number.
 pub(crate) async fn changed<C: AsConn>(
     conn: &mut C,
@@ -145,7 +167,7 @@ pub(crate) async fn leave<C: AsConn>(conn: &mut C, of: DatabaseKey, leftover: Le
     Ok(())
 }
 
-/// Id of a leftover, which nobody sees.
-fn random_id() -> uuid::Uuid {
+/// Id that no caller gave: of a leftover, or of a build that follows from another one.
+pub(crate) fn random_id() -> uuid::Uuid {
     uuid::Uuid::now_v7()
 }

@@ -181,13 +181,17 @@ pub(crate) async fn change(
         }
         if let Some((next, job)) = reindex {
             let recipe = document::encode(next)?;
-            let free =
-                vector_databases::table.find(of.pair()).filter(vector_databases::next_generation.is_null());
+            let free = vector_databases::table
+                .find(of.pair())
+                .filter(vector_databases::next_generation.is_null())
+                .filter(vector_databases::last_generation.lt(next.generation));
             let met = update(free)
                 .set((
                     vector_databases::state.eq(StateWord(DatabaseState::Building)),
                     vector_databases::next_recipe.eq(Some(recipe)),
                     vector_databases::next_generation.eq(Some(next.generation)),
+                    vector_databases::last_generation.eq(next.generation),
+                    vector_databases::next_passages.eq(0_i64),
                 ))
                 .execute(conn)
                 .await?;

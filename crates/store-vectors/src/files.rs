@@ -1,5 +1,7 @@
 //! Files: lists, uploads, changes, deletion.
 
+use std::collections::BTreeSet;
+
 use diesel::sql_types::Text;
 use diesel::{
     BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, JoinOnDsl, QueryDsl, SelectableHelper,
@@ -16,7 +18,7 @@ use heddle_store::{
 };
 use heddle_usecase::Journal;
 use heddle_vectors::ports::{
-    Deleted, FieldCondition, FieldTest, FieldValue, FileFilter, FilePatchWrite, FileUpload, Quotas, Sort,
+    Deleted, FieldCondition, FieldValue, FileFilter, FilePatchWrite, FileUpload, Quotas, Sort,
 };
 use heddle_vectors::records::{BuildState, File, FileState, Stage, VectorDatabase};
 
@@ -28,7 +30,7 @@ use crate::schema::{
     BuildRow, FileChange, FileRow, JobRow, LiveRow, vector_builds, vector_databases, vector_fields,
     vector_files, vector_jobs, vector_live,
 };
-use crate::values::{Span, span_of};
+use crate::values::{Span, head_of, span_of, values_through};
 use crate::words::{FileWord, StageWord};
 use crate::writing::{self, add_builds, close_build, drop_blob, keep_blob, set_fields, unlive};
 use crate::{lock_name, stored, tomb};
@@ -39,20 +41,23 @@ impl Names<resource::Document> for vector_files::id {}
 /// it, from whose values it reads files in their order: no index of files is to be taken in its place, each of which would
 /// have all files of a state or a type looked at and sorted.
 macro_rules! narrowed {
-    ($query:expr, $of:expr, $filter:expr, driven by $driving:expr, $access:expr, $containing:expr) => {{
+    ($query:expr, $of:expr, $filter:expr, driven by $driving:expr, $access:expr) => {{
         let state = diesel::dsl::sql::<Text>("coalesce(vector_files.state, '')");
         let media_type = diesel::dsl::sql::<Text>("coalesce(vector_files.media_type, '')");
-        narrowed!(@ $query, $of, $filter, Some($driving), (state, media_type), $access, $containing)
+        narrowed!(@ $query, $of, $filter, Some($driving), (state, media_type), $access)
     }};
-    ($query:expr, $of:expr, $filter:expr, $access:expr, $containing:expr) => {{
+    ($query:expr, $of:expr, $filter:expr, $access:expr) => {{
         let columns = (vector_files::state, vector_files::media_type);
-        narrowed!(@ $query, $of, $filter, None::<usize>, columns, $access, $containing)
+        narrowed!(@ $query, $of, $filter, None::<usize>, columns, $access)
     }};
-    (@ $query:expr, $of:expr, $filter:expr, $driving:expr, $columns:expr, $access:expr, $containing:expr) => {{
+    (@ $query:expr, $of:expr, $filter:expr, $driving:expr, $columns:expr, $access:expr) => {{
         let (state_column, type_column) = $columns;
         let mut query = $query;
         if let Some(q) = &$filter.q {
             query = query.filter(vector_files::search.like(search::anywhere(q)).escape('\\'));
+        }
+        if let Some(name) = &$filter.name {
+            query = query.filter(vector_files::name.eq(name));
         }
         if let Some(state) = $filter.state {
             query = query.filter(state_column.eq(FileWord(state)));
@@ -61,25 +66,13 @@ macro_rules! narrowed {
             query = query.filter(type_column.eq(media_type));
         }
         let others = $filter.metadata.iter().enumerate().filter(|(at, _)| Some(*at) != $driving);
-        for condition in others.map(|(_, one)| one).filter(|one| !matches!(one.test, FieldTest::Contains(_)))
-        {
+        for (_, condition) in others {
             let files = vector_fields::table
                 .filter(vector_fields::organization_id.eq($of.tenant))
                 .filter(vector_fields::database_id.eq($of.database))
                 .filter(vector_fields::field.eq(condition.field.clone()))
                 .select(vector_fields::file_id);
-            query = match span_of(&condition.test) {
-                Span::Any(texts) => {
-                    query.filter(vector_files::id.eq_any(files.filter(vector_fields::value.eq_any(texts))))
-                }
-                Span::Between(from, to) => {
-                    let is_between = vector_fields::value.ge(from).and(vector_fields::value.lt(to));
-                    query.filter(vector_files::id.eq_any(files.filter(is_between)))
-                }
-            };
-        }
-        if let Some(files) = &$containing {
-            query = query.filter(vector_files::id.eq_any(files.clone()));
+            query = values_through!(files, &condition.test, |files| query.filter(vector_files::id.eq_any(files)));
         }
         within!(query, $access, vector_files::id)
     }};
@@ -89,7 +82,7 @@ macro_rules! narrowed {
 fn one_value(at: usize, condition: &FieldCondition) -> Option<(usize, &str, String)> {
     match span_of(&condition.test) {
         Span::Any(mut texts) if texts.len() == 1 => Some((at, condition.field.as_str(), texts.pop()?)),
-        Span::Any(_) | Span::Between(_, _) => None,
+        Span::Any(_) | Span::Between(_, _) | Span::Holding(_) => None,
     }
 }
 
@@ -108,7 +101,6 @@ pub(crate) async fn list(
         return Ok(page::empty());
     }
     let of = DatabaseKey::of(database.tenant, database.id);
-    let containing = containing(db, of, filter).await?;
     // Files of one value come in the order of their ids from where the values stand: as many are read as are asked for.
     let one = if by_name {
         None
@@ -128,10 +120,11 @@ pub(crate) async fn list(
                     .filter(values.field(vector_fields::organization_id).eq(of.tenant))
                     .filter(values.field(vector_fields::database_id).eq(of.database))
                     .filter(values.field(vector_fields::field).eq(*field))
+                    .filter(values.field(vector_fields::head).eq(head_of(value)))
                     .filter(values.field(vector_fields::value).eq(value))
                     .select(FileRow::as_select())
                     .into_boxed();
-                let query = narrowed!(of_value, of, filter, driven by *at, access, containing);
+                let query = narrowed!(of_value, of, filter, driven by *at, access);
                 let id = values.field(vector_fields::file_id);
                 let query = query.limit(page::surplus(page)).order(id.desc());
                 match newest {
@@ -144,7 +137,7 @@ pub(crate) async fn list(
                     .eq(of.tenant)
                     .and(vector_files::database_id.eq(of.database));
                 let all = vector_files::table.filter(is_within).select(FileRow::as_select()).into_boxed();
-                let query = narrowed!(all, of, filter, access, containing).limit(page::surplus(page));
+                let query = narrowed!(all, of, filter, access).limit(page::surplus(page));
                 if by_name {
                     keyset!(query, (vector_files::name, vector_files::id), named.clone(), ascending)
                         .load(conn)
@@ -165,19 +158,6 @@ pub(crate) async fn list(
     } else {
         Page::from_surplus(items, page.limit, |file: &File| file.id)
     })
-}
-
-/// Files that hold all texts of a filter; none when it names none.
-async fn containing(db: &Db, of: DatabaseKey, filter: &FileFilter) -> Result<Option<Vec<Id>>, StoreError> {
-    let mut kept: Option<Vec<Id>> = None;
-    for condition in filter.metadata.iter().filter(|one| matches!(one.test, FieldTest::Contains(_))) {
-        let files = crate::passages::files_where_of(db, of, condition).await?;
-        kept = Some(match kept {
-            None => files,
-            Some(before) => before.into_iter().filter(|file| files.contains(file)).collect(),
-        });
-    }
-    Ok(kept)
 }
 
 /// Whether all that is within a database is denied.
@@ -231,8 +211,7 @@ pub(crate) async fn insert(
     write_tx!(db, |conn| {
         lock::serialise(conn, &lock_name(tenant)).await?;
         let database = writing::database(conn, of).await?;
-        let is_served = |one: &i64| *one == database.generation || Some(*one) == database.next_generation;
-        if !upload.builds.iter().all(|build| is_served(&build.generation)) {
+        if !upload.builds.iter().all(|build| build.generation == database.generation) {
             return Err(StoreError::Stale.into());
         }
         within_quotas(conn, of.tenant, &upload.quotas, more).await?;
@@ -240,9 +219,7 @@ pub(crate) async fn insert(
         insert_into(vector_jobs::table).values(&job).execute(conn).await?;
         let mut surplus = Vec::new();
         for (file, fields) in upload.files.iter().zip(fields) {
-            let own = |build: &&heddle_vectors::records::Build| {
-                build.file == file.id && build.generation == database.generation
-            };
+            let own = |build: &&heddle_vectors::records::Build| build.file == file.id;
             let Some(build) = upload.builds.iter().find(own) else { return Err(StoreError::Stale.into()) };
             let mut row = FileRow::of(file, build.id.into())?;
             row.blob = keep_blob(conn, of.tenant, &file.sha256, &file.blob).await?;
@@ -381,8 +358,8 @@ pub(crate) async fn remove(
                 false => Err(StoreError::NotFound.into()),
             };
         };
-        cancel_builds(conn, of, row.id, next, at).await?;
-        let (mut passages, mut index_bytes) = (0, 0);
+        let jobs = cancel_builds(conn, of, row.id, next, at).await?;
+        let (mut passages, mut index_bytes, mut next_passages) = (0, 0, 0);
         for live in live_of(conn, of, row.id).await? {
             if live.enabled {
                 changed(conn, of, live.generation, Some(of_live(&live)), None).await?;
@@ -390,6 +367,8 @@ pub(crate) async fn remove(
             if live.generation == generation {
                 passages += live.end_passage - live.first_passage;
                 index_bytes += live.bytes;
+            } else if Some(live.generation) == next {
+                next_passages += live.end_passage - live.first_passage;
             }
             unlive(conn, &live).await?;
             leave(conn, of, Leftover::Passages(of_live(&live))).await?;
@@ -401,6 +380,7 @@ pub(crate) async fn remove(
         update(vector_databases::table.find(of.pair()))
             .set((
                 vector_databases::passages.eq(vector_databases::passages - passages),
+                vector_databases::next_passages.eq(vector_databases::next_passages - next_passages),
                 vector_databases::index_bytes.eq(vector_databases::index_bytes - index_bytes),
                 vector_databases::raw_bytes.eq(vector_databases::raw_bytes - row.bytes),
             ))
@@ -408,33 +388,38 @@ pub(crate) async fn remove(
             .await?;
         let less = Used { files: -1, passages: -passages, bytes: -row.bytes, ..Used::default() };
         used(conn, of.tenant, less).await?;
+        // Not before the file is gone: the generation that is built may serve from here on.
+        for job in jobs {
+            settle_job(conn, of, job, at).await?;
+        }
         tombstone::write(conn, grave, at).await?;
         journal::write(conn, unit).await?;
         Ok(Deleted::Now)
     })
 }
 
-/// Cancels what works on a file that goes, and ends the jobs of which nothing else is left.
+/// Cancels what works on a file that goes; gives the jobs, of which nothing else may be left.
 async fn cancel_builds<C: AsConn>(
     conn: &mut C,
     of: DatabaseKey,
     file: Id,
     next: Option<i64>,
     at: heddle_kernel::Timestamp,
-) -> Result<(), Error> {
+) -> Result<BTreeSet<Id>, Error> {
     let open = vector_builds::table
         .filter(vector_builds::organization_id.eq(of.tenant))
         .filter(vector_builds::database_id.eq(of.database))
         .filter(vector_builds::file_id.eq(file))
         .filter(vector_builds::state.eq_any(OPEN_BUILDS));
     let open: Vec<BuildRow> = on_conn!(conn, |conn| open.select(BuildRow::as_select()).load(conn).await?);
+    let mut jobs = BTreeSet::new();
     for build in open {
         // A file that is gone is no reason to give up the generation that is built: there its build counts as done.
         let is_next = Some(build.generation) == next;
         let to = if is_next { BuildState::Ready } else { BuildState::Cancelled };
         close_build(conn, &build, BuildState::Cancelled, Stage::Cancelled, None, at).await?;
         job_moved(conn, &build, to, None).await?;
-        settle_job(conn, of, build.job_id, at).await?;
+        jobs.insert(build.job_id);
     }
-    Ok(())
+    Ok(jobs)
 }

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use diesel::{
-    BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper, update,
-};
+use diesel::{BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{FileId, IngestionJobId, Page, PageRequest, TenantId, Timestamp};
 use heddle_policy::{AccessFilter, resource};
@@ -12,21 +10,13 @@ use heddle_store::filter::Names;
 use heddle_store::{At, Db, Id, StoreError, document, journal, keyset, lock, page, read, within, write_tx};
 use heddle_usecase::Journal;
 use heddle_vectors::ports::JobFilter;
-use heddle_vectors::records::{
-    BuildState, DatabaseState, FileError, FileFault, FileState, Job, JobServer, JobState, NextGeneration,
-    ServerState, Stage,
-};
+use heddle_vectors::records::{DatabaseState, Job, JobServer, ServerState};
 
-use crate::counts::Leftover;
-use crate::databases::OPEN_BUILDS;
-use crate::ending::give_up;
+use crate::ending::{JobEnd, give_up, settle_generation, stop_job};
 use crate::key::DatabaseKey;
-use crate::schema::{
-    BuildRow, JobRow, ServerRow, vector_builds, vector_job_servers, vector_jobs, vector_live,
-};
-use crate::words::{BuildWord, JobKindWord, JobWord, StageWord};
-use crate::writing::{self, set_file};
-use crate::{counts, lock_name, stored};
+use crate::schema::{JobRow, ServerRow, vector_builds, vector_job_servers, vector_jobs};
+use crate::words::{JobKindWord, JobWord};
+use crate::{lock_name, writing};
 
 impl Names<resource::IngestionJob> for vector_jobs::id {}
 
@@ -157,11 +147,6 @@ pub(crate) async fn cancel(
     unit: &Journal,
 ) -> Result<Job, StoreError> {
     let at = journal::time_of(unit).unwrap_or_default();
-    let told = FileError {
-        code: FileFault::Cancelled,
-        message: "The job was cancelled.".to_owned(),
-        retryable: true,
-    };
     write_tx!(db, |conn| {
         lock::serialise(conn, &lock_name(tenant)).await?;
         let row = writing::job(conn, tenant.into(), job.into()).await?;
@@ -169,56 +154,12 @@ pub(crate) async fn cancel(
             return Job::try_from(row);
         }
         let of = DatabaseKey::of(row.organization_id, row.database_id);
-        let open = vector_builds::table
-            .filter(vector_builds::organization_id.eq(of.tenant).and(vector_builds::job_id.eq(row.id)))
-            .filter(vector_builds::state.eq_any(OPEN_BUILDS));
-        let builds: Vec<BuildRow> = open.clone().select(BuildRow::as_select()).load(conn).await?;
-        for build in &builds {
-            if let Some(written) = build.written() {
-                counts::leave(conn, of, Leftover::Passages(written)).await?;
-            }
-            let file = writing::file(conn, of, build.file_id).await?;
-            let Some(file) = file.filter(|file| file.build_id == build.id) else { continue };
-            // What could be found before still can.
-            let live: Option<Id> = vector_live::table
-                .find((of.tenant, of.database, build.generation, build.file_id))
-                .select(vector_live::build_id)
-                .first(conn)
-                .await
-                .optional()?;
-            let (state, stage) = match live {
-                Some(_) => (FileState::Ready, Stage::Ready),
-                None => (FileState::Cancelled, Stage::Cancelled),
-            };
-            set_file(conn, &file, state, stage, Some(&told)).await?;
-        }
-        update(open)
-            .set((
-                vector_builds::state.eq(BuildWord(BuildState::Cancelled)),
-                vector_builds::stage.eq(StageWord(Stage::Cancelled)),
-                vector_builds::finished_at.eq(Some(At(at))),
-            ))
-            .execute(conn)
-            .await?;
-        let count = stored(builds.len() as u64);
-        counts::used(conn, of.tenant, counts::Used { waiting: -count, ..counts::Used::default() }).await?;
-        update(vector_jobs::table.find((of.tenant, row.id)))
-            .set((
-                vector_jobs::state.eq(JobWord(JobState::Cancelled)),
-                vector_jobs::stage.eq(StageWord(Stage::Cancelled)),
-                vector_jobs::cancelled.eq(vector_jobs::cancelled + count),
-                vector_jobs::queued.eq(0_i64),
-                vector_jobs::running.eq(0_i64),
-                vector_jobs::finished_at.eq(Some(At(at))),
-            ))
-            .execute(conn)
-            .await?;
         let database = writing::database(conn, of).await?;
-        let next: Option<NextGeneration> =
-            database.next_recipe.as_deref().map(document::decode).transpose()?;
-        if let Some(next) = next.filter(|next| next.job == job) {
-            give_up(conn, of, DatabaseState::Ready).await?;
-            counts::leave(conn, of, Leftover::Generation(next.generation)).await?;
+        stop_job(conn, &row, &database, JobEnd::CANCELLED, at).await?;
+        match database.next()?.filter(|next| next.job == job) {
+            Some(next) => give_up(conn, &database, &next, DatabaseState::Ready, at).await?,
+            // The generation that is built may have waited for what is cancelled.
+            None => settle_generation(conn, of, at).await?,
         }
         journal::write(conn, unit).await?;
         writing::job(conn, of.tenant, row.id).await?.try_into()

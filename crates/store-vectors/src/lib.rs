@@ -17,6 +17,7 @@ mod purge;
 mod rows;
 mod schema;
 mod store;
+mod unattended;
 mod values;
 mod words;
 mod writing;

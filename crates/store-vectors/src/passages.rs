@@ -6,9 +6,7 @@ use diesel::{BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelpe
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{FileId, TenantId, VectorDatabaseId};
 use heddle_store::{Db, Id, StoreError, read};
-use heddle_vectors::ports::{
-    ChangesSince, FieldCondition, FieldTest, FoundPassage, LiveFile, Neighbours, Position,
-};
+use heddle_vectors::ports::{ChangesSince, FieldCondition, FoundPassage, LiveFile, Neighbours, Position};
 use heddle_vectors::records::{File, Passage, PassageId, PassageRange};
 
 use crate::ending::of_live;
@@ -18,7 +16,7 @@ use crate::schema::{
     vector_live, vector_passages,
 };
 use crate::stored;
-use crate::values::{Span, span_of, stored_text};
+use crate::values::values_through;
 
 /// Ids that are asked for at once.
 const AT_ONCE: usize = 500;
@@ -145,33 +143,14 @@ pub(crate) async fn files_where_of(
     of: DatabaseKey,
     condition: &FieldCondition,
 ) -> Result<Vec<Id>, StoreError> {
-    if let FieldTest::Contains(part) = &condition.test {
-        let rows: Vec<(Id, String)> = read!(db, |conn| {
-            Ok(vector_fields::table
-                .filter(vector_fields::organization_id.eq(of.tenant))
-                .filter(vector_fields::database_id.eq(of.database))
-                .filter(vector_fields::field.eq(condition.field.as_str()))
-                .filter(vector_fields::value.ge("s:").and(vector_fields::value.lt("s;")))
-                .select((vector_fields::file_id, vector_fields::value))
-                .load(conn)
-                .await?)
-        })?;
-        let holds = |value: &str| stored_text(value).is_some_and(|text| text.contains(part.as_str()));
-        return Ok(rows.into_iter().filter(|(_, value)| holds(value)).map(|(file, _)| file).collect());
-    }
     read!(db, |conn| {
         let files = vector_fields::table
             .filter(vector_fields::organization_id.eq(of.tenant))
             .filter(vector_fields::database_id.eq(of.database))
             .filter(vector_fields::field.eq(condition.field.as_str()))
             .select(vector_fields::file_id);
-        Ok(match span_of(&condition.test) {
-            Span::Any(texts) => files.filter(vector_fields::value.eq_any(texts)).load(conn).await?,
-            Span::Between(from, to) => {
-                let is_between = vector_fields::value.ge(from).and(vector_fields::value.lt(to));
-                files.filter(is_between).load(conn).await?
-            }
-        })
+        // A list of texts may hold a part more than once.
+        Ok(values_through!(files, &condition.test, |files| files.distinct().load(conn).await?))
     })
 }
 

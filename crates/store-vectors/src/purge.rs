@@ -13,8 +13,9 @@ use crate::ending::of_live;
 use crate::key::DatabaseKey;
 use crate::rows::range;
 use crate::schema::{
-    FileRow, LiveRow, PurgeRow, vector_blobs, vector_builds, vector_changes, vector_databases, vector_fields,
-    vector_files, vector_job_servers, vector_jobs, vector_live, vector_passages, vector_purges,
+    DatabaseRow, FileRow, LiveRow, PurgeRow, vector_blobs, vector_builds, vector_changes, vector_databases,
+    vector_fields, vector_files, vector_job_servers, vector_jobs, vector_live, vector_passages,
+    vector_purges,
 };
 use crate::stored;
 use crate::writing::{drop_blob, unlive};
@@ -32,6 +33,16 @@ pub(crate) async fn all(db: &Db, most: u32) -> Result<Vec<Purge>, StoreError> {
     if !rows.is_empty() {
         db.settled().await?;
     }
+    let mut left = Vec::with_capacity(rows.len());
+    for row in rows {
+        match row.generation {
+            Some(generation) if is_of_use(db, &row, generation).await? => {
+                let gone = vector_purges::table.find((row.organization_id, row.id));
+                write_tx!(db, |conn| Ok(delete(gone).execute(conn).await?))?;
+            }
+            Some(_) | None => left.push(row),
+        }
+    }
     let purge = |row: PurgeRow| Purge {
         tenant: row.organization_id.into(),
         id: row.id.into(),
@@ -40,7 +51,22 @@ pub(crate) async fn all(db: &Db, most: u32) -> Result<Vec<Purge>, StoreError> {
         blob: row.blob,
         generation: row.generation,
     };
-    Ok(rows.into_iter().map(purge).collect())
+    Ok(left.into_iter().map(purge).collect())
+}
+
+/// Whether a generation serves or is built, so that nothing of it may go: a number is never given twice, and one that was, by
+/// an earlier version of the program, has no leftovers.
+async fn is_of_use(db: &Db, row: &PurgeRow, generation: i64) -> Result<bool, StoreError> {
+    let of = DatabaseKey::of(row.organization_id, row.database_id);
+    read!(db, |conn| {
+        let found: Option<DatabaseRow> = vector_databases::table
+            .find(of.pair())
+            .select(DatabaseRow::as_select())
+            .first(conn)
+            .await
+            .optional()?;
+        Ok(found.is_some_and(|database| database.has(generation)))
+    })
 }
 
 pub(crate) async fn step(db: &Db, purge: &Purge, most: u32) -> Result<bool, StoreError> {

@@ -1,12 +1,13 @@
 //! Conversions of rows to and from records.
 
-use heddle_kernel::{DatabaseName, Revision};
+use heddle_kernel::{DatabaseName, Revision, Timestamp};
 use heddle_store::{Error, Id, document};
 use heddle_vectors::ports::Change;
 use heddle_vectors::records::{
-    Build, Counts, File, FileProgress, Job, JobFiles, NextGeneration, Passage, PassageId, PassageRange,
-    VectorDatabase,
+    Build, BuildState, Counts, File, FileOptions, FileProgress, Job, JobFiles, NextGeneration, Passage,
+    PassageId, PassageRange, Stage, VectorDatabase,
 };
+use serde_json::{Map, Value};
 
 use crate::schema::{BuildRow, ChangeRow, DatabaseRow, FileRow, JobRow, PassageRow};
 use crate::stored;
@@ -42,6 +43,8 @@ impl TryFrom<&VectorDatabase> for DatabaseRow {
             recipe: document::encode(&record.recipe)?,
             next_recipe: record.next.as_ref().map(document::encode).transpose()?,
             next_generation: record.next.as_ref().map(|next| next.generation),
+            last_generation: record.last_generation,
+            next_passages: 0,
             metadata_schema: document::encode(&record.schema)?,
             defaults: document::encode(&record.defaults)?,
             sequence: record.sequence,
@@ -68,7 +71,7 @@ impl TryFrom<DatabaseRow> for VectorDatabase {
     type Error = Error;
 
     fn try_from(row: DatabaseRow) -> Result<Self, Error> {
-        let next: Option<NextGeneration> = row.next_recipe.as_deref().map(document::decode).transpose()?;
+        let next = row.next()?;
         Ok(Self {
             tenant: row.organization_id.into(),
             id: row.id.into(),
@@ -78,6 +81,7 @@ impl TryFrom<DatabaseRow> for VectorDatabase {
             state: row.state.0,
             backend: row.backend.0,
             generation: row.generation,
+            last_generation: row.last_generation,
             recipe: document::decode(&row.recipe)?,
             next,
             schema: document::decode(&row.metadata_schema)?,
@@ -99,6 +103,28 @@ impl TryFrom<DatabaseRow> for VectorDatabase {
             last_ingested_at: row.last_ingested_at.map(Into::into),
         })
     }
+}
+
+impl DatabaseRow {
+    /// Whether a generation serves, or is built.
+    pub(crate) fn has(&self, generation: i64) -> bool {
+        self.generation == generation || self.next_generation == Some(generation)
+    }
+
+    /// The generation that is built.
+    pub(crate) fn next(&self) -> Result<Option<NextGeneration>, Error> {
+        self.next_recipe.as_deref().map(document::decode).transpose()
+    }
+}
+
+/// Texts of a file by which lists find it.
+pub(crate) fn search_of(name: &str, title: &str) -> String {
+    format!("{name}{BETWEEN}{title}").to_lowercase()
+}
+
+/// Omissions as a column holds them; none where nothing was left out.
+pub(crate) fn warnings_of(texts: &[String]) -> Result<Option<Vec<u8>>, Error> {
+    (!texts.is_empty()).then(|| document::encode(texts)).transpose()
 }
 
 impl FileRow {
@@ -125,7 +151,8 @@ impl FileRow {
             language: record.language.clone(),
             metadata: document::encode(&record.metadata)?,
             enabled: record.enabled,
-            options: record.options.as_ref().map(document::encode).transpose()?,
+            options: record.options.as_ref().map(|own| document::encode(&own.options)).transpose()?,
+            options_methodology: record.options.as_ref().and_then(|own| own.methodology.clone()),
             error: record.error.as_ref().map(document::encode).transpose()?,
             job_id: record.job.into(),
             build_id: build,
@@ -135,7 +162,8 @@ impl FileRow {
             created_by: record.created_by.into(),
             updated_at: record.updated_at.into(),
             indexed_at: record.indexed_at.map(Into::into),
-            search: format!("{}{BETWEEN}{title}", record.name).to_lowercase(),
+            search: search_of(&record.name, title),
+            warnings: warnings_of(&record.warnings)?,
         })
     }
 }
@@ -144,6 +172,8 @@ impl TryFrom<FileRow> for File {
     type Error = Error;
 
     fn try_from(row: FileRow) -> Result<Self, Error> {
+        let options: Option<Map<String, Value>> = row.options.as_deref().map(document::decode).transpose()?;
+        let methodology = row.options_methodology;
         Ok(Self {
             tenant: row.organization_id.into(),
             database: row.database_id.into(),
@@ -166,8 +196,9 @@ impl TryFrom<FileRow> for File {
             language: row.language,
             metadata: document::decode(&row.metadata)?,
             enabled: row.enabled,
-            options: row.options.as_deref().map(document::decode).transpose()?,
+            options: options.map(|options| FileOptions { methodology, options }),
             error: row.error.as_deref().map(document::decode).transpose()?,
+            warnings: row.warnings.as_deref().map(document::decode).transpose()?.unwrap_or_default(),
             job: row.job_id.into(),
             generation: row.generation,
             revision: Revision(row.revision),
@@ -271,11 +302,46 @@ impl From<&Build> for BuildRow {
             created_at: record.created_at.into(),
             started_at: None,
             finished_at: None,
+            warnings: None,
         }
     }
 }
 
+impl JobRow {
+    /// Whether all its builds are made, and are over.
+    pub(crate) const fn is_done(&self) -> bool {
+        self.spread && self.queued == 0 && self.running == 0
+    }
+}
+
 impl BuildRow {
+    /// The row of a build that waits for its turn.
+    pub(crate) fn queued(job: &JobRow, file: Id, generation: i64, id: Id, now: Timestamp) -> Self {
+        Self {
+            organization_id: job.organization_id,
+            id,
+            database_id: job.database_id,
+            database_name: job.database_name.clone(),
+            file_id: file,
+            job_id: job.id,
+            generation,
+            state: BuildWord(BuildState::Queued),
+            stage: StageWord(Stage::Queued),
+            first_passage: None,
+            total: None,
+            done: 0,
+            bytes: 0,
+            cut: None,
+            error: None,
+            attempts: 0,
+            node: None,
+            created_at: now.into(),
+            started_at: None,
+            finished_at: None,
+            warnings: None,
+        }
+    }
+
     /// Passages of the build, once the file is cut.
     pub(crate) fn passages(&self) -> Option<PassageRange> {
         Some(PassageRange::of(self.first_passage?.unsigned_abs(), self.total?.unsigned_abs()))

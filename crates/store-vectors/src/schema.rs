@@ -9,13 +9,16 @@ use crate::words::{BackendWord, BuildWord, FileWord, JobKindWord, JobWord, Stage
 pub const MIGRATIONS: &[Migration] = migrations![
     "20261126000100_vectors_databases",
     "20261126000200_vectors_pgvector",
-    "20261129000200_vectors_parts"
+    "20261129000200_vectors_parts",
+    "20261129000300_vectors_generations",
+    "20261129000310_vectors_warnings"
 ];
 
 row! {
-    /// A vector database; its name is its address, `generation` the one that serves, `sequence` the number of the last commit that
-    /// changed what can be found, `fields_sequence` that of the last one that changed what filters find, `next_passage` the next
-    /// id of a passage.
+    /// A vector database; its name is its address, `generation` the one that serves, `last_generation` the highest number of one
+    /// that was ever given, `sequence` the number of the last commit that changed what can be found, `fields_sequence` that of
+    /// the last one that changed what filters find, `next_passage` the next id of a passage, `next_passages` the number of those
+    /// in the generation that is built.
     pub(crate) vector_databases (organization_id, id) => DatabaseRow changes (DatabaseChange) {
         key organization_id: [DbUuid] Id,
         key id: [DbUuid] Id,
@@ -28,6 +31,8 @@ row! {
         alone recipe: [Binary] Vec<u8>,
         alone next_recipe: [Nullable<Binary>] Option<Vec<u8>>,
         alone next_generation: [Nullable<BigInt>] Option<i64>,
+        alone last_generation: [BigInt] i64,
+        alone next_passages: [BigInt] i64,
         each metadata_schema: [Binary] Vec<u8>,
         each defaults: [Binary] Vec<u8>,
         alone sequence: [BigInt] i64,
@@ -72,6 +77,7 @@ row! {
         each metadata: [Binary] Vec<u8>,
         each enabled: [Bool] bool,
         each options: [Nullable<Binary>] Option<Vec<u8>>,
+        each options_methodology: [Nullable<Text>] Option<String>,
         alone error: [Nullable<Binary>] Option<Vec<u8>>,
         alone job_id: [DbUuid] Id,
         alone build_id: [DbUuid] Id,
@@ -82,17 +88,21 @@ row! {
         each updated_at: [DbInstant] At,
         alone indexed_at: [Nullable<DbInstant>] Option<At>,
         each search: [Text] String,
+        alone warnings: [Nullable<Binary>] Option<Vec<u8>>,
     }
 }
 
 row! {
-    /// A value by which filters find a file; values of a type are in its order.
-    pub(crate) vector_fields (organization_id, database_id, field, value, file_id) => FieldRow {
+    /// A value by which filters find a file; values of a type are in its order. `head` is its beginning, which keys have room
+    /// for, `place` its number among the values of the file.
+    pub(crate) vector_fields (organization_id, database_id, field, head, file_id, place) => FieldRow {
         key organization_id: [DbUuid] Id,
         key database_id: [DbUuid] Id,
         key field: [Text] String,
-        key value: [Text] String,
+        once value: [Text] String,
         key file_id: [DbUuid] Id,
+        key head: [Text] String,
+        key place: [BigInt] i64,
     }
 }
 
@@ -152,6 +162,7 @@ row! {
         once created_at: [DbInstant] At,
         alone started_at: [Nullable<DbInstant>] Option<At>,
         alone finished_at: [Nullable<DbInstant>] Option<At>,
+        alone warnings: [Nullable<Binary>] Option<Vec<u8>>,
     }
 }
 

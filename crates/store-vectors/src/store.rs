@@ -19,7 +19,7 @@ use heddle_vectors::records::{
 use uuid::Uuid;
 
 use crate::key::DatabaseKey;
-use crate::{builds, counts, databases, ending, files, ingestion_jobs, passages, purge};
+use crate::{builds, counts, databases, ending, files, ingestion_jobs, passages, purge, unattended};
 
 /// Keeps vector databases, their files, passages and jobs.
 #[derive(Clone)]
@@ -324,6 +324,20 @@ impl IngestStore for SqlVectorStore {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         builds::spread(&self.db, tenant, job, builds, now).await
+    }
+
+    async fn fail_reindex(
+        &self,
+        tenant: TenantId,
+        job: IngestionJobId,
+        error: &FileError,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        unattended::fail_reindex(&self.db, tenant, job, error, now).await
+    }
+
+    async fn end_unattended(&self, error: &FileError, most: u32, now: Timestamp) -> Result<u64, StoreError> {
+        unattended::end_all(&self.db, error, most, now).await
     }
 
     async fn purges(&self, most: u32) -> Result<Vec<Purge>, StoreError> {

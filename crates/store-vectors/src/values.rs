@@ -1,6 +1,21 @@
 //! Values of metadata as texts whose order is that of the values, each type apart from the others.
 
+use diesel::sql_types::{Integer, Text};
 use heddle_vectors::ports::{FieldTest, FieldValue};
+
+/// Characters of a value's head, which stands in keys in its place: an index of PostgreSQL has no room for the longest values.
+const HEAD: usize = 500;
+
+diesel::define_sql_function! {
+    /// A text from one of its characters on, the first of which is 1.
+    #[sql_name = "substr"]
+    fn text_from(text: Text, from: Integer) -> Text;
+}
+
+diesel::define_sql_function! {
+    /// A text with another one in the place of each part that is the same as a given one, to the letter.
+    fn replace(text: Text, part: Text, by: Text) -> Text;
+}
 
 /// Texts that a test lets through.
 #[derive(Debug, PartialEq)]
@@ -9,10 +24,47 @@ pub(crate) enum Span {
     Any(Vec<String>),
     /// From the first one on, up to the second, which is not among them.
     Between(String, String),
+    /// Those of texts that hold this part, looked at by the database one after the other.
+    Holding(String),
 }
 
-/// The texts that a test lets through. Of a part of a text all texts, which are to be looked at one by one: no pattern of a
-/// database is as exact on both.
+/// A query of values narrowed to those that a test lets through, for what is done with it: each span makes a query of its own
+/// type. By the heads an index finds them, by the values they are told apart beyond those.
+macro_rules! values_through {
+    ($query:expr, $test:expr, |$narrowed:ident| $then:expr) => {
+        match $crate::values::span_of($test) {
+            $crate::values::Span::Any(texts) => {
+                let heads: Vec<String> = texts.iter().map(|text| $crate::values::head_of(text)).collect();
+                let is_one = vector_fields::head.eq_any(heads).and(vector_fields::value.eq_any(texts));
+                let $narrowed = $query.filter(is_one);
+                $then
+            }
+            $crate::values::Span::Between(from, to) => {
+                let (first, last) = ($crate::values::head_of(&from), $crate::values::head_of(&to));
+                let is_near = vector_fields::head.ge(first).and(vector_fields::head.le(last));
+                let is_between = vector_fields::value.ge(from).and(vector_fields::value.lt(to));
+                let $narrowed = $query.filter(is_near.and(is_between));
+                $then
+            }
+            $crate::values::Span::Holding(part) => {
+                let is_text = vector_fields::head.ge("s:").and(vector_fields::head.lt("s;"));
+                // Behind the letter of the type. A pattern of `LIKE` is not as exact on both databases.
+                let text = || $crate::values::text_from(vector_fields::value, 3);
+                let holds = $crate::values::replace(text(), part, "").ne(text());
+                let $narrowed = $query.filter(is_text.and(holds));
+                $then
+            }
+        }
+    };
+}
+pub(crate) use values_through;
+
+/// Head of a value. Of two values the lower one never has the higher head.
+pub(crate) fn head_of(value: &str) -> String {
+    value.chars().take(HEAD).collect()
+}
+
+/// The texts that a test lets through.
 pub(crate) fn span_of(test: &FieldTest) -> Span {
     let between = |from: &str, to: &str| Span::Between(from.to_owned(), to.to_owned());
     // Nothing stands between a text and the same with this behind it: no stored text has a lower character.
@@ -26,7 +78,7 @@ pub(crate) fn span_of(test: &FieldTest) -> Span {
         FieldTest::Below(value, true) => Span::Between(bounds_of(value).0.to_owned(), behind(text_of(value))),
         FieldTest::Below(value, false) => Span::Between(bounds_of(value).0.to_owned(), text_of(value)),
         FieldTest::Exists => between("a", "z"),
-        FieldTest::Contains(_) => between("s:", "s;"),
+        FieldTest::Contains(part) => Span::Holding(part.clone()),
     }
 }
 
@@ -48,11 +100,6 @@ const fn bounds_of(value: &FieldValue) -> (&'static str, &'static str) {
         FieldValue::Boolean(_) => ("b:", "b;"),
         FieldValue::Instant(_) => ("t:", "t;"),
     }
-}
-
-/// The text of a stored text.
-pub(crate) fn stored_text(value: &str) -> Option<&str> {
-    value.strip_prefix("s:")
 }
 
 /// Bits of a number in its order: both zeros are one.
@@ -80,6 +127,7 @@ mod tests {
                 from <= text && text < to
             }
             Span::Any(texts) => texts.contains(&text_of(&FieldValue::Number(number))),
+            Span::Holding(part) => panic!("a part of a text: {part}"),
         };
         let told = |test: FieldTest| [1.0, 2.0, 3.0].map(|number| holds(test.clone(), number));
         assert_eq!(told(FieldTest::Above(two.clone(), false)), [false, false, true]);
@@ -88,6 +136,25 @@ mod tests {
         assert_eq!(told(FieldTest::Below(two.clone(), true)), [true, true, false]);
         assert_eq!(told(FieldTest::In(vec![two])), [false, true, false]);
         assert_eq!(told(FieldTest::Exists), [true; 3]);
+    }
+
+    #[test]
+    fn heads_stand_in_the_order_of_their_values() {
+        let letters = ["a", "\u{4E00}", "\u{10FFFF}"];
+        let mut texts: Vec<String> = Vec::new();
+        for length in [HEAD - 3, HEAD - 2, HEAD - 1, HEAD] {
+            for (one, other) in letters.iter().flat_map(|one| letters.map(|other| (one, other))) {
+                texts.push(format!("s:{}{other}", one.repeat(length)));
+            }
+        }
+        texts.sort();
+        assert!(texts.iter().map(|text| head_of(text)).is_sorted());
+        let head = head_of(texts.last().unwrap());
+        assert_eq!(
+            (head.chars().count(), head.len()),
+            (HEAD, 2 + 4 * (HEAD - 2)),
+            "bytes that an index takes"
+        );
     }
 
     #[test]

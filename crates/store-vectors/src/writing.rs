@@ -17,7 +17,7 @@ use crate::schema::{
     BlobRow, BuildRow, DatabaseRow, FieldRow, FileRow, JobRow, LiveRow, vector_blobs, vector_builds,
     vector_databases, vector_fields, vector_files, vector_jobs, vector_live,
 };
-use crate::values::text_of;
+use crate::values::{head_of, text_of};
 use crate::words::{BuildWord, FileWord, StageWord};
 
 pub(crate) async fn database<C: AsConn>(conn: &mut C, of: DatabaseKey) -> Result<DatabaseRow, Error> {
@@ -65,6 +65,26 @@ pub(crate) async fn add_builds<C: AsConn>(
     }
     let more = counts::Used { waiting: crate::stored(rows.len() as u64), ..counts::Used::default() };
     counts::used(conn, tenant.into(), more).await
+}
+
+/// Counts builds more in a job that goes on.
+pub(crate) async fn job_grows<C: AsConn>(
+    conn: &mut C,
+    job: &JobRow,
+    count: i64,
+    bytes: i64,
+) -> Result<(), Error> {
+    on_conn!(conn, |conn| {
+        update(vector_jobs::table.find((job.organization_id, job.id)))
+            .set((
+                vector_jobs::total.eq(vector_jobs::total + count),
+                vector_jobs::queued.eq(vector_jobs::queued + count),
+                vector_jobs::bytes.eq(vector_jobs::bytes + bytes),
+            ))
+            .execute(conn)
+            .await?;
+    });
+    Ok(())
 }
 
 /// Writes the errand of a task.
@@ -115,23 +135,19 @@ pub(crate) async fn set_fields<C: AsConn>(
     let values = before.select((vector_fields::field, vector_fields::value));
     let there: Vec<(String, String)> = on_conn!(conn, |conn| values.load(conn).await?);
     let there: BTreeSet<(String, String)> = there.into_iter().collect();
-    let own = fields.iter().map(|(field, value)| (field.clone(), text_of(value)));
-    if there == own.collect() {
+    let own: BTreeSet<(String, String)> =
+        fields.iter().map(|(field, value)| (field.clone(), text_of(value))).collect();
+    if there == own {
         return Ok(false);
     }
     on_conn!(conn, |conn| {
         delete(before).execute(conn).await?;
     });
-    for (field, value) in fields {
-        let row = FieldRow {
-            organization_id: of.tenant,
-            database_id: of.database,
-            field: field.clone(),
-            value: text_of(value),
-            file_id: id,
-        };
+    for (place, (field, value)) in (0..).zip(own) {
+        let (organization_id, database_id, head) = (of.tenant, of.database, head_of(&value));
+        let row = FieldRow { organization_id, database_id, field, value, file_id: id, head, place };
         on_conn!(conn, |conn| {
-            insert_into(vector_fields::table).values(&row).on_conflict_do_nothing().execute(conn).await?;
+            insert_into(vector_fields::table).values(&row).execute(conn).await?;
         });
     }
     Ok(true)

@@ -141,6 +141,12 @@ impl UseCaseError {
         Self::Conflict(vec![Problem::new(reason, message)])
     }
 
+    /// The conflict that another thing has what a member gives.
+    #[must_use]
+    pub fn not_unique(field: &str, message: impl Into<String>) -> Self {
+        Self::Conflict(vec![Problem::at(field, "notUnique", message)])
+    }
+
     /// One wrong member.
     #[must_use]
     pub fn invalid(field: &str, reason: &'static str, message: impl Into<String>) -> Self {
@@ -166,13 +172,13 @@ impl From<StoreError> for UseCaseError {
                 "Nobody could undo it: an organisation keeps an owner who may change its members, roles, grants \
                  and licence, and whom no deny holds back that is not to everyone.",
             ),
-            StoreError::Duplicate(what) => {
-                let message = "The same exists already.";
-                Self::Conflict(vec![match member_of(&what) {
-                    Some(field) => Problem::at(field, "notUnique", message),
-                    None => Problem::new("notUnique", message),
-                }])
-            }
+            StoreError::Duplicate(what) => Self::Conflict(vec![match member_of(&what) {
+                Some(field) => {
+                    let message = format!("Another one has the same `{field}` already.");
+                    Problem::at(field, "notUnique", message)
+                }
+                None => Problem::new("notUnique", "The same exists already."),
+            }]),
             StoreError::InvalidCursor => {
                 Self::invalid("cursor", "notAllowed", "The cursor is not one of this list.")
             }
@@ -276,7 +282,8 @@ mod tests {
             };
             let [problem] = &problems[..] else { panic!("{problems:?}") };
             assert_eq!(problem.field.as_deref(), field, "{columns}");
-            assert!(problem.extra.is_empty(), "{problem:?}");
+            let told = field.is_none_or(|field| problem.message.contains(&format!("`{field}`")));
+            assert!(told && problem.extra.is_empty(), "{problem:?}");
         }
     }
 }

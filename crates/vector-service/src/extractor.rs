@@ -20,6 +20,10 @@ use tokio::sync::mpsc;
 
 /// Pieces of a file that wait to be read.
 const PIECES: usize = 4;
+/// Omissions of a file that are told one by one.
+const WARNINGS: usize = 100;
+/// Characters of one of them.
+const WARNING: usize = 300;
 
 /// Processes that read files.
 pub(crate) struct ProcessExtractor {
@@ -182,7 +186,22 @@ fn text_of(document: Document) -> DocumentText {
         is_markdown: document.markup == Markup::Markdown,
         parts: document.parts.into_iter().map(part).collect(),
         headings: document.headings.into_iter().map(heading).collect(),
+        warnings: told(document.warnings),
     }
+}
+
+/// Omissions as they are told: of the first of many, and of no sentence more than its beginning.
+fn told(warnings: Vec<String>) -> Vec<String> {
+    let more = warnings.len().saturating_sub(WARNINGS);
+    let short = |warning: String| match warning.char_indices().nth(WARNING) {
+        None => warning,
+        Some((end, _)) => format!("{}…", warning.get(..end).unwrap_or_default()),
+    };
+    let mut told: Vec<String> = warnings.into_iter().take(WARNINGS).map(short).collect();
+    if more > 0 {
+        told.push(format!("and {more} more"));
+    }
+    told
 }
 
 #[cfg(test)]
@@ -203,6 +222,28 @@ mod tests {
         let mut pieces = Pieces::of(bad);
         let read = tokio::task::spawn_blocking(move || pieces.read_to_end(&mut Vec::new()));
         assert!(read.await.unwrap().is_err());
+    }
+
+    #[test]
+    fn what_was_left_out_of_a_text_is_told_with_it_and_is_bounded() {
+        let left = |warnings: Vec<String>| Document {
+            kind: heddle_extract::FileKind::Pdf,
+            markup: Markup::Plain,
+            title: None,
+            language: None,
+            text: "a".to_owned(),
+            characters: 1,
+            parts: Vec::new(),
+            headings: Vec::new(),
+            metadata: std::collections::BTreeMap::new(),
+            attachments: Vec::new(),
+            warnings,
+        };
+        assert_eq!(text_of(left(vec!["page 3: damaged".to_owned()])).warnings, ["page 3: damaged"]);
+        let many = (0..WARNINGS + 7).map(|page| format!("page {page}: {}", "é".repeat(WARNING))).collect();
+        let told = text_of(left(many)).warnings;
+        assert_eq!((told.len(), told[WARNINGS].as_str()), (WARNINGS + 1, "and 7 more"));
+        assert!(told.iter().all(|one| one.chars().count() <= WARNING + 1));
     }
 
     #[test]

@@ -229,6 +229,7 @@ impl Vectors {
                     }
                     if wait == CLEANING && swept.is_none_or(|at| at.elapsed() >= SWEEP) {
                         swept = Some(Instant::now());
+                        self.attend().await;
                         self.sweep().await;
                     }
                 }
@@ -241,6 +242,14 @@ impl Vectors {
         tokio::select! {
             () = work => {}
             _ = stopped.wait_for(|stopped| *stopped) => {}
+        }
+    }
+
+    async fn attend(&self) {
+        match self.ingestion.attend().await {
+            Ok(0) => {}
+            Ok(count) => tracing::warn!(count, "work on files that was given up is ended"),
+            Err(error) => tracing::warn!(%error, "work on files that was given up is ended later"),
         }
     }
 

@@ -224,6 +224,7 @@ impl VectorDatabases {
             state: DatabaseState::Ready,
             backend,
             generation: 1,
+            last_generation: 1,
             recipe: Recipe { model, chunking },
             next: None,
             schema: new.schema,
@@ -269,7 +270,9 @@ impl VectorDatabases {
                 return Err(UseCaseError::conflict("reindexRunning", message));
             }
             let made = self.reindex_job(&before, context);
-            let generation = before.generation + 1;
+            // A number that was given before may have leftovers that go in the background by it.
+            let generation = before.last_generation + 1;
+            after.last_generation = generation;
             after.next = Some(NextGeneration { generation, recipe, job: made.id });
             job = Some(made);
         }
@@ -707,11 +710,19 @@ fn retrieval() -> Vec<Methodology> {
             "type": "object", "additionalProperties": false, "properties": properties,
         })
     };
-    let fusion = object(json!({
+    let mut fusion = object(json!({
         "method": {"type": "string", "enum": ["minMax", "rrf"], "default": "minMax"},
         "alpha": {"type": "number", "minimum": 0, "maximum": 1, "default": 0.5},
         "k": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 60},
     }));
+    // Each method has a member of its own.
+    let methods = json!([
+        {"properties": {"method": {"const": "minMax"}, "k": false}},
+        {"properties": {"method": {"const": "rrf"}, "alpha": false}, "required": ["method"]},
+    ]);
+    if let Value::Object(members) = &mut fusion {
+        members.insert("oneOf".to_owned(), methods);
+    }
     let lambda = object(json!({
         "mmrLambda": {"type": "number", "minimum": 0, "maximum": 1, "default": 0.5},
     }));

@@ -22,7 +22,8 @@ use crate::ports::{
 };
 use crate::query::denied;
 use crate::records::{
-    Build, BuildState, Chunking, File, FileProgress, FileState, Job, JobKind, Stage, VectorDatabase,
+    Build, BuildState, Chunking, File, FileOptions, FileProgress, FileState, Job, JobKind, Stage,
+    VectorDatabase,
 };
 use crate::{Problem, Problems, UseCaseError};
 
@@ -226,9 +227,10 @@ impl VectorFiles {
         let mut job = new_job(&database, job_id, JobKind::Upload, context);
         let files: Vec<File> =
             new.into_iter().map(|file| self.file(&database, file, &types, job_id, context)).collect();
-        let builds: Vec<Build> =
-            files.iter().flat_map(|file| self.builds(&database, file, job_id, context)).collect();
-        job.files.total = builds.len() as u64;
+        // While another generation is built, a file is made for that once it can be found in the one that serves.
+        let build = |file: &File| self.build(&database, file, job_id, database.generation, context);
+        let builds: Vec<Build> = files.iter().map(build).collect();
+        job.files.total = files.len() as u64;
         job.files.queued = job.files.total;
         job.bytes = files.iter().map(|file| file.bytes).sum();
         let fields: Vec<Vec<(String, FieldValue)>> = files.iter().map(fields_of).collect();
@@ -344,7 +346,9 @@ impl VectorFiles {
         file.enabled = patch.enabled.unwrap_or(file.enabled);
         if let Some(options) = patch.options {
             match self.ports.chunker.check(&database.recipe.chunking.id, &options) {
-                Ok(Chunking { options, .. }) => file.options = Some(options),
+                Ok(Chunking { id, options }) => {
+                    file.options = Some(FileOptions { methodology: Some(id), options });
+                }
                 Err(faults) => {
                     for fault in faults {
                         let path = format!("methodologyOptions.{}", fault.path);
@@ -461,6 +465,7 @@ impl VectorFiles {
             enabled: true,
             options: None,
             error: None,
+            warnings: Vec::new(),
             job,
             generation: 1,
             revision: Revision::FIRST,
@@ -469,19 +474,6 @@ impl VectorFiles {
             updated_at: context.now(),
             indexed_at: None,
         }
-    }
-
-    /// Builds of a file: for the generation that serves and for the one that is built.
-    fn builds(
-        &self,
-        database: &VectorDatabase,
-        file: &File,
-        job: IngestionJobId,
-        context: &RequestContext,
-    ) -> Vec<Build> {
-        let next = database.next.as_ref().map(|next| next.generation);
-        let generations = std::iter::once(database.generation).chain(next);
-        generations.map(|generation| self.build(database, file, job, generation, context)).collect()
     }
 
     fn build(

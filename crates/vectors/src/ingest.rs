@@ -12,16 +12,19 @@ use heddle_usecase::errand::{
 };
 use heddle_usecase::{Admission, Compute, StoreError, computed, hex};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
-use crate::bounds::QuotaSource;
+use crate::bounds::{QuotaSource, UPLOAD_TIME};
 use crate::indexer::{Indexer, spec_of};
 use crate::ports::{
     Asker, Blobs, BuildEnd, ChunkSettings, ChunkedPassage, Chunker, Claimed, Cut, DocumentText, EmbedError,
     Embedder, ExtractError, Extractor, FileToExtract, IngestStore, NodeIdentity, PartKind, PassageStore,
     Priority, check_vector,
 };
-use crate::records::{Build, FileError, FileFault, IndexKey, ModelUse, Passage, PassageId, Recipe, Stage};
+use crate::records::{
+    Build, File, FileError, FileFault, IndexKey, ModelUse, Passage, PassageId, Recipe, Stage,
+};
 
 /// Passages of a batch: embedded together, and written by one commit.
 const BATCH: usize = 64;
@@ -39,12 +42,14 @@ const SPREAD: usize = 500;
 const BACKLOG: i64 = 1 << 40;
 /// Rows of passages that are removed at once.
 const PURGED: u32 = 1_000;
+/// Builds, and jobs, of an organisation that are ended in a round since nobody works on them.
+const UNATTENDED: u32 = 1_000;
 /// Leftovers that are looked at in a round.
 const LEFTOVERS: u32 = 100;
 /// Commits of each database that indexes can follow; one that is further behind is built anew.
 const KEPT_CHANGES: u32 = 10_000;
-/// Bytes that no file has are removed this long after they came: an upload may still be on its way to its row.
-const ORPHANS: i64 = 3_600;
+/// Bytes that no file has are removed this long after they came: an upload that still comes may have begun with them.
+const ORPHANS: Duration = UPLOAD_TIME.saturating_mul(2);
 
 /// Target of the lanes of files: one for each organisation.
 const TARGET: &str = "files";
@@ -218,9 +223,7 @@ impl Ingestion {
         let Some(mut recipe) = database.recipe_of(build.generation).cloned() else {
             return Err(Stop::Dropped);
         };
-        // Options of a file are those of the methodology that it was given them for.
-        let is_same = recipe.chunking.id == database.recipe.chunking.id;
-        if let Some(options) = file.options.clone().filter(|_| is_same) {
+        if let Some(options) = self.own_options(&file, &recipe) {
             recipe.chunking.options = options;
         }
         self.reached(&build, Stage::Parsing).await?;
@@ -252,6 +255,17 @@ impl Ingestion {
         self.ports.store.end(&build, &BuildEnd::Ready, node, now).await?;
         self.index(&build, &database);
         Ok(())
+    }
+
+    /// Options of a file for the methodology of a recipe: those of another methodology say nothing to it.
+    fn own_options(&self, file: &File, recipe: &Recipe) -> Option<Map<String, Value>> {
+        let own = file.options.as_ref()?;
+        let id = &recipe.chunking.id;
+        let is_for = match &own.methodology {
+            Some(given) => given == id,
+            None => self.ports.chunker.check(id, &own.options).is_ok(),
+        };
+        is_for.then(|| own.options.clone())
     }
 
     async fn reached(&self, build: &Build, stage: Stage) -> Result<(), Stop> {
@@ -321,6 +335,7 @@ impl Ingestion {
             pages: u32::try_from(pages).ok().filter(|pages| *pages > 0),
             language: document.language.clone(),
             title: document.title.clone(),
+            warnings: document.warnings.clone(),
             most: self.ports.quotas.quotas(tenant).passages,
         }
     }
@@ -441,6 +456,21 @@ impl Ingestion {
         }
     }
 
+    /// Ends builds and jobs whose errand is gone: it was set aside, and the process ended, or the database went away, before that
+    /// was written. Gives their number. Called now and then, by one or more nodes.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    pub async fn attend(&self) -> Result<u64, StoreError> {
+        let error = FileError {
+            code: FileFault::ParseFailed,
+            message: "The work was given up: it ended the process again and again, or took too long."
+                .to_owned(),
+            retryable: true,
+        };
+        self.ports.store.end_unattended(&error, UNATTENDED, self.ports.clock.now()).await
+    }
+
     /// Removes leftovers: rows of passages of files, generations and databases that are gone, their bytes and indexes. Gives
     /// whether there may be more. Called now and then, by one or more nodes.
     ///
@@ -469,12 +499,14 @@ impl Ingestion {
         Ok(is_more)
     }
 
-    /// Removes bytes that no file has and that came an hour ago or earlier: uploads that never got a row. Gives their number.
+    /// Removes bytes that no file has and that came longer ago than an upload may take: uploads that never got a row. Gives
+    /// their number.
     ///
     /// # Errors
     /// `Unavailable`.
     pub async fn sweep(&self) -> Result<u64, StoreError> {
-        let before = self.ports.clock.now().plus_seconds(-ORPHANS);
+        let age = i64::try_from(ORPHANS.as_secs()).unwrap_or(i64::MAX);
+        let before = self.ports.clock.now().plus_seconds(-age);
         let (mut after, mut removed) = (None, 0);
         loop {
             let kept = self.ports.blobs.kept_before(before, after, PURGED).await;
@@ -540,9 +572,19 @@ impl Executor for Ingestion {
     async fn ended(&self, settled: &Settled) {
         // A file that ended the process again and again, or took too long each time, has failed.
         let Settlement::Aside { message, .. } = &settled.settlement else { return };
-        let Ok(IngestTask::Build(id)) = serde_json::from_str(&settled.errand.errand.payload) else { return };
+        let Ok(task) = serde_json::from_str(&settled.errand.errand.payload) else { return };
         let error = FileError { code: FileFault::ParseFailed, message: message.clone(), retryable: false };
-        self.fail(settled.errand.errand.lane.tenant, id, error).await;
+        let (tenant, now) = (settled.errand.errand.lane.tenant, self.ports.clock.now());
+        let is_ended = match task {
+            IngestTask::Build(id) => self.fail(tenant, id, error).await == Outcome::Done,
+            IngestTask::Spread(job) => {
+                let failed = self.ports.store.fail_reindex(tenant, job, &error, now).await;
+                matches!(failed, Ok(()) | Err(StoreError::NotFound))
+            }
+        };
+        if !is_ended {
+            tracing::warn!(organization = %tenant, "what an errand was for is ended later: `attend` finds it");
+        }
     }
 }
 

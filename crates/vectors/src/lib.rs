@@ -23,7 +23,7 @@ mod tests;
 
 #[cfg(any(test, feature = "mock"))]
 pub use bounds::MockQuotaSource;
-pub use bounds::{FixedQuotas, QuotaSource, UploadBounds, UploadPolicy};
+pub use bounds::{Come, FixedQuotas, QuotaSource, UPLOAD_TIME, UploadBounds, UploadPolicy};
 pub use databases::{
     AddressAvailability, AddressFault, DatabasePorts, NewVectorDatabase, VectorDatabasePatch, VectorDatabases,
 };

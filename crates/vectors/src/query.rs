@@ -30,7 +30,7 @@ const TEXT: usize = 4_000;
 const LIMIT: u32 = 8;
 /// The least candidates of each leg.
 const CANDIDATES: u32 = 100;
-/// Candidates that are put in order anew where nobody says how many.
+/// Candidates that are put in order anew where nobody says how many, and fewer are asked for.
 const RERANKED: u32 = 50;
 /// The most candidates that are put in order anew.
 const MOST_RERANKED: u32 = 200;
@@ -48,6 +48,13 @@ pub struct Rerank {
     pub candidates: Option<u32>,
 }
 
+impl Rerank {
+    /// Passages that are put in order anew for an answer of so many at most.
+    fn most(&self, limit: u32) -> u32 {
+        self.candidates.unwrap_or(RERANKED.max(limit))
+    }
+}
+
 /// A query.
 #[derive(Debug, Clone, Default)]
 pub struct Query {
@@ -61,9 +68,9 @@ pub struct Query {
     pub filter: Option<Value>,
     /// Least score.
     pub min_score: Option<f64>,
-    /// Manner of the fusion.
+    /// Manner of the fusion, of `Hybrid` alone.
     pub fusion: Option<Fusion>,
-    /// Weight of likeness to the query against difference from each other.
+    /// Weight of likeness to the query against difference from each other; the database must have a model.
     pub mmr_lambda: Option<f64>,
     /// Reranking.
     pub rerank: Option<Rerank>,
@@ -238,8 +245,9 @@ impl VectorQueries {
         let filter =
             query.filter.as_ref().map(|filter| Filter::read(filter, &database.schema)).transpose()?;
         let limit = query.limit.or(database.defaults.limit).unwrap_or(LIMIT);
-        let reranked = query.rerank.as_ref().map_or(0, |one| one.candidates.unwrap_or(RERANKED));
+        let reranked = query.rerank.as_ref().map_or(0, |rerank| rerank.most(limit));
         let candidates = CANDIDATES.max(limit * 2).max(reranked);
+        acts(query, mode, model.is_some())?;
         let (mut vector, mut embed, mut degraded) = (None, Duration::ZERO, None);
         if mode != QueryMode::Keyword {
             let Some(model) = model else {
@@ -295,7 +303,7 @@ impl VectorQueries {
         let mut cited = self.cited(database, query, plan, &hits, &scored).await?;
         // What a file got since its passages were looked up is in none of the lists.
         cited.retain(|one| !allowance.but.contains(&one.found.passage.file));
-        self.rerank(context, query, &mut cited).await?;
+        self.rerank(context, query, plan.limit, &mut cited).await?;
         if let Some(least) = query.min_score {
             cited.retain(|one| f64::from(one.score) >= least);
         }
@@ -371,6 +379,7 @@ impl VectorQueries {
         &self,
         context: &RequestContext,
         query: &Query,
+        limit: u32,
         cited: &mut Vec<Cited>,
     ) -> Result<(), UseCaseError> {
         let Some(rerank) = &query.rerank else { return Ok(()) };
@@ -379,7 +388,7 @@ impl VectorQueries {
             let problem = Problem::at("rerank.deployment", "modelMissing", message);
             return Err(UseCaseError::Conflict(vec![problem]));
         };
-        cited.truncate(rerank.candidates.unwrap_or(RERANKED) as usize);
+        cited.truncate(rerank.most(limit) as usize);
         let texts: Vec<String> = cited.iter().map(|one| one.found.passage.text.clone()).collect();
         let scores = reranker.rerank(context, &rerank.deployment, &query.text, &texts).await;
         let scores = scores.map_err(model_fault)?;
@@ -458,6 +467,20 @@ fn check(query: &Query) -> Result<(), UseCaseError> {
     let reranked = query.rerank.as_ref().and_then(|rerank| rerank.candidates);
     if reranked.is_some_and(|candidates| !(1..=MOST_RERANKED).contains(&candidates)) {
         problems.add("rerank.candidates", "outOfRange", format!("1 to {MOST_RERANKED}."));
+    }
+    problems.finish()
+}
+
+/// Checks that what a query says of its manner can act in a mode, and by the vectors of the database.
+fn acts(query: &Query, mode: QueryMode, has_vectors: bool) -> Result<(), UseCaseError> {
+    let mut problems = Problems::default();
+    if query.fusion.is_some() && mode != QueryMode::Hybrid {
+        let message = format!("It is of the mode `hybrid`; the mode of the query is `{mode}`.");
+        problems.add("fusion", "notAllowed", message);
+    }
+    if query.mmr_lambda.is_some() && !has_vectors {
+        let message = "The database has no embedding model: nothing says how passages differ.";
+        problems.add("diversity", "notAllowed", message);
     }
     problems.finish()
 }

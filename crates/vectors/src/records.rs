@@ -330,6 +330,8 @@ pub struct VectorDatabase {
     pub backend: Backend,
     /// Generation that serves, from 1.
     pub generation: i64,
+    /// Number of the last generation that was begun, whether it ever served or not.
+    pub last_generation: i64,
     /// Recipe of the generation that serves.
     pub recipe: Recipe,
     /// Generation that is built beside it, with its recipe and its job.
@@ -432,6 +434,15 @@ pub struct FileProgress {
     pub passages_total: Option<u64>,
 }
 
+/// Options of a methodology for one file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FileOptions {
+    /// Methodology that they were given for; none where that was not kept yet.
+    pub methodology: Option<String>,
+    /// Options, checked, with what was left out filled in.
+    pub options: Map<String, Value>,
+}
+
 /// A file of a vector database.
 #[derive(Debug, Clone, PartialEq)]
 pub struct File {
@@ -469,10 +480,12 @@ pub struct File {
     pub metadata: Map<String, Value>,
     /// Whether its passages can be found.
     pub enabled: bool,
-    /// Options of the methodology for this file alone.
-    pub options: Option<Map<String, Value>>,
+    /// Options of a methodology for this file alone.
+    pub options: Option<FileOptions>,
     /// Reason of the last failure.
     pub error: Option<FileError>,
+    /// Omissions of what can be found of it with their reasons, one sentence each.
+    pub warnings: Vec<String>,
     /// The job that works, or worked last, on it.
     pub job: IngestionJobId,
     /// Times that its passages were made anew.

@@ -601,7 +601,7 @@ request! {
         /// Moment up to which the answer waits; `none` when absent.
         #[schema(nullable = false)]
         wait: Option<WaitFor>,
-        /// The longest wait in milliseconds; 10,000 when absent.
+        /// The longest wait for `completion` in milliseconds; 10,000 when absent. No other `wait` takes it.
         #[schema(nullable = false, minimum = 1, maximum = 60000)]
         timeout_ms: Option<u32>,
     }
@@ -666,7 +666,8 @@ request! {
 
     /// Manner in which a run is ended.
     struct CancelRunQuery {
-        /// Reason of the cancellation.
+        /// Reason of the cancellation, or of the removal; kept in the audit log, and that of a cancellation in the run's
+        /// history, too.
         #[schema(max_length = 4000)]
         reason: Option<String>,
         /// Whether what was done is compensated first; the run ends when that is done.

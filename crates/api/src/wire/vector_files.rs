@@ -97,6 +97,9 @@ response! {
         /// Failure; null when there was none.
         #[schema(required = true)]
         error: Option<IngestionError>,
+        /// Parts of the file that are left out of what is found of it, each with its reason: a page that could not be read, a scan
+        /// without OCR, an attachment of an unknown type. Of the first hundred at most.
+        warnings: Vec<String>,
         /// The last job that was about it; null when there is none.
         #[schema(required = true)]
         job_id: Option<String>,

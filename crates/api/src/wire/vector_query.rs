@@ -158,10 +158,10 @@ request! {
     struct Fusion {
         /// Manner.
         method: FusionMethod,
-        /// Weight of meaning against words from 0 to 1, of `minMax`; 0.5 when absent.
+        /// Weight of meaning against words from 0 to 1; 0.5 when absent. Of `minMax` alone: refused with `rrf`.
         #[schema(nullable = false, minimum = 0, maximum = 1)]
         alpha: Option<f64>,
-        /// Constant of `rrf`; 60 when absent.
+        /// Constant; 60 when absent. Of `rrf` alone: refused with `minMax`.
         #[schema(nullable = false, minimum = 1, maximum = 1000)]
         k: Option<u32>,
     }
@@ -178,7 +178,8 @@ request! {
         /// Alias of the deployment.
         #[schema(min_length = 1, max_length = 200)]
         deployment: String,
-        /// Number of passages that are put in order anew; 50 when absent.
+        /// Number of passages that are put in order anew, and so the most that are answered; 50 when absent, or `limit` where that is
+        /// more.
         #[schema(nullable = false, minimum = 1, maximum = 200)]
         candidates: Option<u32>,
     }
@@ -202,10 +203,10 @@ request! {
         /// Least score.
         #[schema(nullable = false)]
         min_score: Option<f64>,
-        /// Manner of putting what was found into one order, of `hybrid`.
+        /// Manner of putting what was found by meaning and by words into one order. Of `hybrid` alone: refused in another mode.
         #[schema(nullable = false)]
         fusion: Option<Fusion>,
-        /// Preference for passages that differ from each other.
+        /// Preference for passages that differ from each other, by their vectors: refused where the database has no model.
         #[schema(nullable = false)]
         diversity: Option<Diversity>,
         /// Reranking by a deployment.

@@ -24,8 +24,12 @@ pub(super) fn check(doc: &Doc<'_>, out: &mut Out) {
     }
     for task in doc.each(&[K::ScriptTask, K::GlobalScriptTask]) {
         let language = if doc.is_a(task, K::ScriptTask) { "scriptFormat" } else { "scriptLanguage" };
-        if doc.kid(task, K::Script).is_some() && doc.attr(task, language).is_none_or(|word| word.is_empty()) {
+        let format = doc.attr(task, language).filter(|word| !word.trim().is_empty());
+        if doc.kid(task, K::Script).is_some() && format.is_none() {
             out.add("EXT053", task);
+        }
+        if format.is_some_and(|format| !super::models::is_media_type(&format) && !is_language(&format)) {
+            out.add("STD013", task);
         }
     }
     for task in doc.each(&[K::SendTask, K::ReceiveTask, K::ServiceTask]).filter(|task| doc.executable(*task))
@@ -62,6 +66,13 @@ pub(super) fn check(doc: &Doc<'_>, out: &mut Out) {
             out.add("EXT062", ad_hoc);
         }
     }
+}
+
+/// Whether a text is the plain name of a language, as `feel`, `C++` or `graal.js`.
+fn is_language(text: &str) -> bool {
+    let text = text.trim();
+    let name = |letter: char| letter.is_alphanumeric() || "+#._-".contains(letter);
+    text.starts_with(char::is_alphanumeric) && text.chars().all(name)
 }
 
 fn quantities(doc: &Doc<'_>, node: El, out: &mut Out) {

@@ -65,7 +65,7 @@ pub fn rules() -> &'static [Rule] {
     RULES
 }
 
-/// Breaches of the rules that bind in a profile, each an error with the rule's name.
+/// Breaches of the rules that bind in a profile, each with the rule's name: errors, but for rules that real models break.
 ///
 /// A definition that can't be written as XML has one finding, `notExportable`, with the place that stands in the way.
 pub fn constraints(definition: &WorkflowDefinition, profile: Profile) -> Vec<Diagnostic> {
@@ -123,8 +123,9 @@ impl Out {
         let places = Places::of(definition, around.iter().flatten().map(|id| &**id));
         let diagnostic = |((rule, el), around): (&(&Rule, El), &Vec<Cow<'_, str>>)| {
             let message = format!("{}: {}", doc.label(*el), rule.constraint);
-            let mut found =
-                diagnostic::error(rule.code, message).with_clause(rule.clause).with_remedy(rule.remedy);
+            let mut found = diagnostic::new(rule.severity(), rule.code, message)
+                .with_clause(rule.clause)
+                .with_remedy(rule.remedy);
             found.rule = rule.is_published().then(|| rule.rule.to_owned());
             found.element_id = around.first().map(|id| id.clone().into_owned());
             // What has no member of its own stands within what is around it.

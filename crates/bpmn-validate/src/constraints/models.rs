@@ -25,7 +25,7 @@ pub(super) fn check(doc: &Doc<'_>, out: &mut Out) {
 }
 
 /// Whether a text is a media type with its parameters (RFC 2045, section 5.1).
-fn is_media_type(text: &str) -> bool {
+pub(super) fn is_media_type(text: &str) -> bool {
     let special = |byte: u8| br#"()<>@,;:\"/[]?="#.contains(&byte);
     let token =
         |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_graphic() && !special(byte));

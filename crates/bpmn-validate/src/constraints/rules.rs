@@ -14,6 +14,8 @@ mod flows;
 mod references;
 mod stated;
 
+use heddle_bpmn::diagnostic::Severity;
+
 /// From which profile on a rule binds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -55,8 +57,11 @@ const HARMLESS: &[&str] = &[
     "EXT010", "EXT014", "EXT019", "EXT023", "EXT029", "EXT030", "EXT039", "EXT060", "EXT076", "EXT079",
     "EXT084", "EXT088", "EXT091", "EXT092", "EXT097", "EXT101", "EXT105", "EXT107", "EXT113", "EXT115",
     "EXT116", "EXT135", "EXT136", "EXT150", "EXT151", "REF002", "REF006", "REF015", "REF016", "REF024",
-    "REF025", "REF027", "STD007", "STD008", "STD010", "STD011",
+    "REF025", "REF027", "STD007", "STD008", "STD010", "STD011", "STD013",
 ];
+
+/// Rules whose breach is a warning: real models break them, and engines run them all the same.
+const DOUBTFUL: &[&str] = &["STD013"];
 
 impl Rule {
     /// Whether the name is that of the published catalogue. Its references end at `REF017`; those beyond, and `STD` rules,
@@ -64,6 +69,12 @@ impl Rule {
     #[must_use]
     pub fn is_published(&self) -> bool {
         self.rule <= "REF017"
+    }
+
+    /// Weight of a breach.
+    #[must_use]
+    pub fn severity(&self) -> Severity {
+        if DOUBTFUL.contains(&self.rule) { Severity::Warning } else { Severity::Error }
     }
 
     /// Whether a definition that breaks the rule can't be published.

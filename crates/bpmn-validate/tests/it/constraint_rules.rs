@@ -123,6 +123,33 @@ fn tasks_and_their_data() {
 }
 
 #[test]
+fn the_format_of_a_script_is_a_media_type_or_names_a_language() {
+    let told = |format: &str, profile: Profile| {
+        let script = format!(
+            r#"<scriptTask id="a" scriptFormat="{format}"><incoming>f</incoming><outgoing>g</outgoing><script>x</script>
+               </scriptTask>"#
+        );
+        let all = found(&around(&script, ""), profile);
+        let about: Vec<_> = all.into_iter().filter(|one| one.code == "scriptFormat").collect();
+        assert!(about.iter().all(|one| !one.is_error() && one.remedy.is_some()), "{about:?}");
+        !about.is_empty()
+    };
+    // What models of the suites have is no fault.
+    for format in
+        ["javascript", "JavaScript", "groovy", "feel", "freemarker", "C++", "text/x-groovy", "text/js; v=1"]
+    {
+        assert!(!told(format, CommonExecutable), "{format}");
+    }
+    for format in ["text/", "text/x/y", "java script", "=language", "/groovy", "text/js; v"] {
+        assert!(told(format, Structural), "{format}");
+        assert!(!told(format, Publication), "{format}");
+    }
+    let global = r#"<globalScriptTask id="g" scriptLanguage="text/"><script>x</script></globalScriptTask>"#;
+    let all = found(&format!("{global}{}", around(TASK, "")), Structural);
+    assert!(all.iter().any(|one| one.code == "scriptFormat"), "{all:?}");
+}
+
+#[test]
 fn loops_and_associations() {
     let multi = |list: &str, one: &str| {
         let activity = format!(

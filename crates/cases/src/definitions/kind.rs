@@ -138,10 +138,29 @@ fn form_findings(plan: &CasePlan) -> Vec<Diagnostic> {
     found
 }
 
+/// Settings of what the service does itself with which no version is published. Those that were published with them run on.
+fn setting_findings(plan: &CasePlan) -> Vec<Diagnostic> {
+    let mut told = BTreeSet::new();
+    let mut found = Vec::new();
+    for item in &plan.items {
+        let Work::Job { job } = &item.work else { continue };
+        for fault in job.unpublishable() {
+            if told.insert((&*item.definition, fault.sentence.clone())) {
+                let message = format!("configuration.{}", fault.sentence);
+                let remedy = "Correct the setting in the `configuration`.";
+                let one = Diagnostic::new(Severity::Error, "wrongSetting", message);
+                found.push(one.with_element(&*item.definition).with_remedy(remedy));
+            }
+        }
+    }
+    found
+}
+
 /// All findings, the errors first, and whether a case could be started.
 pub(super) fn examined(definition: &CaseDefinition, meaning: Meaning) -> (Vec<Diagnostic>, bool) {
     let Compiled { cases, mut diagnostics } = examine(definition, meaning);
     diagnostics.extend(cases.iter().flat_map(|plan| form_findings(plan)));
+    diagnostics.extend(cases.iter().flat_map(|plan| setting_findings(plan)));
     diagnostics.sort_by_key(|found| std::cmp::Reverse(found.severity));
     let executable = !cases.is_empty() && !diagnostics.iter().any(is_error);
     (diagnostics, executable)
@@ -303,6 +322,18 @@ mod tests {
         let told =
             found.iter().filter(|one| is_error(one)).map(|one| (&*one.code, one.element_id.as_deref()));
         assert_eq!((told.collect::<Vec<_>>(), executable), (vec![("invalidSchema", Some("done"))], false));
+    }
+
+    #[test]
+    fn a_step_of_protection_that_could_only_fail_is_told_with_its_task() {
+        let mut document = claim();
+        let settings = json!({ "kind": "guardrail.check", "input": "= note", "checks": ["nsfw"] });
+        document["cases"][0]["casePlanModel"]["definitions"][0] =
+            json!({ "id": "done", "type": "task", "configuration": settings });
+        let (found, executable) = examined(&typed(&document).unwrap(), Meaning::default());
+        let told: Vec<_> = found.iter().filter(|one| is_error(one)).collect();
+        assert!(!executable);
+        assert!(matches!(told[..], [one] if one.message.starts_with("configuration.model:")), "{told:?}");
     }
 
     #[test]

@@ -254,7 +254,7 @@ impl<'m> Builder<'m> {
     fn listener(&mut self, own: &Own<'_, 'm>, extra: &mut Extra) -> Option<Work> {
         match Mappings::read(&own.settings) {
             Ok(mappings) => extra.mappings = mappings.unwrap_or_default(),
-            Err(wrong) => self.wrong(own.item, vec![wrong]),
+            Err(wrong) => self.wrong(own.item, wrong),
         }
         match listens(&own.settings) {
             Ok(work) => Some(work),
@@ -293,7 +293,7 @@ impl<'m> Builder<'m> {
     fn mapped(&mut self, own: &Own<'_, 'm>, passed: Passed, extra: &mut Extra) {
         match Mappings::read(&own.settings) {
             Ok(mappings) => extra.mappings = mappings.unwrap_or_default(),
-            Err(wrong) => self.wrong(own.item, vec![wrong]),
+            Err(wrong) => self.wrong(own.item, wrong),
         }
         extra.mappings.inputs.extend(passed.inputs);
         extra.mappings.outputs.extend(passed.outputs);
@@ -489,7 +489,8 @@ impl<'m> Builder<'m> {
             }
             Ok(None) => {}
             Err(wrong) => {
-                self.wrong(own.item, vec![wrong]);
+                self.wrong(own.item, wrong);
+                self.mapped(own, passed, extra);
                 return None;
             }
         }

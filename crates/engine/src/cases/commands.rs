@@ -25,8 +25,8 @@ impl CaseMachine<'_> {
             }
             Command::AssignTask { task_id, assignee } => self.assign_task(task_id, assignee),
             Command::CompleteJob { job_id, variables } => self.complete_job(job_id, variables),
-            Command::FailJob { job_id, message, details, retries, retry_after_ms } => {
-                self.fail_job(job_id, Failure { message, details, retries, retry_after_ms })
+            Command::FailJob { job_id, message, details, retries, retry_after_ms, notes } => {
+                self.fail_job(job_id, Failure { message, details, retries, retry_after_ms, notes })
             }
             Command::ThrowJobError { job_id, code, message, variables } => {
                 self.throw_job_error(job_id, code, message, variables)

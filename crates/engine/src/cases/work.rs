@@ -407,8 +407,14 @@ impl CaseMachine<'_> {
         let spot = self.spot(own.owner);
         self.emit(spot.clone(), EventKind::JobErrorThrown { job_id: job, code, message, variables });
         let message = reason.clone();
-        let failed =
-            EventKind::JobFailed { job_id: job, message, details: None, retries: 0, not_before: None };
+        let failed = EventKind::JobFailed {
+            job_id: job,
+            message,
+            details: None,
+            retries: 0,
+            not_before: None,
+            notes: None,
+        };
         self.emit(spot, failed);
         if self.is_idle(own.owner) {
             return Ok(());

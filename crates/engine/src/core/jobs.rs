@@ -23,6 +23,8 @@ pub(crate) struct Failure {
     pub details: Option<String>,
     pub retries: Option<u32>,
     pub retry_after_ms: Option<u64>,
+    /// Notes of the attempt for the next one; absent leaves those of before.
+    pub notes: Option<Value>,
 }
 
 impl Core<'_> {
@@ -100,7 +102,7 @@ impl Core<'_> {
         failure: Failure,
         back_off: &[u64],
     ) -> (EventKind, Option<String>) {
-        let Failure { message, details, retries, retry_after_ms } = failure;
+        let Failure { message, details, retries, retry_after_ms, notes } = failure;
         let retries = retries.unwrap_or(own.retries.saturating_sub(1));
         let wait = retry_after_ms.unwrap_or_else(|| {
             let place = own.attempt.saturating_sub(1) as usize;
@@ -110,7 +112,8 @@ impl Core<'_> {
         let not_before = (retries > 0 && wait > 0).then(|| self.now.plus_millis(wait));
         let said = if message.trim().is_empty() { "the worker gave no reason".to_owned() } else { message };
         let reason = format!("the job `{}` failed: {said}", own.job_type);
-        let failed = EventKind::JobFailed { job_id: own.id, message: said, details, retries, not_before };
+        let failed =
+            EventKind::JobFailed { job_id: own.id, message: said, details, retries, not_before, notes };
         (failed, (retries == 0).then_some(reason))
     }
 

@@ -38,4 +38,7 @@ pub(crate) struct JobState {
     /// End that came while the run was suspended.
     #[serde(rename = "e", default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<Box<JobEnd>>,
+    /// Notes that a failed attempt left for the next one.
+    #[serde(rename = "l", default, skip_serializing_if = "Option::is_none")]
+    pub notes: Option<Value>,
 }

@@ -160,6 +160,7 @@ impl Machine<'_> {
             details: None,
             retries: 0,
             not_before: None,
+            notes: None,
         };
         self.emit(at, failed);
         self.raise(at, IncidentCode::UnhandledError, &reason, Phase::Enter);

@@ -296,8 +296,8 @@ impl<'g> Machine<'g> {
             }
             Command::AssignTask { task_id, assignee } => self.assign_task(task_id, assignee),
             Command::CompleteJob { job_id, variables } => self.complete_job(job_id, variables),
-            Command::FailJob { job_id, message, details, retries, retry_after_ms } => {
-                self.fail_job(job_id, jobs::Failure { message, details, retries, retry_after_ms })
+            Command::FailJob { job_id, message, details, retries, retry_after_ms, notes } => {
+                self.fail_job(job_id, jobs::Failure { message, details, retries, retry_after_ms, notes })
             }
             Command::ThrowJobError { job_id, code, message, variables } => {
                 self.throw_job_error(job_id, error::Thrown { code: code.into(), message, values: variables })

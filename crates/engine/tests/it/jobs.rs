@@ -29,7 +29,7 @@ fn complete(run: &mut Run, variables: Value) -> Result<(), Rejection> {
 fn fail(run: &mut Run, retries: Option<u32>, retry_after_ms: Option<u64>) {
     let job_id = job(run).job_id;
     let (message, details) = ("no carrier".to_owned(), Some("at line 1".to_owned()));
-    run.give(Command::FailJob { job_id, message, details, retries, retry_after_ms }).unwrap();
+    run.give(Command::FailJob { job_id, message, details, retries, retry_after_ms, notes: None }).unwrap();
 }
 
 fn throw(run: &mut Run, code: &str) {
@@ -93,9 +93,15 @@ fn an_end_that_comes_while_the_run_is_suspended_follows_when_it_goes_on() {
     assert_eq!((run.status(), run.variables()), (Status::Completed, json!({ "shipped": true })));
     let told = run.types().into_iter().filter(|kind| kind.starts_with("job.")).collect::<Vec<_>>();
     assert_eq!(told, ["job.created", "job.kept", "job.completed"]);
-    let failed = |retries| JobEnd::Failed { message: "away".to_owned(), retries, retry_after_ms: None };
+    let failed = |retries| JobEnd::Failed {
+        message: "away".to_owned(),
+        retries,
+        retry_after_ms: None,
+        notes: Some(json!({ "repairs": 1 })),
+    };
     let run = keep(failed(None));
     assert_eq!((job(&run).retries, job(&run).attempt, run.incidents().len()), (2, 2, 0));
+    assert_eq!(run.state.job_notes(job(&run).job_id), Some(&json!({ "repairs": 1 })));
     let run = keep(failed(Some(0)));
     assert_eq!(run.incidents(), [(IncidentCode::JobFailed, "work".to_owned())]);
     let (code, message, variables) = ("OUT".to_owned(), "gone".to_owned(), map(json!({})));

@@ -31,8 +31,10 @@ pub struct ServiceJob {
     pub variables: Map<String, Value>,
     /// Output and outcome of each node of the instance, by its id.
     pub outputs: Value,
-    /// Reason for which the attempt before failed.
-    pub message: Option<String>,
+    /// Attempts that are left, this one among them.
+    pub retries: u32,
+    /// Notes that the attempt before left for this one.
+    pub notes: Option<Value>,
     /// Kind of the instance.
     pub instance_kind: DefinitionKind,
     /// The run or case.
@@ -88,6 +90,8 @@ pub struct ServiceEnd {
     pub outcome: Result<Map<String, Value>, ServiceFault>,
     /// Findings of protection, in order; the history has them before the outcome.
     pub findings: Vec<ProtectionViolated>,
+    /// Notes for the next attempt, where this one failed; none leaves those of before. The history has them.
+    pub notes: Option<Value>,
 }
 
 impl std::fmt::Debug for ServiceEnd {
@@ -99,13 +103,13 @@ impl std::fmt::Debug for ServiceEnd {
 
 impl From<Result<Map<String, Value>, ServiceFault>> for ServiceEnd {
     fn from(outcome: Result<Map<String, Value>, ServiceFault>) -> Self {
-        Self { outcome, findings: Vec::new() }
+        Self { outcome, findings: Vec::new(), notes: None }
     }
 }
 
 impl From<ServiceFault> for ServiceEnd {
     fn from(fault: ServiceFault) -> Self {
-        Self { outcome: Err(fault), findings: Vec::new() }
+        Self { outcome: Err(fault), findings: Vec::new(), notes: None }
     }
 }
 
@@ -119,6 +123,12 @@ pub enum ServiceFault {
         message: String,
         /// The least time before the next attempt.
         after: Option<Duration>,
+    },
+    /// Answer that does not fit: it is asked for again at once, and none of the attempts of the job is spent.
+    #[error("{message}")]
+    Unfit {
+        /// A sentence for people, without secrets.
+        message: String,
     },
     /// Fault that another attempt meets as well: an incident at once.
     #[error("{message}")]

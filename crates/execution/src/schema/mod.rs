@@ -2,12 +2,14 @@
 //! holding a value against one takes. Schemas are their authors' programs: a short one can ask for endless work.
 
 mod bounds;
+mod problems;
 mod work;
 
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 
 use self::bounds::Shape;
+use self::problems::Told;
 use crate::Problem;
 
 /// Most problems that one check tells.
@@ -40,7 +42,9 @@ impl Checker {
         Self { ready: ready(schema) }
     }
 
-    /// Everything that is wrong with a value, at most 50 problems; fields are named below `base`.
+    /// Everything that is wrong with a value, at most 50 problems; fields are named below `base`, a missing or unknown
+    /// member by its own name. The reasons are those of bodies of calls (`required`, `unknownField`, `wrongType`, …), and
+    /// `schema` for what has no such word.
     #[must_use]
     pub fn check(&self, value: &Value, base: &str) -> Vec<Problem> {
         let ready = match &self.ready {
@@ -58,16 +62,13 @@ impl Checker {
         if ready.validator.is_valid(value) {
             return Vec::new();
         }
-        let problem = |error: jsonschema::ValidationError<'_>| {
-            Problem::at(field(base, error.instance_path().as_str()), "schema", error.to_string())
-        };
         if work <= MAX_TOLD {
-            return ready.validator.iter_errors(value).take(MAX_PROBLEMS).map(problem).collect();
+            return Told { value, base }.all(ready.validator.iter_errors(value));
         }
         if !ready.shape.branches
             && let Err(first) = ready.validator.validate(value)
         {
-            return vec![problem(first)];
+            return Told { value, base }.all(std::iter::once(first));
         }
         let message = "The value does not fit its schema, and is too large to say where.";
         vec![Problem::at(base, "schema", message)]
@@ -88,17 +89,6 @@ fn ready(schema: &Value) -> Result<Ready, String> {
     let validator = jsonschema::options().with_pattern_options(patterns).build(schema);
     let validator = validator.map_err(|error| error.to_string())?;
     Ok(Ready { schema: schema.clone(), shape, validator })
-}
-
-/// A JSON pointer as a path with dots and brackets.
-fn field(base: &str, pointer: &str) -> String {
-    pointer.split('/').skip(1).fold(base.to_owned(), |path, part| {
-        let part = part.replace("~1", "/").replace("~0", "~");
-        match part.parse::<usize>() {
-            Ok(index) => format!("{path}[{index}]"),
-            Err(_) => format!("{path}.{part}"),
-        }
-    })
 }
 
 #[cfg(test)]

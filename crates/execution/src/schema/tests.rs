@@ -13,13 +13,76 @@ fn every_problem_is_named_by_its_path() {
         "type": "object", "required": ["amount"],
         "properties": { "lines": { "items": { "type": "number" } } }
     });
-    let mut fields: Vec<_> = checked(&schema, &json!({ "lines": [1, "x"] }))
-        .into_iter()
-        .filter_map(|problem| problem.field)
-        .collect();
-    fields.sort();
-    assert_eq!(fields, ["values", "values.lines[1]"]);
+    let found = told(&schema, &json!({ "lines": [1, "x"] }));
+    assert_eq!(found, [("values.amount", "required"), ("values.lines[1]", "wrongType")].map(owned));
     assert!(usable(&json!({ "type": 5 })).is_err());
+}
+
+fn owned((field, reason): (&'static str, &'static str)) -> (String, &'static str) {
+    (field.to_owned(), reason)
+}
+
+/// Fields and reasons of what is wrong with a value, by field.
+fn told(schema: &Value, value: &Value) -> Vec<(String, &'static str)> {
+    let problems = checked(schema, value).into_iter();
+    let mut told: Vec<_> =
+        problems.map(|problem| (problem.field.unwrap_or_default(), problem.reason)).collect();
+    told.sort_unstable();
+    told
+}
+
+#[test]
+fn each_missing_or_unknown_member_is_a_problem_of_its_own() {
+    let schema = json!({
+        "required": ["amount", "due date"], "properties": { "lines": { "items": {
+            "required": ["amount", "tax"], "properties": { "amount": {}, "tax": {} }, "additionalProperties": false
+        } } }
+    });
+    let value = json!({ "lines": [{ "amount": 1, "tax": 2 }, { "tax": 1, "1": 0, "taxes": 0 }, {}] });
+    let found = told(&schema, &value);
+    let expected = [
+        ("values.amount", "required"),
+        ("values.lines[1].1", "unknownField"),
+        ("values.lines[1].amount", "required"),
+        ("values.lines[1].taxes", "unknownField"),
+        ("values.lines[2].amount", "required"),
+        ("values.lines[2].tax", "required"),
+        ("values[\"due date\"]", "required"),
+    ];
+    assert_eq!(found, expected.map(owned));
+    let many: Vec<String> = (0..100).map(|at| format!("m{at}")).collect();
+    assert_eq!(checked(&json!({ "required": many }), &json!({})).len(), 50);
+    let one = json!({ "additionalProperties": false });
+    let many: serde_json::Map<String, Value> = many.into_iter().map(|name| (name, 1.into())).collect();
+    assert_eq!(checked(&one, &Value::Object(many)).len(), 50);
+}
+
+#[test]
+fn the_words_are_those_of_bodies() {
+    for (schema, value, reason) in [
+        (json!({ "type": "string" }), json!(1), "wrongType"),
+        (json!({ "type": ["string", "null"] }), json!(1), "wrongType"),
+        (json!({ "anyOf": [{ "type": "string" }, { "type": "number" }] }), json!([]), "wrongType"),
+        (
+            json!({ "anyOf": [{ "type": "null" }, { "maxLength": 1, "type": "string" }] }),
+            json!("ab"),
+            "tooLong",
+        ),
+        (json!({ "anyOf": [{ "const": 1 }, { "const": 2 }] }), json!(3), "schema"),
+        (json!({ "oneOf": [true, true] }), json!(3), "schema"),
+        (json!({ "minItems": 1 }), json!([]), "tooShort"),
+        (json!({ "maxProperties": 0 }), json!({ "a": 1 }), "tooLong"),
+        (json!({ "uniqueItems": true }), json!([1, 1]), "notUnique"),
+        (json!({ "exclusiveMinimum": 1 }), json!(1), "outOfRange"),
+        (json!({ "multipleOf": 2 }), json!(1), "outOfRange"),
+        (json!({ "pattern": "^a" }), json!("b"), "pattern"),
+        (json!({ "enum": [1, 2] }), json!(3), "notAllowed"),
+        (json!({ "const": 1 }), json!(3), "notAllowed"),
+        (json!({ "not": {} }), json!(3), "notAllowed"),
+        (json!({ "contains": { "const": 1 } }), json!([2]), "schema"),
+    ] {
+        assert_eq!(told(&schema, &value), [owned(("values", reason))], "{schema} {value}");
+    }
 }
 
 /// A schema of `levels` definitions, each of which tries the next one twice.

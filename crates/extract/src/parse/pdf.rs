@@ -137,10 +137,18 @@ fn recognise(
     }
     let chosen: Vec<u32> = scanned.iter().copied().take(most).collect();
     let streamed = parser.for_each_page(stream(PageSelection::Pages(chosen), true), |event| {
-        if let ParseEvent::PageParsed(page) = event
-            && let Some(target) = pages.iter_mut().find(|target| target.number == page.number)
-        {
-            target.text = words(&engine, &page, builder);
+        match event {
+            ParseEvent::PageParsed(page) => {
+                if let Some(target) = pages.iter_mut().find(|target| target.number == page.number) {
+                    target.text = words(&engine, &page, builder);
+                }
+            }
+            ParseEvent::PageFailed { page, error } => {
+                builder.warnings.push(format!("page {page}: its images can't be read: {error}"));
+            }
+            ParseEvent::DocumentStart { .. }
+            | ParseEvent::Progress { .. }
+            | ParseEvent::DocumentEnd { .. } => {}
         }
         ControlFlow::Continue(())
     });
@@ -150,10 +158,12 @@ fn recognise(
 /// Words that OCR reads in the images of a page.
 fn words(engine: &Engine, page: &unpdf::Page, builder: &mut Builder<'_>) -> String {
     let mut found = Vec::new();
-    for (_, image) in &page.images {
-        if !Engine::reads(&image.mime_type) {
-            continue;
-        }
+    let unread = page.images.iter().find(|(_, image)| !Engine::reads(&image.mime_type));
+    if let Some((_, image)) = unread {
+        let (number, kind) = (page.number, &image.mime_type);
+        builder.warnings.push(format!("page {number}: OCR does not read images of the type `{kind}`"));
+    }
+    for (_, image) in page.images.iter().filter(|(_, image)| Engine::reads(&image.mime_type)) {
         match engine.read(&image.data) {
             Ok(text) if text.trim().is_empty() => {}
             Ok(text) => found.push(text.trim().to_owned()),

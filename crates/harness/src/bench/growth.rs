@@ -35,7 +35,7 @@ const DEEP: usize = 100;
 /// Read that is measured.
 pub(super) struct Read {
     name: &'static str,
-    /// The path; `{workflow}`, `{run}`, `{caseType}`, `{case}`, `{task}`, `{key}` and `{business}` are put in.
+    /// The path; `{workflow}`, `{run}`, `{caseType}`, `{case}`, `{task}`, `{key}`, `{business}` and `{user}` are put in.
     path: &'static str,
     /// Rows of a page; none for a single thing.
     page: Option<u32>,
@@ -58,6 +58,7 @@ const READS: &[Read] = &[
     list("workflows?state", "/api/workflows?state=published", 2),
     list("workflows?starred", "/api/workflows?starred=false", 2),
     list("workflows?q", "/api/workflows?q=growth", 2),
+    list("workflows?folderId", "/api/workflows?folderId=none", 2),
     list("workflows?sort=updatedAt", "/api/workflows?sort=-updatedAt", 2),
     list("workflows?sort=displayName", "/api/workflows?sort=displayName", 2),
     list("versions", "/api/workflows/{workflow}/versions", 2),
@@ -72,6 +73,9 @@ const READS: &[Read] = &[
     list("runs?nodeId", "/api/workflows/{workflow}/runs?nodeId=work", 5),
     list("runs?state+hasIncident", "/api/workflows/{workflow}/runs?state=waiting&hasIncident=true", 1),
     list("runs?state+version", "/api/workflows/{workflow}/runs?state=failed&version=1", 1),
+    list("runs?rare-state+version", "/api/workflows/{workflow}/runs?state=cancelled&version=1", 1),
+    list("runs?state+rare-version", "/api/workflows/{workflow}/runs?state=waiting&version=9", 1),
+    list("runs?hasIncident+version", "/api/workflows/{workflow}/runs?hasIncident=true&version=1", 1),
     list(
         "runs?state+waitingLongerThan",
         "/api/workflows/{workflow}/runs?state=waiting&waitingLongerThan=PT1S",
@@ -88,6 +92,7 @@ const READS: &[Read] = &[
     list("all-runs?correlationKey", "/api/runs?correlationKey={key}", 5),
     list("all-runs?nodeId", "/api/runs?nodeId=work", 50),
     list("all-runs?startedBy=me", "/api/runs?startedBy=me", 50),
+    list("all-runs?startedBy", "/api/runs?startedBy={user}", 50),
     list("all-runs?from", "/api/runs?from=2024-06-01T00:00:01Z", 50),
     list("all-runs?to", "/api/runs?to=2024-06-01T00:00:10Z", 50),
     list("all-runs?waitingBefore", "/api/runs?waitingBefore=2030-01-01T00:00:00Z", 50),
@@ -95,9 +100,17 @@ const READS: &[Read] = &[
     list("all-runs?workflowId+state", "/api/runs?workflowId={workflow}&state=waiting", 5),
     list("all-runs?startedBy=me+state", "/api/runs?startedBy=me&state=failed", 50),
     list("events", "/api/workflows/{workflow}/runs/{run}/events", 1),
+    list("events?types", "/api/workflows/{workflow}/runs/{run}/events?types=run.started", 1),
+    list("events?nodeId", "/api/workflows/{workflow}/runs/{run}/events?nodeId=work", 1),
+    list("events?after", "/api/workflows/{workflow}/runs/{run}/events?after=1", 1),
     list("case-types", "/api/case-types", 1),
+    list("case-types?state", "/api/case-types?state=published", 1),
+    list("case-types?q", "/api/case-types?q=growth", 1),
     one("case", "/api/cases/{case}"),
     list("case-history", "/api/cases/{case}/events", 1),
+    list("case-history?types", "/api/cases/{case}/events?types=case.opened", 1),
+    list("case-history?itemId", "/api/cases/{case}/events?itemId=work", 1),
+    list("case-history?after", "/api/cases/{case}/events?after=1", 1),
     list("cases", "/api/cases", 10),
     list("cases?sort=incidents", "/api/cases?sort=incidents", 10),
     list("cases?caseTypeId", "/api/cases?caseTypeId={caseType}", 5),
@@ -120,6 +133,11 @@ const READS: &[Read] = &[
     list("tasks?candidate=me", "/api/human-tasks?candidate=me", 20),
     list("tasks?workflowId", "/api/human-tasks?workflowId={workflow}", 5),
     list("tasks?runId", "/api/human-tasks?runId={run}", 5),
+    list("tasks?candidate", "/api/human-tasks?candidate=user-3", 3),
+    list("tasks?caseTypeId", "/api/human-tasks?caseTypeId={caseType}", 5),
+    list("tasks?caseId", "/api/human-tasks?caseId={case}", 1),
+    list("tasks?followUp", "/api/human-tasks?followUp=2030-01-01T00:00:00Z", 2),
+    list("tasks?followUp-of-many", "/api/human-tasks?followUp=2100-01-01T00:00:00Z", 20),
     list("tasks?due", "/api/human-tasks?due=2035-01-01T00:00:00Z", 50),
     list("tasks?state+workflowId", "/api/human-tasks?state=open&workflowId={workflow}", 5),
     list("tasks?state+candidate=me", "/api/human-tasks?state=open&candidate=me", 20),
@@ -128,14 +146,41 @@ const READS: &[Read] = &[
     list("jobs", "/api/jobs", 5),
     list("jobs?type", "/api/jobs?type=type-7", 5),
     list("jobs?state=ready", "/api/jobs?state=ready", 5),
+    list("jobs?state=locked", "/api/jobs?state=locked", 5),
+    list("jobs?state=delayed", "/api/jobs?state=delayed", 5),
     list("jobs?state=failed", "/api/jobs?state=failed", 5),
+    list("jobs?state=suspended", "/api/jobs?state=suspended", 5),
     list("jobs?workflowId", "/api/jobs?workflowId={workflow}", 5),
     list("jobs?runId", "/api/jobs?runId={run}", 1),
+    list("jobs?caseTypeId", "/api/jobs?caseTypeId={caseType}", 5),
+    list("jobs?caseId", "/api/jobs?caseId={case}", 1),
     list("jobs?worker", "/api/jobs?worker=worker-3", 5),
     list("dead-letters", "/api/dead-letters", 5),
+    list("dead-letters?kind", "/api/dead-letters?kind=timer", 5),
+    list("dead-letters?rare-kind", "/api/dead-letters?kind=webhook", 5),
+    list("dead-letters?workflowId", "/api/dead-letters?workflowId={workflow}", 5),
+    list("dead-letters?runId", "/api/dead-letters?runId={run}", 1),
+    list("dead-letters?caseTypeId", "/api/dead-letters?caseTypeId={caseType}", 5),
+    list("dead-letters?caseId", "/api/dead-letters?caseId={case}", 1),
     list("audit-events", "/api/audit-events", 5),
+    list("audit-events?action", "/api/audit-events?action=role.updated", 5),
+    list("audit-events?action=role.*", "/api/audit-events?action=role.*", 5),
+    list("audit-events?action=workflow.*", "/api/audit-events?action=workflow.*", 5),
+    list("audit-events?actor", "/api/audit-events?actor=user-3", 5),
+    list("audit-events?resource", "/api/audit-events?resource={workflow}", 5),
+    list("audit-events?resource=type/id", "/api/audit-events?resource=workflow/{workflow}", 5),
+    list("audit-events?resource=role", "/api/audit-events?resource=role", 5),
+    list("audit-events?resource=workflow", "/api/audit-events?resource=workflow", 5),
+    list("audit-events?resource=grant", "/api/audit-events?resource=grant", 5),
+    list("audit-events?from", "/api/audit-events?from=2025-01-01T00:00:00Z", 5),
+    list("audit-events?to", "/api/audit-events?to=2024-06-01T00:00:10Z", 5),
+    list("audit-events?from+to", "/api/audit-events?from=2024-06-01T00:00:01Z&to=2024-06-01T00:00:02Z", 5),
     list("users", "/api/users", 5),
+    list("users?q", "/api/users?q=requester", 5),
+    list("users?state", "/api/users?state=active", 5),
+    list("users?kind", "/api/users?kind=person", 5),
     list("members", "/api/members", 5),
+    list("members?q", "/api/members?q=requester", 5),
 ];
 
 /// Reads of somebody who sees only what is their own: they started every second run.
@@ -296,6 +341,7 @@ struct Facts {
     task: String,
     key: String,
     business: String,
+    user: String,
 }
 
 impl Facts {
@@ -307,6 +353,7 @@ impl Facts {
             .replace("{task}", &self.task)
             .replace("{key}", &encode(&self.key))
             .replace("{business}", &encode(&self.business))
+            .replace("{user}", &self.user)
     }
 }
 
@@ -320,12 +367,13 @@ async fn facts(client: &Client, workflow: &str, case_type: &str) -> Result<Facts
     let tasks = client.get(&format!("/api/human-tasks?workflowId={workflow}&limit=1")).await?.data()?;
     let task = tasks[0]["id"].as_str().context("the workflow has no open task")?.to_owned();
     let (id, key, business) = (text("id")?, text("correlationKey")?, text("businessKey")?);
+    let user = text("createdBy")?;
     let cases =
         client.get(&format!("/api/cases?caseTypeId={case_type}&state=active&limit=100")).await?.data()?;
     let case = cases.as_array().into_iter().flatten().next_back().and_then(|case| case["id"].as_str());
     let case = case.context("the case type has no open case")?.to_owned();
     let case_type = case_type.to_owned();
-    Ok(Facts { workflow: workflow.to_owned(), run: id, case_type, case, task, key, business })
+    Ok(Facts { workflow: workflow.to_owned(), run: id, case_type, case, task, key, business, user })
 }
 
 fn with(path: &str, parameter: &str) -> String {

@@ -1,18 +1,20 @@
 use heddle_kernel::{GrantId, Patch};
 use heddle_policy::capability::{
-    MemberDelete, MemberUpdate, OrganizationCreate, OrganizationDelete, RoleDelete, RoleUpdate, UserCreate,
-    UserDelete, UserUpdate,
+    GroupCreate, MemberDelete, MemberUpdate, OrganizationCreate, OrganizationDelete, RoleCreate, RoleDelete,
+    RoleUpdate, UserCreate, UserDelete, UserUpdate,
 };
 use heddle_policy::{Effect, GrantFacts, Source};
 use heddle_usecase::StoreError;
 
 use super::*;
+use crate::api_tokens::NewApiToken;
+use crate::groups::NewGroup;
 use crate::licence::testing;
 use crate::members::SetMember;
 use crate::organizations::CreateOrganization;
 use crate::ports::{Change, Dependents, LimitOutcome, Tombstone};
 use crate::records::{GrantPrincipal, GrantRow, InstallationState, Member};
-use crate::roles::PatchRole;
+use crate::roles::{NewRole, PatchRole};
 use crate::users::{NewAccount, PatchUser};
 
 fn member(number: u128, roles: &[&str]) -> Member {
@@ -198,6 +200,65 @@ async fn unknown_roles_passed_ends_and_stale_revisions_are_refused() {
             identity.set_member(&one::<MemberUpdate>(&context, user_id(1)), &context, wanted, &nothing).await;
         assert_eq!(reason(&set.unwrap_err()), expected);
     }
+}
+
+#[tokio::test]
+async fn a_name_that_is_taken_is_told_at_its_member() {
+    let duplicate = |columns: &str| Err(StoreError::Duplicate(columns.to_owned()));
+    let mut world = world_with(&["owner"]);
+    world.directory.expect_insert_role().returning(move |role, _| match role.name.as_str() {
+        "team" => duplicate("groups.name"),
+        _ => duplicate("roles.name"),
+    });
+    world.directory.expect_insert_group().returning(move |_, _| duplicate("groups.name"));
+    world
+        .directory
+        .expect_insert_organization()
+        .returning(|_, _, _| Err(StoreError::Duplicate("organizations.slug".to_owned())));
+    world
+        .sessions
+        .expect_insert_token()
+        .returning(move |_, _| duplicate("api_tokens.user_id, api_tokens.name"));
+    let identity = world.identity();
+    let context = context("owner");
+    let told = |error: UseCaseError| {
+        let UseCaseError::Conflict(problems) = error else { panic!("{error:?}") };
+        let [problem] = &problems[..] else { panic!("{problems:?}") };
+        assert_eq!(problem.reason, "notUnique");
+        (problem.field.clone().unwrap_or_default(), problem.message.clone())
+    };
+    for (name, sentence) in [
+        ("viewer", "A system role has the name `viewer`."),
+        ("clerk", "There is a role with the name `clerk` already."),
+        ("team", "There is a group with the name `team` already."),
+    ] {
+        let new = NewRole { name: name.to_owned(), ..NewRole::default() };
+        let made = identity.create_role(&kind::<RoleCreate>(&context), &context, new, &nothing).await;
+        assert_eq!(told(made.unwrap_err()), ("name".to_owned(), sentence.to_owned()));
+    }
+    for (name, sentence) in [
+        ("viewer", "A system role has the name `viewer`."),
+        ("team", "There is a group with the name `team` already."),
+    ] {
+        let new = NewGroup { name: name.to_owned(), ..NewGroup::default() };
+        let made = identity.create_group(&kind::<GroupCreate>(&context), &context, new, &nothing).await;
+        assert_eq!(told(made.unwrap_err()), ("name".to_owned(), sentence.to_owned()));
+    }
+    let new = CreateOrganization { slug: "acme".to_owned(), display_name: "Acme".to_owned() };
+    let made =
+        identity.create_organization(&kind::<OrganizationCreate>(&context), &context, new, &nothing).await;
+    let sentence = "Another organisation has the slug `acme`.";
+    assert_eq!(told(made.unwrap_err()), ("slug".to_owned(), sentence.to_owned()));
+    let new = NewApiToken {
+        user: None,
+        name: "ci".to_owned(),
+        expires_at: None,
+        organization: None,
+        permissions: None,
+    };
+    let made = identity.create_token(&context, new, &nothing).await;
+    let sentence = "The account has an API token `ci` already.";
+    assert_eq!(told(made.unwrap_err()), ("name".to_owned(), sentence.to_owned()));
 }
 
 #[tokio::test]

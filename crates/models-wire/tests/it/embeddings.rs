@@ -46,6 +46,23 @@ fn inputs_come_in_four_shapes_and_nothing_else() {
 }
 
 #[test]
+fn defaults_stand_for_what_a_request_leaves_out() {
+    let defaults =
+        json!({"dimensions": 256, "taskType": "RETRIEVAL_QUERY", "encoding_format": "base64", "title": null});
+    let plain = inputs(json!("a")).with_defaults(defaults.as_object().unwrap()).unwrap();
+    assert_eq!((plain.dimensions(), plain.encoding()), (Some(256), Encoding::Base64));
+    let told = bodies(Family::Gemini, &plain, 10).remove(0);
+    assert_eq!((&told["taskType"], &told["outputDimensionality"]), (&json!("RETRIEVAL_QUERY"), &json!(256)));
+    let own = read(json!({"model": "m", "input": "a", "dimensions": 64})).unwrap();
+    let own = own.with_defaults(defaults.as_object().unwrap()).unwrap();
+    assert_eq!(own.dimensions(), Some(64), "what the request says stands");
+    let wrong = json!({"dimensions": "many"});
+    assert_eq!(own.with_defaults(wrong.as_object().unwrap()).unwrap().dimensions(), Some(64));
+    let error = inputs(json!("a")).with_defaults(wrong.as_object().unwrap()).unwrap_err();
+    assert_eq!(error.at(), Some("dimensions"));
+}
+
+#[test]
 fn more_inputs_than_a_provider_takes_go_in_batches_and_come_back_in_order() {
     let request = inputs(json!(["a", "b", "c", "d", "e"]));
     let sent = bodies(Family::OpenAi, &request, 2);

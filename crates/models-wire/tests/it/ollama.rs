@@ -1,6 +1,8 @@
 //! Ollama's own wire.
 
-use heddle_models_wire::{AnswerFault, Failure, Family, FinishReason, Usage, WireError};
+use heddle_models_wire::{
+    AnswerFault, EmbeddingRequest, Failure, Family, FinishReason, Target, UpstreamRequest, Usage, WireError,
+};
 use serde_json::{Value, json};
 
 use crate::support::{answered, calls, ends, hello, refused, request, said, streamed, target, text, with};
@@ -40,6 +42,24 @@ fn a_conversation_with_tools_and_pictures_is_said_in_its_words() {
     );
     let none = json!({"tool_choice": "none", "tools": [{"type": "function", "function": {"name": "look"}}]});
     assert_eq!(said(FAMILY, with(hello(), none)).get("tools"), None, "no choice is said by no tools");
+}
+
+#[test]
+fn calls_say_for_how_long_and_with_which_context_the_model_stays() {
+    let held = Target { keep_alive: Some(-1), context_length: Some(8192), ..target(FAMILY) };
+    let body = |sent: UpstreamRequest| -> Value { serde_json::from_slice(&sent.body).unwrap() };
+    let chat = |more: Value| body(held.chat(&request(with(hello(), more))).unwrap());
+    let told = chat(json!({}));
+    assert_eq!((&told["keep_alive"], &told["options"]), (&json!(-1), &json!({"num_ctx": 8192})));
+    // What a call says itself stands.
+    let own = chat(json!({"keep_alive": "5m", "temperature": 0.5, "options": {"num_ctx": 512}}));
+    assert_eq!(own["keep_alive"], "5m");
+    assert_eq!(own["options"], json!({"num_ctx": 512, "temperature": 0.5}));
+    let texts = EmbeddingRequest::of_texts("m", &["a".to_owned()], None).unwrap();
+    let told = body(held.embeddings(&texts, 512).unwrap().remove(0));
+    assert_eq!((&told["keep_alive"], &told["options"]), (&json!(-1), &json!({"num_ctx": 8192})));
+    let plain = body(target(FAMILY).embeddings(&texts, 512).unwrap().remove(0));
+    assert_eq!((plain.get("keep_alive"), plain.get("options")), (None, None));
 }
 
 #[test]

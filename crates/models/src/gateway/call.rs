@@ -20,7 +20,8 @@ use super::route::Route;
 use super::{CallJournal, CallReport, Caller, Gateway};
 use crate::ports::Reserved;
 use crate::records::{
-    BudgetScope, CallOutcome, CallTokens, Cap, Capability, Limits, Reservation, Settlement, UsageRow,
+    BudgetScope, CallOutcome, CallTokens, Cap, Capabilities, Capability, Limits, Reservation, Settlement,
+    UsageRow,
 };
 
 /// Tokens of an answer that limits count on where nothing bounds it.
@@ -55,8 +56,13 @@ pub(crate) trait Kind: Sync {
     /// Word of the kind.
     const WORD: &'static str;
 
-    /// Ability that it needs.
+    /// Ability by which it is told what kind of call it is.
     fn capability(&self) -> Capability;
+
+    /// Ability that it needs, and that is not among these.
+    fn lacks(&self, own: &Capabilities) -> Option<Capability> {
+        Some(self.capability()).filter(|one| !own.has(*one))
+    }
 
     /// Tokens of the call at a deployment.
     ///
@@ -339,11 +345,9 @@ impl Gateway {
         journal: CallJournal,
     ) -> Result<(K::Got, Running), GatewayError> {
         let named = self.0.routes.of(caller.tenant, id).await?;
-        if !named.is_enabled() {
-            return Err(GatewayError::Disabled);
-        }
-        if !named.deployment.capabilities.has(kind.capability()) {
-            return Err(GatewayError::Incapable(kind.capability()));
+        named.check()?;
+        if let Some(lacking) = kind.lacks(&named.deployment.capabilities) {
+            return Err(GatewayError::Incapable(lacking));
         }
         let estimate = kind.estimate(&named)?;
         self.0.repeats.earn();
@@ -412,7 +416,7 @@ impl Gateway {
             return None;
         }
         let route = self.0.routes.of(caller.tenant, id).await.ok()?;
-        let serves = route.is_enabled() && route.deployment.capabilities.has(kind.capability());
+        let serves = route.check().is_ok() && kind.lacks(&route.deployment.capabilities).is_none();
         (serves && kind.fits(named, &route)).then_some(route)
     }
 

@@ -14,7 +14,7 @@ use super::exchange::{target, whole};
 use super::kept::Question;
 use super::route::Route;
 use super::{CallJournal, Caller, Gateway};
-use crate::records::{Capability, UsageRow};
+use crate::records::{Capabilities, Capability, UsageRow};
 
 /// Answer to a chat.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl Chat {
 
     /// The request with what the deployment says where it says nothing.
     pub(super) fn filled(&self, route: &Route) -> Result<ChatRequest, Missed> {
-        let defaults = &route.deployment.defaults.0;
+        let defaults = &route.defaults.chat;
         if defaults.is_empty() {
             Ok(self.request.clone())
         } else {
@@ -66,9 +66,21 @@ impl Chat {
     }
 }
 
+/// Ability that a chat needs, and that is not among these.
+pub(super) fn lacks(request: &ChatRequest, own: &Capabilities) -> Option<Capability> {
+    let needs = [
+        (Capability::Chat, true),
+        (Capability::Tools, !own.has(Capability::Tools) && request.calls_tools()),
+        (Capability::Vision, !own.has(Capability::Vision) && request.shows_pictures()),
+        (Capability::JsonSchema, !own.has(Capability::JsonSchema) && request.asks_for_schema()),
+        (Capability::Stream, request.stream()),
+    ];
+    needs.into_iter().find(|(one, needed)| *needed && !own.has(*one)).map(|(one, _)| one)
+}
+
 /// Tokens of a chat at a deployment.
 pub(super) fn estimate(request: &ChatRequest, route: &Route) -> Result<Estimate, GatewayError> {
-    let filled = request.with_defaults(&route.deployment.defaults.0).map_err(GatewayError::Request)?;
+    let filled = request.with_defaults(&route.defaults.chat).map_err(GatewayError::Request)?;
     let output = filled.max_tokens().map(|most| most.saturating_mul(u64::from(filled.choices())));
     Ok(Estimate { input: filled.estimated_tokens(), output })
 }
@@ -85,6 +97,10 @@ impl Kind for Chat {
 
     fn capability(&self) -> Capability {
         Capability::Chat
+    }
+
+    fn lacks(&self, own: &Capabilities) -> Option<Capability> {
+        lacks(&self.request, own)
     }
 
     fn estimate(&self, route: &Route) -> Result<Estimate, GatewayError> {

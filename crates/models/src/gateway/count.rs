@@ -55,7 +55,7 @@ impl Gateway {
         if !route.deployment.capabilities.has(Capability::Chat) {
             return Err(GatewayError::Incapable(Capability::Chat));
         }
-        let filled = request.with_defaults(&route.deployment.defaults.0).map_err(GatewayError::Request)?;
+        let filled = request.with_defaults(&route.defaults.chat).map_err(GatewayError::Request)?;
         self.take_of_requests(tenant, &route)?;
         let asked = match &route.target {
             Some(target) => target.count(&filled).map_err(GatewayError::Request)?,

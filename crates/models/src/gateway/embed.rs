@@ -29,6 +29,13 @@ pub struct EmbeddingAnswer {
 
 struct Embedding(EmbeddingRequest);
 
+impl Embedding {
+    /// The request with what the deployment says where it says nothing.
+    fn filled(&self, route: &Route) -> Result<EmbeddingRequest, Missed> {
+        Ok(self.0.with_defaults(&route.defaults.embeddings)?)
+    }
+}
+
 #[async_trait]
 impl Kind for Embedding {
     type Got = EmbeddingResponse;
@@ -38,8 +45,9 @@ impl Kind for Embedding {
         Capability::Embeddings
     }
 
-    fn estimate(&self, _route: &Route) -> Result<Estimate, GatewayError> {
-        Ok(Estimate { input: self.0.estimated_tokens(), output: Some(0) })
+    fn estimate(&self, route: &Route) -> Result<Estimate, GatewayError> {
+        let filled = self.0.with_defaults(&route.defaults.embeddings).map_err(GatewayError::Request)?;
+        Ok(Estimate { input: filled.estimated_tokens(), output: Some(0) })
     }
 
     async fn exchange(
@@ -48,17 +56,18 @@ impl Kind for Embedding {
         route: &Route,
         until: Instant,
     ) -> Result<EmbeddingResponse, Missed> {
+        let asked = self.filled(route)?;
         if route.target.is_none() {
-            return local(gateway, route, &self.0).await;
+            return local(gateway, route, &asked).await;
         }
         let target = target(route)?;
         let batch = target.family.embedding_batch();
         let mut bodies = Vec::new();
-        for request in target.embeddings(&self.0, batch)? {
+        for request in target.embeddings(&asked, batch)? {
             let reply = gateway.send(route, request, route.waits.total, until).await?;
             bodies.push(whole(reply).await?);
         }
-        Ok(target.embedding_response(&self.0, batch, bodies)?)
+        Ok(target.embedding_response(&asked, batch, bodies)?)
     }
 
     fn fits(&self, named: &Route, other: &Route) -> bool {

@@ -10,9 +10,11 @@ use heddle_usecase::StoreError;
 use tokio::time::Instant;
 
 use super::error::GatewayError;
+use crate::UseCaseError;
+use crate::defaults::CallDefaults;
 use crate::keys::Opening;
 use crate::ports::ModelStore;
-use crate::records::{Deployment, OpenModelConnection, Timeouts};
+use crate::records::{Deployment, Memory, MemoryPolicy, OpenModelConnection, Timeouts};
 
 /// Routes that are kept at most.
 const KEPT: usize = 10_000;
@@ -44,13 +46,27 @@ pub(crate) struct Route {
     /// The wire; none for models inside this service.
     pub(crate) target: Option<Target>,
     pub(crate) waits: Waits,
+    pub(crate) defaults: CallDefaults,
+    /// Bytes of its model, where these are more than it may have: a call would read it.
+    too_large: Option<u64>,
+}
+
+/// Seconds for which a runtime keeps a model behind a call; none: as it is set up.
+fn keep_alive(memory: &Memory) -> Option<i64> {
+    match (memory.policy, memory.idle_ttl_seconds) {
+        (MemoryPolicy::Pinned, _) => Some(-1),
+        (MemoryPolicy::OnDemand, Some(seconds)) => Some(i64::from(seconds)),
+        (MemoryPolicy::OnDemand | MemoryPolicy::Unloaded, _) => None,
+    }
 }
 
 impl Route {
-    fn of(deployment: Deployment, connection: OpenModelConnection) -> Self {
+    fn of(deployment: Deployment, connection: OpenModelConnection, too_large: Option<u64>) -> Self {
         let record = &connection.connection;
         let target = record.kind.provider().family.map(|family| Target {
             azure_api_version: record.settings.api_version.clone(),
+            keep_alive: keep_alive(&deployment.memory),
+            context_length: deployment.memory.context_length,
             ..Target::new(family, deployment.model.clone())
         });
         let timeouts = deployment.timeouts.or(record.timeouts).or(PRESET);
@@ -61,12 +77,30 @@ impl Route {
             between: wait(timeouts.between_tokens_ms),
             total: wait(timeouts.total_ms),
         };
-        Self { deployment, connection, target, waits }
+        let defaults = CallDefaults::of(&deployment);
+        Self { deployment, connection, target, waits, defaults, too_large }
     }
 
     /// Whether callers reach it.
     pub(crate) const fn is_enabled(&self) -> bool {
         self.deployment.enabled && self.connection.connection.enabled
+    }
+
+    /// Looks whether callers reach it, and its model may be read.
+    ///
+    /// # Errors
+    /// `Disabled`; `Inner` (`modelTooLarge`).
+    pub(crate) fn check(&self) -> Result<(), GatewayError> {
+        if !self.is_enabled() {
+            return Err(GatewayError::Disabled);
+        }
+        match (self.too_large, self.deployment.memory.max_bytes) {
+            (Some(bytes), Some(most)) => {
+                let message = format!("The model has {bytes} bytes; {most} are allowed.");
+                Err(UseCaseError::conflict("modelTooLarge", message).into())
+            }
+            (Some(_) | None, _) => Ok(()),
+        }
     }
 }
 
@@ -124,6 +158,16 @@ impl Routes {
         Ok(found)
     }
 
+    /// Bytes of a deployment's model, where these are known to be more than it may have.
+    async fn too_large(&self, deployment: &Deployment) -> Result<Option<u64>, StoreError> {
+        let Some(most) = deployment.memory.max_bytes else { return Ok(None) };
+        let bytes = match deployment.observed.file_bytes {
+            Some(bytes) => Some(bytes),
+            None => crate::catalogue::bytes_of(&*self.store, deployment).await?,
+        };
+        Ok(bytes.filter(|bytes| *bytes > most))
+    }
+
     /// Route of a deployment, as it is at present.
     ///
     /// # Errors
@@ -142,7 +186,8 @@ impl Routes {
         }
         let deployment = self.store.deployment(tenant, id).await?;
         let connection = self.opening.open(tenant, deployment.connection_id).await?;
-        let route = Arc::new(Route::of(deployment, connection));
+        let too_large = self.too_large(&deployment).await?;
+        let route = Arc::new(Route::of(deployment, connection, too_large));
         let mut all = locked(&self.kept);
         if all.len() >= KEPT {
             all.clear();

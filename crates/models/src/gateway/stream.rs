@@ -18,13 +18,13 @@ use serde_json::{Map, Value, json};
 use tokio::time::{Instant, Sleep};
 
 use super::call::{Estimate, Kind, Running, broken};
-use super::chat::{Chat, counted, estimate};
+use super::chat::{Chat, counted, estimate, lacks};
 use super::error::{GatewayError, Missed};
 use super::exchange::target;
 use super::route::Route;
 use super::{CallJournal, Caller, Gateway};
 use crate::ports::Body;
-use crate::records::{CallOutcome, Capability};
+use crate::records::{CallOutcome, Capabilities, Capability};
 
 /// Letters of a piece of an answer that came whole.
 const PIECE: usize = 48;
@@ -54,6 +54,10 @@ impl Kind for Streamed {
 
     fn capability(&self) -> Capability {
         Capability::Chat
+    }
+
+    fn lacks(&self, own: &Capabilities) -> Option<Capability> {
+        lacks(&self.0.request, own)
     }
 
     fn estimate(&self, route: &Route) -> Result<Estimate, GatewayError> {

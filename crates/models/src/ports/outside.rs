@@ -13,7 +13,7 @@ use heddle_usecase::secret::{SealError, SealedSecret, Secret};
 
 use super::Most;
 use crate::records::{
-    CatalogueEntry, DeploymentState, Limits, Memory, Observed, OpenModelConnection, Phase, Use,
+    CatalogueEntry, Deployment, DeploymentState, Limits, Observed, OpenModelConnection, Phase, Use,
 };
 
 /// Place of a connection's key; sealed there, it opens nowhere else.
@@ -163,13 +163,24 @@ pub trait Runtimes: Send + Sync {
     async fn observe(&self, connection: &OpenModelConnection, model: &str)
     -> Result<Option<Observed>, Fault>;
 
-    /// Reads a model into memory, or sees to it that it stays, as `memory` says. Does not wait until it is there where that
-    /// takes longer than the bound: what is observed afterwards says so.
+    /// Reads the model of a deployment into memory, or sees to it that it stays, as the deployment's memory says. Does not
+    /// wait until it is there where that takes longer than the bound: what is observed afterwards says so.
     ///
     /// # Errors
     /// The fault.
-    async fn load(&self, connection: &OpenModelConnection, model: &str, memory: &Memory)
-    -> Result<(), Fault>;
+    async fn load(&self, connection: &OpenModelConnection, deployment: &Deployment) -> Result<(), Fault>;
+
+    /// Leaves the model of a deployment to the runtime, which reads it when it is called and lets it go as the deployment's
+    /// memory says. `was_pinned`: it was held until now.
+    ///
+    /// # Errors
+    /// The fault.
+    async fn leave(
+        &self,
+        connection: &OpenModelConnection,
+        deployment: &Deployment,
+        was_pinned: bool,
+    ) -> Result<(), Fault>;
 
     /// Lets a model go.
     ///

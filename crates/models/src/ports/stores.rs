@@ -291,8 +291,8 @@ pub trait ModelStore: Send + Sync {
     /// Number of the deployments of all organisations together, kept and not counted: for the licence.
     async fn deployments_in_all(&self) -> Result<u64, StoreError>;
 
-    /// Deployments of all organisations whose residency somebody has to look after (pinned, unloaded, preloaded, or with
-    /// an idle time), behind a key, in the order of their keys: for the reconciler.
+    /// Deployments of all organisations whose residency somebody has to look after (preloaded, or with a memory that is not
+    /// the usual one), behind a key, in the order of their keys: for the reconciler.
     async fn resident(
         &self,
         after: Option<(TenantId, ModelDeploymentId)>,

@@ -37,16 +37,16 @@ pub struct UsageQuery {
 #[cfg_attr(any(test, feature = "mock"), mockall::automock)]
 #[async_trait]
 pub trait UsageStore: Send + Sync {
-    /// Sets aside of every budget of a reservation, or of none: what was spent and set aside in the period together with
-    /// this does not exceed any. What expired by then is given back first. Callers at the same time never exceed a budget
+    /// Sets aside of every budget of a reservation, or of none: what the calls that ended in the period cost, and what is set
+    /// aside, together with this does not exceed any. It is the same whether there was a budget when they ended. What expired by then is given back first. Callers at the same time never exceed a budget
     /// together.
     async fn reserve(&self, reservation: &Reservation) -> Result<Reserved, StoreError>;
 
     /// Gives a reservation back of which nothing was spent. One that is gone is no fault.
     async fn release(&self, reservation: &Reservation) -> Result<(), StoreError>;
 
-    /// Writes ends of calls in one transaction: their rows and journals, the sums, and for each with a reservation what
-    /// was spent in the place of what was set aside, also when that had expired. A call that was written before is not
+    /// Writes ends of calls in one transaction: their rows and journals, and the sums, by which budgets know what was spent;
+    /// what was set aside for each is given back. A call that was written before is not
     /// written again, whatever it brings. With no ends it tells whether the store is there.
     async fn settle(&self, settlements: &[Settlement]) -> Result<(), StoreError>;
 

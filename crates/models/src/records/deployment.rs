@@ -96,7 +96,7 @@ pub struct Memory {
     pub idle_ttl_seconds: Option<u32>,
     /// Tokens of context that it is read with; none: the runtime's own.
     pub context_length: Option<u32>,
-    /// The most bytes that it may take; a larger one is not read. None: no bound.
+    /// The most bytes that the files of the model may have; a larger one is not read. None: no bound.
     pub max_bytes: Option<u64>,
 }
 
@@ -116,6 +116,8 @@ pub struct Observed {
     pub bytes: Option<u64>,
     /// Bytes of these on a graphics processor.
     pub vram_bytes: Option<u64>,
+    /// Bytes of the model's files, where the runtime tells them: they are known before it is read.
+    pub file_bytes: Option<u64>,
     /// Instant at which the runtime lets it go.
     pub expires_at: Option<Timestamp>,
     /// Instant at which it was looked at; none: never.

@@ -12,7 +12,7 @@ use heddle_models_wire::{
     ChatRequest, ChatResponse, EmbeddingRequest, Failure, StreamEvent, UpstreamRequest,
 };
 use heddle_usecase::StoreError;
-use serde_json::json;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{TENANT, USER, connection, deployment, now};
@@ -24,9 +24,11 @@ use crate::ports::{
     MockKeySealer, MockModelStore, MockSpill, MockUsageStore, Random, Reply, Reserved, Spill, Upstream,
 };
 use crate::records::{
-    Budget, BudgetPeriod, BudgetScope, CallOutcome, CallTokens, Deployment, Limits, OpenModelConnection,
-    Phase, PriceTable, Settlement, StoredModelConnection,
+    Budget, BudgetPeriod, BudgetScope, CallOutcome, CallTokens, Capabilities, Capability, CatalogueEntry,
+    CatalogueModel, Defaults, Deployment, Limits, Memory, MemoryPolicy, ModelConnection, Observed,
+    OpenModelConnection, Phase, PriceTable, ProviderKind, Settlement, StoredModelConnection,
 };
+use crate::{Problem, UseCaseError};
 
 /// What a provider does when it is asked.
 enum Does {
@@ -42,6 +44,7 @@ enum Does {
 struct Script {
     todo: Mutex<VecDeque<Does>>,
     asked: Mutex<Vec<String>>,
+    bodies: Mutex<Vec<Value>>,
 }
 
 fn broken() -> Fault {
@@ -59,6 +62,7 @@ impl Upstream for Script {
     ) -> Result<Reply, Fault> {
         let name = connection.connection.name.clone();
         self.asked.lock().unwrap().push(format!("{name}{}", request.path));
+        self.bodies.lock().unwrap().push(serde_json::from_slice(&request.body).unwrap());
         let next = self.todo.lock().unwrap().pop_front();
         let (status, headers, body): (u16, &[(&str, &str)], crate::ports::Body) = match next {
             Some(Does::Answers(status, headers, body)) => {
@@ -161,6 +165,9 @@ impl Spill for Lines {
     }
 }
 
+/// Number from which on connections lead to Ollama.
+const OLLAMA: u128 = 50;
+
 /// A gateway over deployments, with what was recorded.
 struct Bench {
     gateway: Gateway,
@@ -194,7 +201,22 @@ fn bench_with(
         deployments.iter().find(|one| one.id == id).cloned().ok_or(StoreError::NotFound)
     });
     store.expect_stored().returning(|_, id| {
-        Ok(StoredModelConnection { connection: connection(id.0.as_u128()), sealed: None })
+        let number = id.0.as_u128();
+        let kind = if number < OLLAMA { ProviderKind::Custom } else { ProviderKind::Ollama };
+        let connection = ModelConnection { kind, ..connection(number) };
+        Ok(StoredModelConnection { connection, sealed: None })
+    });
+    store.expect_whole_catalogue().returning(|_, _| {
+        let entry = CatalogueEntry {
+            model: "m60".to_owned(),
+            display_name: "m60".to_owned(),
+            capabilities: Capabilities::default(),
+            context_length: None,
+            dimensions: None,
+            revision: None,
+            bytes: Some(1_000),
+        };
+        Ok(vec![CatalogueModel { entry, deployment: None, discovered_at: now() }])
     });
     let (ends, released) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(0)));
     let mut usage = MockUsageStore::new();
@@ -210,7 +232,7 @@ fn bench_with(
         Ok(())
     });
     let store = Arc::new(store);
-    let script = Arc::new(Script { todo: Mutex::new(todo.into()), asked: Mutex::default() });
+    let script = Arc::new(Script { todo: Mutex::new(todo.into()), ..Script::default() });
     let ports = GatewayPorts {
         opening: Opening::new(store.clone(), Arc::new(MockKeySealer::new())),
         store,
@@ -264,6 +286,11 @@ impl Bench {
 
     fn asked(&self) -> Vec<String> {
         self.script.asked.lock().unwrap().clone()
+    }
+
+    /// The body that was sent last.
+    fn sent(&self) -> Value {
+        self.script.bodies.lock().unwrap().last().unwrap().clone()
     }
 }
 
@@ -645,4 +672,120 @@ async fn embeddings_fall_back_to_the_same_model_alone() {
     let answer = same.gateway.embed_as(&caller(), id(1), request(), untold()).await.unwrap();
     assert_eq!(answer.response.vectors().unwrap(), [[0.6, 0.8]]);
     assert_eq!((answer.usage.tokens.input, &*answer.usage.operation), (2, "embeddings"));
+}
+
+/// A question with further members.
+fn question_with(more: Value) -> ChatRequest {
+    question(false).with(more.as_object().unwrap()).unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_deployment_cannot_do_is_refused_and_a_fallback_without_it_passed_over() {
+    let tools = || json!({ "tools": [{ "type": "function", "function": { "name": "look" } }] });
+    let picture =
+        json!([{ "type": "image_url", "image_url": { "url": "data:image/png;base64,iVBORw0KGgo=" } }]);
+    let schema =
+        json!({ "type": "json_schema", "json_schema": { "name": "a", "schema": { "type": "object" } } });
+    let plain = Deployment { capabilities: Capabilities::of([Capability::Chat]), ..deployment(1, "a") };
+    let refusing = bench(vec![plain], vec![answer(), answer()], Bounds::default(), None);
+    for (request, ability) in [
+        (question_with(tools()), Capability::Tools),
+        (question_with(json!({ "messages": [{ "role": "user", "content": picture }] })), Capability::Vision),
+        (question_with(json!({ "response_format": schema })), Capability::JsonSchema),
+    ] {
+        let error = refusing.gateway.chat_as(&caller(), id(1), request, untold()).await.unwrap_err();
+        assert!(matches!(error, GatewayError::Incapable(one) if one == ability), "{error}");
+    }
+    let error =
+        refusing.gateway.chat_stream_as(&caller(), id(1), question(true), untold()).await.unwrap_err();
+    assert!(matches!(error, GatewayError::Incapable(Capability::Stream)), "{error}");
+    // The same caller asks for it whole, and with an object of any kind.
+    let any = question_with(json!({ "response_format": { "type": "json_object" } }));
+    for request in [question(true), any] {
+        refusing.gateway.chat_as(&caller(), id(1), request, untold()).await.unwrap();
+    }
+    assert_eq!(refusing.asked().len(), 2);
+
+    let can = |number, alias, all: &[Capability]| Deployment {
+        capabilities: Capabilities::of(all.iter().copied()),
+        ..deployment(number, alias)
+    };
+    let both = [Capability::Chat, Capability::Tools];
+    let first = Deployment { fallbacks: vec![id(2), id(3)], ..can(1, "a", &both) };
+    let gone = Does::Answers(404, &[], "{}".to_owned());
+    let others = vec![first, can(2, "b", &[Capability::Chat]), can(3, "c", &both)];
+    let bench = bench(others, vec![gone, answer()], Bounds::default(), None);
+    let answered = bench.gateway.chat_as(&caller(), id(1), question_with(tools()), untold()).await.unwrap();
+    assert_eq!((answered.alias.as_str(), bench.asked().len()), ("c", 2));
+}
+
+fn vectors_of_ollama() -> Does {
+    Does::Answers(200, &[], json!({ "embeddings": [[0.6, 0.8]], "prompt_eval_count": 2 }).to_string())
+}
+
+#[tokio::test(start_paused = true)]
+async fn defaults_stand_in_embeddings_as_in_chats_and_each_call_has_its_own() {
+    let defaults = json!({ "dimensions": 2, "temperature": 0.5, "keep_alive": "9m" });
+    let Value::Object(members) = defaults else { unreachable!() };
+    let of = |number| Deployment { defaults: Defaults(members.clone()), ..deployment(number, "a") };
+    let bench = bench(vec![of(50)], vec![vectors_of_ollama(), vectors_of_ollama()], Bounds::default(), None);
+    let request = |dimensions| EmbeddingRequest::of_texts("a", &["x".to_owned()], dimensions).unwrap();
+    bench.gateway.embed_as(&caller(), id(50), request(None), untold()).await.unwrap();
+    let sent = bench.sent();
+    assert_eq!((&sent["dimensions"], &sent["keep_alive"]), (&json!(2), &json!("9m")));
+    assert_eq!(sent.get("temperature"), None, "it is one of chats");
+    // What the request says stands; what comes back is looked at by it.
+    bench.gateway.embed_as(&caller(), id(50), request(Some(3)), untold()).await.unwrap_err();
+    assert_eq!(bench.sent()["dimensions"], 3);
+    let chats = bench_of_chat(of(1)).await;
+    assert_eq!((&chats["temperature"], chats.get("dimensions")), (&json!(0.5), None));
+}
+
+/// The body of a chat to a deployment.
+async fn bench_of_chat(of: Deployment) -> Value {
+    let named = of.id;
+    let bench = bench(vec![of], vec![answer()], Bounds::default(), None);
+    bench.gateway.chat_as(&caller(), named, question(false), untold()).await.unwrap();
+    bench.sent()
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_keep_a_model_as_its_memory_says_and_one_that_is_too_large_is_not_read() {
+    let with = |number, memory: Memory| Deployment { memory, ..deployment(number, "a") };
+    let pinned = Memory { policy: MemoryPolicy::Pinned, context_length: Some(8_192), ..Memory::default() };
+    let idles = Memory { idle_ttl_seconds: Some(300), ..Memory::default() };
+    let said = json!({ "model": "m", "message": { "role": "assistant", "content": "yes" }, "done": true });
+    let chat = || Does::Answers(200, &[], said.to_string());
+    let all = vec![with(50, pinned), with(51, idles), with(52, Memory::default())];
+    let kept = bench(all, vec![chat(), vectors_of_ollama(), chat(), chat()], Bounds::default(), None);
+    kept.gateway.chat_as(&caller(), id(50), question(false), untold()).await.unwrap();
+    let sent = kept.sent();
+    assert_eq!((&sent["keep_alive"], &sent["options"]), (&json!(-1), &json!({ "num_ctx": 8192 })));
+    let texts = EmbeddingRequest::of_texts("a", &["x".to_owned()], None).unwrap();
+    kept.gateway.embed_as(&caller(), id(50), texts, untold()).await.unwrap();
+    let sent = kept.sent();
+    assert_eq!((&sent["keep_alive"], &sent["options"]), (&json!(-1), &json!({ "num_ctx": 8192 })));
+    kept.gateway.chat_as(&caller(), id(51), question(false), untold()).await.unwrap();
+    assert_eq!((&kept.sent()["keep_alive"], kept.sent().get("options")), (&json!(300), None));
+    kept.gateway.chat_as(&caller(), id(52), question(false), untold()).await.unwrap();
+    assert_eq!(kept.sent().get("keep_alive"), None);
+
+    // By what its runtime told, and by the catalogue where it told nothing yet.
+    let bound = |most| Memory { max_bytes: Some(most), ..Memory::default() };
+    let observed = Observed { file_bytes: Some(2_000), ..Observed::default() };
+    let seen = Deployment { observed, ..with(59, bound(1_999)) };
+    let fallback = Deployment { fallbacks: vec![id(60)], ..with(61, Memory::default()) };
+    let all = vec![seen, with(60, bound(999)), with(62, bound(1)), fallback];
+    let small = bench(all, vec![Does::Answers(404, &[], "{}".to_owned()), chat()], Bounds::default(), None);
+    for number in [59, 60] {
+        let error =
+            small.gateway.chat_as(&caller(), id(number), question(false), untold()).await.unwrap_err();
+        let GatewayError::Inner(UseCaseError::Conflict(problems)) = &error else { panic!("{error}") };
+        assert_eq!(problems.first().map(|one: &Problem| one.reason), Some("modelTooLarge"));
+    }
+    assert!(small.asked().is_empty());
+    small.gateway.chat_as(&caller(), id(61), question(false), untold()).await.unwrap_err();
+    assert_eq!(small.asked(), ["c61/api/chat"], "nor is it read as a fallback");
+    // Of this one nobody knows how large it is.
+    small.gateway.chat_as(&caller(), id(62), question(false), untold()).await.unwrap();
 }

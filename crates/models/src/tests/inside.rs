@@ -203,7 +203,7 @@ impl Bench {
 }
 
 /// The context of an owner.
-fn context() -> RequestContext {
+pub(crate) fn context() -> RequestContext {
     let principal = Principal {
         user_id: USER,
         session: SessionKind::Session(SessionId(Uuid::from_u128(400))),
@@ -217,7 +217,7 @@ fn context() -> RequestContext {
     RequestContext::of_caller(&Snapshot::new(&facts, now()), principal, request)
 }
 
-fn silent<T>(_of: &T) -> Journal {
+pub(crate) fn silent<T>(_of: &T) -> Journal {
     Journal::default()
 }
 

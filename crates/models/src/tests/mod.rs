@@ -2,6 +2,7 @@
 
 mod gateway;
 mod inside;
+mod residency;
 
 use heddle_kernel::{ModelConnectionId, ModelDeploymentId, Revision, TenantId, Timestamp, UserId};
 use uuid::Uuid;

@@ -21,12 +21,10 @@ literals! {
         Ollama = "ollama",
         /// The router of llama.cpp: `/models/load` and `/models/unload`.
         LlamaCpp = "llamaCpp",
-        /// LM Studio's time to live.
+        /// LM Studio's calls for loading and unloading.
         LmStudio = "lmStudio",
         /// vLLM's sleep and wake-up.
         Vllm = "vllm",
-        /// Models inside this service.
-        BuiltIn = "builtIn",
     }
 
     /// Need of a key.

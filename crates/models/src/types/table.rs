@@ -119,7 +119,6 @@ const OLLAMA: Provider = Provider {
 
 const LLAMA_CPP: Provider = Provider {
     residency: Some(Residency::LlamaCpp),
-    tells_revision: true,
     ..runtime(
         ProviderKind::LlamaCpp,
         "llama.cpp",
@@ -140,7 +139,6 @@ const LM_STUDIO: Provider = Provider {
 
 const VLLM: Provider = Provider {
     residency: Some(Residency::Vllm),
-    tells_revision: true,
     ..runtime(ProviderKind::Vllm, "vLLM", "A vLLM server.", "http://127.0.0.1:8000/v1")
 };
 
@@ -182,7 +180,7 @@ const LOCAL: Provider = Provider {
     family: None,
     capabilities: &[Capability::Chat, Capability::Embeddings, Capability::Stream],
     discovers: true,
-    residency: Some(Residency::BuiltIn),
+    residency: None,
     tells_revision: true,
     default_base_url: None,
     key: KeyNeed::None,
@@ -252,7 +250,26 @@ pub(super) const fn of(kind: ProviderKind) -> &'static Provider {
 
 #[cfg(test)]
 mod tests {
+    use heddle_models_local::Runtime;
+
     use super::*;
+
+    #[test]
+    fn a_type_promises_what_its_runtime_tells_and_takes() {
+        for kind in ProviderKind::ALL {
+            let Some(runtime) = Runtime::of_type(kind.as_str()) else { continue };
+            let row = kind.provider();
+            assert_eq!(row.tells_revision, runtime.has_revisions(), "{kind}");
+            assert_eq!(row.residency.is_some(), runtime.has_residency(), "{kind}");
+        }
+        let told = |kind: ProviderKind| (kind.provider().tells_revision, kind.provider().residency.is_some());
+        assert_eq!(
+            told(ProviderKind::LlamaCpp),
+            (false, true),
+            "neither a date nor a digest of its file is told"
+        );
+        assert_eq!(told(ProviderKind::Local), (true, false), "nobody loads a model inside the service");
+    }
 
     #[test]
     fn each_kind_has_its_own_row_and_an_address_that_can_be_used() {

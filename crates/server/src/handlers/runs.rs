@@ -71,6 +71,11 @@ pub(crate) async fn list_all(call: Call<ops::ListAllRuns>) -> HandlerResult {
 /// POST /api/workflows/{workflowId}/runs
 pub(crate) async fn start(call: Call<ops::StartRun>) -> HandlerResult {
     let body = &call.body;
+    let waits_for_end = matches!(body.wait, Some(wire::runs::WaitFor::Completion));
+    if body.timeout_ms.is_some() && !waits_for_end {
+        let message = "Only a call with `wait` `completion` waits, and takes its longest time.";
+        return Err(Failure::at("timeoutMs", "notAllowed", message));
+    }
     let request = StartRun {
         input: body.input.clone().unwrap_or_default(),
         version: body.version,
@@ -89,8 +94,7 @@ pub(crate) async fn start(call: Call<ops::StartRun>) -> HandlerResult {
         call.journal(about, || started(&call.app, run))
     };
     let run = call.app.runs.start(&call.authorized, &call.context, request, &record).await?;
-    let waits = matches!(call.body.wait, Some(wire::runs::WaitFor::Completion)) && !run.state.is_terminal();
-    if !waits {
+    if !waits_for_end || run.state.is_terminal() {
         return started(&call.app, &run);
     }
     started(&call.app, &ended(&call.app, run, patience(&call.body)).await?)
@@ -173,15 +177,19 @@ pub(crate) async fn cancel(call: Call<ops::CancelRun>) -> HandlerResult {
         return Err(Failure::at("compensate", "notSupported", message));
     }
     let id = call.authorized.id().to_string();
+    let reason = call.query.reason.clone();
     if call.query.purge == Some(true) {
-        let mut journal = call.audited(&id);
+        let details = match &reason {
+            Some(reason) => json!({ "reason": reason }),
+            None => json!({}),
+        };
+        let mut journal = call.audited(About::from(&id).with(details));
         if let Some(audit) = &mut journal.audit {
             audit.action = "workflow.run_deleted".to_owned();
         }
         call.app.runs.purge(&call.authorized, call.meta.if_match, &journal).await?;
         return Ok(Response::none());
     }
-    let reason = call.query.reason.clone();
     let details = if compensate {
         json!({ "reason": reason, "compensate": true })
     } else {

@@ -175,16 +175,20 @@ struct ExportedFile {
     file_name: String,
 }
 
+/// Whether a document goes inside JSON. It has one media type, of those that the operation has; who does not take that
+/// may take it in JSON.
+fn in_json(meta: &Meta, media: &str) -> Result<bool, Failure> {
+    let takes = |media: &str| meta.accept.takes(media);
+    if meta.wants_json() || (!takes(media) && takes("application/json")) {
+        return Ok(true);
+    }
+    if takes(media) { Ok(false) } else { Err(not_acceptable(&[media, "application/json"])) }
+}
+
 /// A file as it is, or inside JSON.
 fn file(meta: &Meta, exported: ExportedFile) -> HandlerResult {
     let ExportedFile { bytes, sha256, diagnostics, media, file_name } = exported;
-    // The document has one media type, of those that the operation has; who does not take it may take it in JSON.
-    let wants_json =
-        meta.wants_json() || (!meta.accept.takes(media) && meta.accept.takes("application/json"));
-    if !wants_json {
-        if !meta.accept.takes(media) {
-            return Err(not_acceptable(&[media, "application/json"]));
-        }
+    if !in_json(meta, media)? {
         return Ok(Response::document(bytes, media, &file_name));
     }
     let (content, content_base64) = match String::from_utf8(bytes) {
@@ -208,7 +212,12 @@ fn file(meta: &Meta, exported: ExportedFile) -> HandlerResult {
 /// GET /api/workflows/{workflowId}/import-source
 pub(crate) async fn import_source(call: Call<ops::GetImportSource>) -> HandlerResult {
     let source = call.app.definitions.import_source(&call.authorized, &call.context).await?;
-    if call.meta.wants_json() {
+    // A source that is JSON is not to be taken for the operation's own JSON.
+    let (media, extension) = match source.media_type.as_str() {
+        "application/xml" => ("application/xml", "bpmn"),
+        _ => ("application/octet-stream", "json"),
+    };
+    if in_json(&call.meta, media)? {
         return Response::data(
             200,
             wire::definition::ExportedDocument {
@@ -221,9 +230,8 @@ pub(crate) async fn import_source(call: Call<ops::GetImportSource>) -> HandlerRe
             },
         );
     }
-    let media =
-        if source.media_type == "application/xml" { "application/xml" } else { "application/octet-stream" };
-    let name =
-        source.file_name.unwrap_or_else(|| format!("{}.bpmn", &source.sha256[..12.min(source.sha256.len())]));
+    let name = source
+        .file_name
+        .unwrap_or_else(|| format!("{}.{extension}", &source.sha256[..12.min(source.sha256.len())]));
     Ok(Response::document(source.bytes, media, &name).with("x-content-sha256", source.sha256))
 }

@@ -9,20 +9,18 @@ use heddle_api::operations::ops;
 use heddle_api::wire;
 use heddle_api::wire::vector_files::{StagedFile, UploadBody, UploadFile};
 use heddle_faces::literals::{file_state, file_state_of, stage};
-use heddle_kernel::TenantId;
 use heddle_vectors::ports::{Blobs as _, FieldCondition, FileFilter, StoredBlob};
 use heddle_vectors::records::{FieldType, File, FileError, MetadataSchema};
-use heddle_vectors::{FilePatch, Filter, NewFile, UploadPolicy, Uploaded};
+use heddle_vectors::{Come, FilePatch, Filter, NewFile, UploadPolicy, Uploaded};
 use heddle_workflows::ports::Notifier as _;
 use serde_json::{Value, json};
 
 use super::vector_databases::sort_of;
 use super::vector_jobs;
-use crate::app::App;
 use crate::call::{Call, page};
 use crate::failure::Failure;
 use crate::reply::{HandlerResult, Response};
-use crate::upload::{discard, too_many, unstored};
+use crate::upload::{discard, too_many, unstored_within};
 
 /// GET /api/vector-databases/upload-policy
 pub(crate) async fn policy(call: Call<ops::GetUploadPolicy>) -> HandlerResult {
@@ -45,6 +43,7 @@ pub(crate) async fn list(call: Call<ops::ListVectorFiles>) -> HandlerResult {
     let filter = FileFilter {
         sort: query.sort.map(sort_of),
         q: query.q,
+        name: None,
         state: query.state.map(file_state_of),
         media_type: query.media_type,
         metadata,
@@ -57,7 +56,7 @@ pub(crate) async fn list(call: Call<ops::ListVectorFiles>) -> HandlerResult {
 pub(crate) async fn upload(call: Call<ops::UploadVectorFiles>) -> HandlerResult {
     let new: Vec<NewFile> = match &call.body {
         UploadBody::Staged(files) => files.iter().map(of_staged).collect(),
-        UploadBody::Json(sent) => kept(&call.app, call.context.tenant(), &sent.files).await?,
+        UploadBody::Json(sent) => kept(&call, &sent.files).await?,
     };
     let answer = |made: &Uploaded| {
         let data = wire::vector_files::AcceptedUpload {
@@ -133,29 +132,42 @@ fn of_staged(file: &StagedFile) -> NewFile {
     }
 }
 
-/// Stores files that came as JSON. Nothing stays of what fails.
-async fn kept(app: &App, tenant: TenantId, files: &[UploadFile]) -> Result<Vec<NewFile>, Failure> {
+/// Stores files that came as JSON, as far as there is room for them. Nothing stays of what fails.
+async fn kept(call: &Call<ops::UploadVectorFiles>, files: &[UploadFile]) -> Result<Vec<NewFile>, Failure> {
+    let (app, tenant) = (&*call.app, call.context.tenant());
     let most = app.config.vectors.bounds.files;
     if files.len() > most as usize {
         return Err(too_many(most));
     }
     let contents = files.iter().enumerate().map(|(place, file)| content(place, file));
     let contents = contents.collect::<Result<Vec<_>, _>>()?;
+    let policy = app.vectors.files.before_upload(&call.authorized, &call.context).await?;
     let mut kept = Vec::new();
+    let mut come = Come::default();
     for (file, bytes) in files.iter().zip(contents) {
-        let stream = Box::pin(futures::stream::iter([Ok(bytes)]));
-        match app.blobs.put(tenant, app.config.vectors.bounds.file_bytes, stream).await {
-            Ok(blob) => kept.push(NewFile {
-                name: file.name.clone(),
-                media_type: file.media_type.clone(),
-                title: file.title.clone(),
-                metadata: file.metadata.clone().unwrap_or_default(),
-                blob,
-            }),
-            Err(error) => {
+        let stored = match policy.next_file(come) {
+            Ok(most) => {
+                let stream = Box::pin(futures::stream::iter([Ok(bytes)]));
+                let stored = app.blobs.put(tenant, most, stream).await;
+                stored.map_err(|error| unstored_within(&policy, come, error))
+            }
+            Err(error) => Err(error.into()),
+        };
+        match stored {
+            Ok(blob) => {
+                come = Come { files: come.files + 1, bytes: come.bytes.saturating_add(blob.bytes) };
+                kept.push(NewFile {
+                    name: file.name.clone(),
+                    media_type: file.media_type.clone(),
+                    title: file.title.clone(),
+                    metadata: file.metadata.clone().unwrap_or_default(),
+                    blob,
+                });
+            }
+            Err(failure) => {
                 let keys: Vec<String> = kept.into_iter().map(|file| file.blob.key).collect();
                 discard(app, tenant, &keys).await;
-                return Err(unstored(error));
+                return Err(failure);
             }
         }
     }
@@ -229,6 +241,7 @@ fn shown(file: &File) -> wire::vector_files::VectorFile {
         metadata: file.metadata.clone(),
         enabled: file.enabled,
         error: file.error.as_ref().map(error_shown),
+        warnings: file.warnings.clone(),
         job_id: Some(file.job.to_string()),
         generation: file.generation,
         revision: file.revision.0,

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::vector_databases::{mode_of, mode_shown};
 use crate::call::Call;
+use crate::failure::Failure;
 use crate::reply::{HandlerResult, Response};
 
 /// Weight of meaning in a fusion by scores, where none is given.
@@ -29,7 +30,7 @@ pub(crate) async fn query(call: Call<ops::QueryVectorDatabase>) -> HandlerResult
         mode: body.mode.map(mode_of),
         filter: body.filter.clone().map(Value::Object),
         min_score: body.min_score,
-        fusion: body.fusion.as_ref().map(fusion_of),
+        fusion: body.fusion.as_ref().map(fusion_of).transpose()?,
         mmr_lambda: body.diversity.as_ref().map(|diversity| diversity.mmr_lambda),
         rerank: body
             .rerank
@@ -47,10 +48,16 @@ pub(crate) async fn query(call: Call<ops::QueryVectorDatabase>) -> HandlerResult
     Response::data(200, answer_shown(answer, shape))
 }
 
-fn fusion_of(fusion: &wire::vector_query::Fusion) -> Fusion {
-    match fusion.method {
-        FusionMethod::MinMax => Fusion::MinMax { alpha: fusion.alpha.unwrap_or(ALPHA) as f32 },
-        FusionMethod::Rrf => Fusion::Rrf { k: fusion.k.unwrap_or(K) },
+fn fusion_of(fusion: &wire::vector_query::Fusion) -> Result<Fusion, Failure> {
+    let refused = |member: &str, method: &str| {
+        let message = format!("It is of the method `{method}`.");
+        Err(Failure::at(&format!("fusion.{member}"), "notAllowed", message))
+    };
+    match (fusion.method, fusion.alpha, fusion.k) {
+        (FusionMethod::MinMax, alpha, None) => Ok(Fusion::MinMax { alpha: alpha.unwrap_or(ALPHA) as f32 }),
+        (FusionMethod::Rrf, None, k) => Ok(Fusion::Rrf { k: k.unwrap_or(K) }),
+        (FusionMethod::MinMax, _, Some(_)) => refused("k", "rrf"),
+        (FusionMethod::Rrf, Some(_), _) => refused("alpha", "minMax"),
     }
 }
 
@@ -128,5 +135,22 @@ fn locator(place: &Locator) -> PassageLocator {
         heading_path: place.heading_path.clone(),
         start_char: place.start_char,
         end_char: place.end_char,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_of_the_other_method_is_refused_by_its_name() {
+        let of = |method, alpha, k| fusion_of(&wire::vector_query::Fusion { method, alpha, k });
+        assert_eq!(of(FusionMethod::MinMax, Some(0.25), None).unwrap(), Fusion::MinMax { alpha: 0.25 });
+        assert_eq!(of(FusionMethod::Rrf, None, None).unwrap(), Fusion::Rrf { k: 60 });
+        for (method, field) in [(FusionMethod::MinMax, "fusion.k"), (FusionMethod::Rrf, "fusion.alpha")] {
+            let refused = of(method, Some(0.5), Some(60)).unwrap_err();
+            let details = &refused.error.details;
+            assert_eq!(details.first().and_then(|one| one.field.as_deref()), Some(field));
+        }
     }
 }

@@ -270,6 +270,7 @@ async fn a_task_is_read_and_completed_by_its_own_id() {
             .expect(200);
         let wrong = worker.post(&complete, json!({ "values": { "amount": "six" } })).await.expect(400);
         assert_eq!(wrong.fields(), ["values.amount"]);
+        let _ = wrong.refused(400, "wrongType");
         let done = worker.post(&complete, json!({ "values": { "amount": 6 } })).await.expect(200).data();
         assert_eq!(
             (&done["task"]["state"], &done["run"]["state"]),

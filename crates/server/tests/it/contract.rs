@@ -376,6 +376,7 @@ async fn what_a_caller_sends_counts_or_is_refused_by_name() {
 
         for (path, body, field) in [
             ("/api/roles", json!({ "name": "twice" }), "name"),
+            ("/api/groups", json!({ "name": "twice-over" }), "name"),
             ("/api/users", json!({ "email": "twice@example.com", "displayName": "T" }), "email"),
             ("/api/organizations", json!({ "slug": "twice", "displayName": "T" }), "slug"),
             ("/api/auth/tokens", json!({ "name": "twice" }), "name"),
@@ -384,6 +385,11 @@ async fn what_a_caller_sends_counts_or_is_refused_by_name() {
             let answer = admin.post(path, body).await;
             assert_eq!(answer.fields(), [field], "{path}");
             assert!(!answer.text().contains("constraint"), "{}", answer.text());
+            let _ = answer.refused(409, "notUnique");
+        }
+        for path in ["/api/roles", "/api/groups"] {
+            let answer = admin.post(path, json!({ "name": "viewer" })).await;
+            assert_eq!(answer.fields(), ["name"], "{path}");
             let _ = answer.refused(409, "notUnique");
         }
         let allow = admin.delete("/api/workflows").await.expect(405);

@@ -217,7 +217,10 @@ async fn a_cancelled_run_ends_and_a_purged_one_is_gone() {
         // Done is done, and nothing is written again.
         let _ = admin.delete(&path).await.expect(204);
         assert_eq!(admin.events(&work, &run).await.len(), events.len());
-        let _ = admin.delete(&format!("{path}?purge=true")).await.expect(204);
+        let _ = admin.delete(&format!("{path}?purge=true&reason=old")).await.expect(204);
+        // Its history is gone; why is told by the audit log.
+        let purged = admin.get("/api/audit-events?action=workflow.run_deleted").await.expect(200).data();
+        assert_eq!(purged[0]["details"]["reason"], "old", "{purged}");
         let _ = admin.get(&path).await.expect(404);
         let _ = admin.get(&format!("{path}/events")).await.expect(404);
         let _ = admin.delete(&format!("{path}?purge=true")).await.expect(204);
@@ -251,6 +254,15 @@ async fn a_start_that_waits_answers_when_the_run_has_ended() {
         assert_eq!((&ended["state"], &ended["id"]), (&json!("completed"), &json!(open)));
         let over = admin.run(&work, json!({ "wait": "completion", "timeoutMs": 50 })).await;
         assert_eq!(over["state"], "waiting");
+        // A call that waits for nothing takes no longest time.
+        let path = format!("/api/workflows/{work}/runs");
+        let before = admin.get(&path).await.expect(200).data();
+        for body in [json!({ "timeoutMs": 50 }), json!({ "wait": "firstWait", "timeoutMs": 50 })] {
+            let refused = admin.post(&path, body).await;
+            assert_eq!(refused.fields(), ["timeoutMs"]);
+            let _ = refused.refused(400, "notAllowed");
+        }
+        assert_eq!(admin.get(&path).await.expect(200).data(), before, "no run is started");
         app.stop().await;
     });
 }

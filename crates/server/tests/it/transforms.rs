@@ -116,6 +116,37 @@ async fn a_preview_tells_what_publishing_would() {
 }
 
 #[tokio::test]
+async fn the_source_of_an_import_is_of_a_media_type_that_the_caller_takes() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let admin = &app.admin;
+        let definition = json!({ "nodes": [{ "id": "s", "type": "startEvent" }], "edges": [] }).to_string();
+        for (format, content, media, other) in [
+            ("json", definition.as_str(), "application/octet-stream", "application/xml"),
+            ("bpmn", &models::task(), "application/xml", "application/octet-stream"),
+        ] {
+            let body = source(format, content, "definition");
+            let read = admin.post("/api/workflows/transform/preview", body).await.expect(200).data();
+            let mut kept = read["definition"].clone();
+            kept["imports"] = json!([read["import"]]);
+            let path = format!("/api/workflows/{}/import-source", admin.create(format, kept).await);
+            for accept in ["*/*", media] {
+                let raw = admin.with("accept", accept).get(&path).await.expect(200);
+                assert_eq!(raw.header("content-type"), media, "{format} {accept}");
+                assert!(raw.bytes == content.as_bytes(), "{format} {accept}");
+            }
+            let told = admin.with("accept", other).get(&path).await.refused(406, "notAcceptable");
+            assert_eq!(told["details"][0]["mediaTypes"], json!([media, "application/json"]), "{format}");
+            let both = format!("{other}, application/json;q=0.5");
+            let wrapped = admin.with("accept", &both).get(&path).await.expect(200).data();
+            let own = if format == "json" { "application/json" } else { "application/xml" };
+            assert_eq!(wrapped["mediaType"], own, "{format}");
+        }
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
 async fn a_deadlock_is_told_with_its_path_and_bpel_with_its_regions() {
     with_both!(|db| {
         let mut app = TestApp::start(db).await;

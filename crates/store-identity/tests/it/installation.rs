@@ -1,6 +1,6 @@
 //! The installation's row, set-up, the audit trail and the kept answers.
 
-use heddle_identity::ports::{AuditFilter, InstallationStore, LimitOutcome, NewUser, SetUp};
+use heddle_identity::ports::{AuditEvent, AuditFilter, InstallationStore, LimitOutcome, NewUser, SetUp};
 use heddle_identity::records::{InstallationState, NODE_SECONDS};
 use heddle_kernel::{PageRequest, Revision, Stored, Timestamp};
 use heddle_policy::AccessFilter;
@@ -150,11 +150,14 @@ async fn an_event_with_literals_of_a_later_version_is_shown_as_it_is_beside_the_
 
 #[tokio::test]
 async fn audit_events_are_filtered_and_paged() {
+    let event = |n: &u128| event_id(NOW.plus_seconds(i64::try_from(*n).unwrap()), *n);
+    let number = |event: &AuditEvent| event.id.0.as_u128() & 0xff;
     on_both!(|db| {
         let store = IdentityStore::new(db.clone(), Vec::new());
         for n in 1..=7 {
             let mut entry = audit(n, Some(ACME), if n % 2 == 0 { "run.started" } else { "workflow.created" });
             entry.at = NOW.plus_seconds(i64::try_from(n).unwrap());
+            entry.id = event(&n);
             entry.outcome = if n == 7 { Outcome::Denied } else { Outcome::Succeeded };
             entry.target = (n < 3).then(|| Target { kind: "made".to_owned(), id: "5".to_owned() });
             store.audit(&entry).await.unwrap();
@@ -166,7 +169,6 @@ async fn audit_events_are_filtered_and_paged() {
         store.audit(&audit(9, None, "run.started")).await.unwrap();
 
         let everything = AccessFilter::everything();
-        let event = |n: &u128| heddle_kernel::EventId(Uuid::from_u128(*n));
         let some = |list: &[u128]| AccessFilter::only(list.iter().map(event));
         let but_three = AccessFilter::everything().but([event(&3)]);
         let text = |text: &str| Some(text.to_owned());
@@ -200,6 +202,18 @@ async fn audit_events_are_filtered_and_paged() {
                 &everything,
                 vec![3, 2],
             ),
+            (AuditFilter { from: Some(NOW.plus_seconds(6)), ..none() }, &everything, vec![7, 6]),
+            (AuditFilter { to: Some(NOW.plus_seconds(3)), ..none() }, &everything, vec![2, 1]),
+            (
+                AuditFilter { from: Some(NOW.plus_seconds(2)), action: text("workflow.*"), ..none() },
+                &everything,
+                vec![7, 5, 3],
+            ),
+            (
+                AuditFilter { to: Some(NOW.plus_seconds(3)), resource_id: text("5"), ..none() },
+                &everything,
+                vec![2, 1],
+            ),
             (none(), &some(&[2, 3, 8]), vec![3, 2]),
             (none(), &but_three, vec![7, 6, 5, 4, 2, 1]),
             (none(), &AccessFilter::default(), vec![]),
@@ -213,7 +227,7 @@ async fn audit_events_are_filtered_and_paged() {
             let mut request = page(2);
             loop {
                 let part = store.audit_events(Some(ACME), filter, reach, &request).await.unwrap();
-                found.extend(part.items.iter().map(|event| event.id.0.as_u128()));
+                found.extend(part.items.iter().map(number));
                 let Some(next) = part.next else { break };
                 assert_eq!(part.items.len(), 2);
                 request = PageRequest { cursor: Some(next), ..request };
@@ -227,6 +241,66 @@ async fn audit_events_are_filtered_and_paged() {
             store.audit_events(Some(ACME), &none(), &everything, &foreign).await,
             Err(StoreError::InvalidCursor)
         );
+    });
+}
+
+#[tokio::test]
+async fn events_about_a_type_and_of_several_actions_are_found_however_usual_they_are() {
+    let event = |n: u128| event_id(NOW.plus_seconds(i64::try_from(n).unwrap()), n);
+    on_both!(|db| {
+        let store = IdentityStore::new(db.clone(), Vec::new());
+        let events = [
+            ("workflow.run_started", "workflow"),
+            ("workflow.updated", "workflow"),
+            ("role.updated", "role"),
+            // Usual by its action alone.
+            ("workflow.run_started", "role"),
+            ("workflow.human_task_completed", "run"),
+            ("human_task.completed", "run"),
+            ("access.denied", "run"),
+            ("workflow.run_started", "workflow"),
+        ];
+        for (n, (action, kind)) in (1..).zip(events) {
+            let mut entry = audit(n, Some(ACME), action);
+            entry.at = NOW.plus_seconds(i64::try_from(n).unwrap());
+            entry.id = event(n);
+            entry.resource_type = kind.to_owned();
+            store.audit(&entry).await.unwrap();
+            if n == 6 {
+                crate::chain::chain(&db).seal_all(ACME).await.unwrap();
+            }
+        }
+        let text = |text: &str| Some(text.to_owned());
+        let none = AuditFilter::default;
+        let cases = [
+            (AuditFilter { resource_type: text("workflow"), ..none() }, vec![8, 2, 1]),
+            (AuditFilter { resource_type: text("role"), ..none() }, vec![4, 3]),
+            (AuditFilter { resource_type: text("run"), ..none() }, vec![7, 6, 5]),
+            (AuditFilter { resource_type: text("user"), ..none() }, vec![]),
+            (AuditFilter { action: text("workflow.*"), ..none() }, vec![8, 5, 4, 2, 1]),
+            (AuditFilter { action: text("work.*"), ..none() }, vec![]),
+            (AuditFilter { action: text("workflow.*"), resource_type: text("role"), ..none() }, vec![4]),
+            (AuditFilter { resource_type: text("run"), to: Some(NOW.plus_seconds(7)), ..none() }, vec![6, 5]),
+            (
+                AuditFilter { resource_type: text("run"), actor: text(&ADA.to_string()), ..none() },
+                vec![7, 6, 5],
+            ),
+        ];
+        // Some have a place in the chain and some have none; then all have.
+        for (place, (filter, wanted)) in cases.iter().chain(&cases).enumerate() {
+            if place == cases.len() {
+                crate::chain::chain(&db).seal_all(ACME).await.unwrap();
+            }
+            let (mut found, mut request) = (Vec::new(), page(2));
+            loop {
+                let all = AccessFilter::everything();
+                let part = store.audit_events(Some(ACME), filter, &all, &request).await.unwrap();
+                found.extend(part.items.iter().map(|event| event.id.0.as_u128() & 0xff));
+                let Some(next) = part.next else { break };
+                request = PageRequest { cursor: Some(next), ..request };
+            }
+            assert_eq!(&found, wanted, "{filter:?}");
+        }
     });
 }
 

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod access;
+mod audit_reads;
 mod chain;
 mod directory;
 mod factors;

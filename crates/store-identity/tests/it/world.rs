@@ -51,6 +51,11 @@ pub(crate) fn audit(n: u128, tenant: Option<TenantId>, action: &str) -> AuditEnt
     }
 }
 
+/// The id of an event of an instant: ids are made from it, and rise with it.
+pub(crate) fn event_id(at: Timestamp, n: u128) -> EventId {
+    EventId(Uuid::from_u128((u128::try_from(at.micros() / 1_000).unwrap() << 80) | n))
+}
+
 /// A journal whose audit event tells whether it was written.
 pub(crate) fn journal(n: u128) -> Journal {
     Journal { audit: Some(audit(n, Some(ACME), "test.done")), ..Journal::default() }

@@ -2,7 +2,7 @@
 
 use heddle_models::day_at;
 use heddle_models::ports::{Reserved, UsageQuery, UsageStore};
-use heddle_models::records::{UsageAxis, UsageKey};
+use heddle_models::records::{BudgetScope, UsageAxis, UsageKey};
 use heddle_policy::{AccessFilter, resource};
 use heddle_store_models::SqlModelStore;
 use heddle_testkit::on_both;
@@ -87,5 +87,44 @@ async fn sums_are_those_of_the_calls_and_a_repeat_counts_once() {
         let late = reservation(&two, 15, 4, 20);
         assert!(matches!(store.reserve(&late).await.unwrap(), Reserved::Exhausted(_)));
         assert_eq!(store.reserve(&reservation(&two, 15, 3, 21)).await.unwrap(), Reserved::Yes);
+    });
+}
+
+#[tokio::test]
+async fn a_budget_counts_what_its_own_period_cost_whenever_it_was_set() {
+    on_both!(|db| {
+        let store = SqlModelStore::new(db.clone());
+        let tenant = organization(&db).await;
+        let of = deployment(&connection(&store, tenant, "one").await, "a");
+        inserted(&store, std::slice::from_ref(&of)).await;
+        // A day's budget on the first day of a period.
+        let first = reservation(&of, 100, 30, 1);
+        assert_eq!(store.reserve(&first).await.unwrap(), Reserved::Yes);
+        store.settle(&[end(&of, 30, Some(first))]).await.unwrap();
+        // It is taken away, calls go on, and it is set again.
+        store.settle(&[end(&of, 50, None)]).await.unwrap();
+        let again = |tokens| reservation(&of, 100, tokens, 20);
+        assert!(matches!(store.reserve(&again(21)).await.unwrap(), Reserved::Exhausted(_)));
+        let fits = again(20);
+        assert_eq!(store.reserve(&fits).await.unwrap(), Reserved::Yes);
+        store.release(&fits).await.unwrap();
+        // Two days later it becomes one of the month, which began with the same instant.
+        let mut later = end(&of, 15, None);
+        later.usage.at = at(2 * 86_400);
+        store.settle(&[later]).await.unwrap();
+        let month = |tokens| reservation(&of, 100, tokens, 2 * 86_400 + 1);
+        assert!(matches!(store.reserve(&month(6)).await.unwrap(), Reserved::Exhausted(_)));
+        assert_eq!(store.reserve(&month(5)).await.unwrap(), Reserved::Yes);
+        // The day that began meanwhile has spent its own calls alone.
+        let mut day = reservation(&of, 100, 80, 2 * 86_400 + 2);
+        day.caps[0].period_start = at(2 * 86_400);
+        assert_eq!(store.reserve(&day).await.unwrap(), Reserved::Yes);
+        // All of an organisation's calls count towards its own.
+        let mut whole = reservation(&of, 95, 1, 2 * 86_400 + 3);
+        whole.caps[0].scope = BudgetScope::Organisation;
+        assert!(matches!(
+            store.reserve(&whole).await.unwrap(),
+            Reserved::Exhausted(BudgetScope::Organisation)
+        ));
     });
 }

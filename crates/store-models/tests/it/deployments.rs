@@ -6,7 +6,7 @@ use heddle_models::ports::{
     ModelStore, Most, SeenState,
 };
 use heddle_models::records::{
-    Capabilities, Capability, CatalogueEntry, Deployment, DeploymentState, Memory, MemoryPolicy, Observed,
+    Capabilities, Capability, CatalogueEntry, Deployment, DeploymentState, Memory, Observed,
 };
 use heddle_models::types::ProviderKind;
 use heddle_policy::{AccessFilter, resource};
@@ -27,7 +27,7 @@ async fn what_was_written_is_read_and_versions_tell_of_changes() {
         let back = deployment(&over, "back");
         let front = Deployment {
             fallbacks: vec![back.id],
-            memory: Memory { policy: MemoryPolicy::Pinned, ..Memory::default() },
+            memory: Memory { context_length: Some(4_096), ..Memory::default() },
             ..deployment(&over, "front")
         };
         inserted(&store, &[back.clone(), front.clone()]).await;

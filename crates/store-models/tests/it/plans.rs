@@ -102,5 +102,6 @@ async fn every_read_goes_by_an_index_in_its_order() {
     read_of!("usage by day", store.usage(tenant, &usage(UsageAxis::Day), &deployments, &page(50)));
     read_of!("usage by user", store.usage(tenant, &usage(UsageAxis::User), &deployments, &page(50)));
     read_of!("the keys of a rotation", store.sealed_under_others("k2", Some((tenant, over.id)), 50));
+    read_of!("the state of a budget", store.reserve(&reservation(&of, 100, 1, 1)));
     read_of!("what expired", store.expire(at(0), 50));
 }

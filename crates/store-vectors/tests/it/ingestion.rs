@@ -5,9 +5,9 @@ use heddle_store::StoreError;
 use heddle_store_vectors::SqlVectorStore;
 use heddle_testkit::on_both;
 use heddle_vectors::ports::{
-    BuildEnd, ChangesSince, Deleted, FileUpload, IngestStore, PassageStore, Quotas, VectorStore,
+    BuildEnd, ChangesSince, Cut, Deleted, FileUpload, IngestStore, PassageStore, Quotas, VectorStore,
 };
-use heddle_vectors::records::{FileError, FileFault, FileState, JobKind, JobState, PassageId};
+use heddle_vectors::records::{Build, FileError, FileFault, FileState, JobKind, JobState, PassageId};
 
 use crate::support::*;
 
@@ -44,6 +44,44 @@ async fn a_build_goes_on_at_the_first_passage_that_is_missing() {
         assert_eq!((counts.files, counts.ready_files, counts.passages), (1, 1, 200));
         let servers = store.job_servers(of.tenant, job.id, at(6)).await.unwrap();
         assert_eq!((servers.len(), servers[0].files_completed, servers[0].passages_written), (1, 1, 200));
+    });
+}
+
+#[tokio::test]
+async fn what_is_left_out_is_told_of_what_can_be_found() {
+    on_both!(|db| {
+        let store = SqlVectorStore::new(db.clone());
+        let of = database(&store, organization(&db).await, "manuals").await;
+        let (file, _, first) = uploaded(&store, &of, "a.txt").await;
+        let told = async || store.file(of.tenant, &of.name, file.id).await.unwrap().warnings;
+        let read = async |build: &Build, warning: &str| {
+            let claimed = store.claim(build.tenant, build.id, &node(), at(2)).await.unwrap().unwrap();
+            let warnings = vec![warning.to_owned()];
+            let cut = Cut { warnings, digest: warning.to_owned(), ..cut(2) };
+            let build = store.cut(&claimed.build, &cut, at(2)).await.unwrap();
+            store.write_passages(&build, &next(&build, 2), node().id, at(3)).await.unwrap();
+            build
+        };
+        let build = read(&first, "page 3: damaged").await;
+        assert_eq!(told().await, Vec::<String>::new(), "nothing can be found yet");
+        store.end(&build, &BuildEnd::Ready, node().id, at(4)).await.unwrap();
+        assert_eq!(told().await, ["page 3: damaged"]);
+        // Another generation tells its own, once it serves.
+        let job = job(&of, JobKind::Reindex, 0);
+        let (generation, recipe) = (2, of.recipe.clone());
+        let another = heddle_vectors::records::NextGeneration { generation, recipe, job: job.id };
+        let mut changed = store.database(of.tenant, &of.name).await.unwrap();
+        changed.revision = changed.revision.next();
+        let update =
+            heddle_vectors::ports::DatabaseUpdate { database: &changed, reindex: Some((&another, &job)) };
+        store.update_database(update, of.revision, &unit(of.tenant)).await.unwrap();
+        let second = id(heddle_kernel::BuildId);
+        let _ = store.spread(of.tenant, job.id, &[second, id(heddle_kernel::BuildId)], at(5)).await.unwrap();
+        let held = store.claim(of.tenant, second, &node(), at(6)).await.unwrap().unwrap().build;
+        let build = read(&held, "page 4: no OCR").await;
+        assert_eq!(told().await, ["page 3: damaged"]);
+        store.end(&build, &BuildEnd::Ready, node().id, at(8)).await.unwrap();
+        assert_eq!(told().await, ["page 4: no OCR"]);
     });
 }
 

@@ -6,8 +6,8 @@ use heddle_store_vectors::SqlVectorStore;
 use heddle_testkit::on_both;
 use heddle_usecase::StoreError;
 use heddle_vectors::ports::{
-    DatabaseFilter, FieldCondition, FieldTest, FieldValue, FileFilter, FilePatchWrite, FileUpload, JobFilter,
-    PassageStore, Quotas, Sort, VectorStore,
+    Cut, DatabaseFilter, FieldCondition, FieldTest, FieldValue, FileFilter, FilePatchWrite, FileUpload,
+    IngestStore, JobFilter, PassageStore, Quotas, Sort, VectorStore,
 };
 use heddle_vectors::records::{FileState, JobKind, VectorDatabase};
 
@@ -87,6 +87,88 @@ async fn files_are_found_by_the_values_of_their_metadata() {
             let listed = store.list_files(&of, &filter, &AccessFilter::everything(), &page).await.unwrap();
             assert_eq!(listed.items.len(), usize::from(is_found), "{condition:?}");
         }
+    });
+}
+
+/// A text of 1,000 characters that no database packs small, in three bytes each.
+fn long_text(seed: u32) -> String {
+    let letter = |n: u32| {
+        let mixed = (n + seed).wrapping_mul(2_654_435_761).rotate_left(n % 31);
+        char::from_u32(0x4E00 + mixed % 20_000)
+    };
+    (0..1_000).filter_map(letter).collect()
+}
+
+#[tokio::test]
+async fn the_longest_texts_are_kept_and_told_apart_to_their_ends() {
+    on_both!(|db| {
+        let store = SqlVectorStore::new(db.clone());
+        let of = database(&store, organization(&db).await, "manuals").await;
+        let (one, _, _) = uploaded(&store, &of, "a.txt").await;
+        let (other, _, _) = uploaded(&store, &of, "b.txt").await;
+        let note = "metadata.note".to_owned();
+        // Alike but for the last character, and both of them texts of one file.
+        let (lower, higher) = (long_text(1) + "a", long_text(1) + "b");
+        let value = |text: &str| FieldValue::Text(text.to_owned());
+        for (file, texts) in [(&one, vec![&lower, &higher]), (&other, vec![&higher])] {
+            let fields: Vec<_> = texts.into_iter().map(|text| (note.clone(), value(text))).collect();
+            let mut changed = file.clone();
+            changed.revision = file.revision.next();
+            let write = FilePatchWrite { file: &changed, fields: &fields, reprocess: None };
+            store.update_file(write, file.revision, &unit(of.tenant)).await.unwrap();
+        }
+        let is = |text: &str| FieldTest::In(vec![value(text)]);
+        let holds = |text: &str| FieldTest::Contains(text.to_owned());
+        let end: String = lower.chars().skip(990).collect();
+        let (both, first, none) = (vec![one.id, other.id], vec![one.id], Vec::new());
+        for (test, expected) in [
+            (is(&lower), &first),
+            (is(&higher), &both),
+            (is(&long_text(1)), &none),
+            (FieldTest::In(vec![value(&lower), value("x")]), &first),
+            (FieldTest::Below(value(&higher), false), &first),
+            (FieldTest::Below(value(&lower), true), &first),
+            (FieldTest::Below(value(&lower), false), &none),
+            (FieldTest::Above(value(&lower), false), &both),
+            (FieldTest::Above(value(&higher), false), &none),
+            (FieldTest::Above(value(&long_text(1)), true), &both),
+            (holds(&end), &first),
+            (holds("s:"), &none),
+        ] {
+            let condition = FieldCondition { field: note.clone(), test };
+            let mut found = store.files_where(of.tenant, of.id, &condition).await.unwrap();
+            found.sort_unstable();
+            assert_eq!(&found, expected, "{condition:?}");
+            let filter = FileFilter { metadata: vec![condition.clone()], ..FileFilter::default() };
+            let everything = AccessFilter::everything();
+            let listed = store.list_files(&of, &filter, &everything, &PageRequest::default()).await.unwrap();
+            assert_eq!(listed.items.len(), expected.len(), "{condition:?}");
+        }
+    });
+}
+
+#[tokio::test]
+async fn files_are_found_by_their_whole_name_and_by_the_title_that_they_say() {
+    on_both!(|db| {
+        let store = SqlVectorStore::new(db.clone());
+        let of = database(&store, organization(&db).await, "manuals").await;
+        let (file, _, build) = uploaded(&store, &of, "a.txt").await;
+        let _ = uploaded(&store, &of, "aa.txt").await;
+        let found = async |filter: FileFilter| {
+            let page = PageRequest::default();
+            let listed = store.list_files(&of, &filter, &AccessFilter::everything(), &page).await.unwrap();
+            listed.items.into_iter().map(|file| file.id).collect::<Vec<_>>()
+        };
+        let named = |name: &str| FileFilter { name: Some(name.to_owned()), ..FileFilter::default() };
+        assert_eq!(found(named("a.txt")).await, [file.id], "of that name alone");
+        assert_eq!(found(named("A.txt")).await, []);
+        let about = |q: &str| FileFilter { q: Some(q.to_owned()), ..FileFilter::default() };
+        assert_eq!(found(about("ÜBER Webst")).await, []);
+        let claimed = store.claim(of.tenant, build.id, &node(), at(2)).await.unwrap().unwrap();
+        let cut = Cut { title: Some("Über Webstühle".to_owned()), ..cut(3) };
+        store.cut(&claimed.build, &cut, at(2)).await.unwrap();
+        assert_eq!(found(about("ÜBER Webst")).await, [file.id]);
+        assert_eq!(found(about("A.TXT")).await.len(), 2, "and by the name as before");
     });
 }
 

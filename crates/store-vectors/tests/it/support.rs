@@ -102,6 +102,7 @@ pub(crate) async fn database(store: &SqlVectorStore, tenant: TenantId, name: &st
         state: DatabaseState::Ready,
         backend: Backend::Embedded,
         generation: 1,
+        last_generation: 1,
         recipe: Recipe { model: None, chunking },
         next: None,
         schema: heddle_vectors::records::MetadataSchema::new(),
@@ -164,6 +165,7 @@ pub(crate) fn file(of: &VectorDatabase, job: &Job, name: &str) -> File {
         enabled: true,
         options: None,
         error: None,
+        warnings: Vec::new(),
         job: job.id,
         generation: 1,
         revision: Revision::FIRST,
@@ -216,6 +218,7 @@ pub(crate) fn cut(passages: u64) -> Cut {
         pages: None,
         language: None,
         title: None,
+        warnings: Vec::new(),
         most: None,
     }
 }

@@ -70,7 +70,11 @@ impl JobStore for SqlRunStore {
             return Ok(page::empty());
         }
         let reach = JobReach::of(access);
-        let wanted = list::Wanted { tenant, filter, reach: &reach, now: At(now), from };
+        let few = match list::Wanted::side(filter) {
+            Some(side) => self.few_due(tenant, filter, side, At(now)).await?,
+            None => None,
+        };
+        let wanted = list::Wanted { tenant, filter, reach: &reach, now: At(now), from, few };
         let statement = wanted.statement(page::surplus(page));
         let found: Vec<Job> = read!(self.db(), |conn| {
             let rows: Vec<JobDbRow> = statement.load(conn).await?;
@@ -144,6 +148,38 @@ impl JobStore for SqlRunStore {
                 next = [next, due.flatten()].into_iter().flatten().min();
             }
             Ok(next.map(Timestamp::from))
+        })
+    }
+}
+
+impl SqlRunStore {
+    /// Jobs on a side of now, where they are few.
+    async fn few_due(
+        &self,
+        tenant: TenantId,
+        filter: &JobFilter,
+        side: list::Due,
+        now: At,
+    ) -> Result<Option<Vec<Id>>, StoreError> {
+        let all = list::types(tenant);
+        read!(self.db(), |conn| {
+            let types: Vec<String> = match &filter.job_type {
+                Some(name) => vec![name.clone()],
+                None => {
+                    let found: Vec<(String,)> = all.load(conn).await?;
+                    found.into_iter().map(|(name,)| name).collect()
+                }
+            };
+            let mut few: Vec<Id> = Vec::new();
+            for types in types.chunks(list::TYPES) {
+                let statement = list::due(tenant, types, side, now);
+                let found: Vec<(Id,)> = statement.load(conn).await?;
+                few.extend(found.into_iter().map(|(id,)| id));
+                if few.len() > list::FEW {
+                    return Ok(None);
+                }
+            }
+            Ok(Some(few))
         })
     }
 }

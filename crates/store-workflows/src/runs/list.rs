@@ -262,9 +262,65 @@ macro_rules! narrow {
     };
 }
 
+/// The first runs of a version that are wanted in another way, too, with their places: `met!(conn, of, filter, access, from,
+/// limit)`.
+macro_rules! met {
+    ($conn:ident, $of:ident, $filter:ident, $access:ident, $from:ident, $limit:expr) => {{
+        let rest = RunFilter { version: None, ..$filter.clone() };
+        let rest = &rest;
+        let (mut places, mut behind, mut step): (Vec<(Id, At)>, Option<(At, Id)>, i64) =
+            (Vec::new(), $from, $limit);
+        loop {
+            // Where the version goes on: nothing before it is wanted.
+            let mut ahead = $of.limit(1).select((runs::created_at, runs::id)).into_boxed();
+            if let Some(workflow) = rest.workflow {
+                ahead = ahead.filter(runs::workflow_id.eq(Id::from(workflow)));
+            }
+            if let Some(version) = $filter.version {
+                ahead = ahead.filter(runs::version.eq(version));
+            }
+            let ahead = keyset!(ahead, (runs::created_at, runs::id), behind, descending);
+            let Some((at, id)) = ahead.first::<(At, Id)>($conn).await.optional()? else { break };
+            let mut query = $of.limit(step).select((runs::id, runs::created_at, runs::version)).into_boxed();
+            narrow!(query, rest);
+            let query = query.filter(kind_apart().eq($access.kind().as_str()));
+            let query = within!(query, $access.filter(), runs::id, runs::workflow_id);
+            let query = query
+                .filter(runs::created_at.le(at))
+                .filter(runs::created_at.lt(at).or(runs::created_at.eq(at).and(runs::id.le(id))))
+                .order((runs::created_at.desc(), runs::id.desc()));
+            let seen: Vec<(Id, At, i32)> = query.load($conn).await?;
+            let is_last = i64::try_from(seen.len()).is_ok_and(|seen| seen < step);
+            behind = seen.last().map(|(id, at, _)| (*at, *id));
+            let of_version = seen.into_iter().filter(|(_, _, version)| Some(*version) == $filter.version);
+            places.extend(of_version.map(|(id, at, _)| (id, at)));
+            if is_last || i64::try_from(places.len()).is_ok_and(|found| found >= $limit) {
+                break;
+            }
+            step = (2 * step).min(STEP);
+        }
+        places
+    }};
+}
+
 /// The kind of an instance, said such that no index of it is taken.
 fn kind_apart() -> SqlLiteral<Text> {
     diesel::dsl::sql("runs.kind || ''")
+}
+
+/// Most runs that one step of the meeting of two orders reads.
+const STEP: i64 = 1_000;
+
+/// Whether runs of a version are wanted that are few in another way, too. No index has both: each of them is in the order
+/// of the list, and where they meet is found by steps along the one that begin where the other goes on.
+fn meets(filter: &RunFilter) -> bool {
+    let newest_first = match filter.sort {
+        RunSort::Newest | RunSort::Incidents => true,
+        RunSort::Oldest => false,
+    };
+    let narrowed =
+        filter.state.is_some() || filter.has_incident == Some(true) || filter.waiting_before.is_some();
+    newest_first && filter.workflow.is_some() && filter.version.is_some() && narrowed
 }
 
 async fn chunk_of(
@@ -281,13 +337,20 @@ async fn chunk_of(
         let small = case_when(octet_length(runs::snapshot).le(SMALL), runs::snapshot);
         let of = runs::table.filter(runs::organization_id.eq(Id::from(tenant)));
         let mut all_found = true;
-        let rows: Vec<ListRow> = if told_apart {
-            // Where somebody's own runs are told apart, the ids of the chunk are found first.
+        // Where somebody's own runs are told apart, or two orders meet, the ids of the chunk are found first.
+        let found: Option<Vec<(Id, At)>> = if told_apart {
             let mut places: Vec<(Id, At)> = Vec::new();
             for statement in wanted.statements() {
                 let found: Vec<(Id, At)> = statement.load(conn).await?;
                 places.extend(found);
             }
+            Some(places)
+        } else if meets(filter) {
+            Some(met!(conn, of, filter, access, from, chunk.limit))
+        } else {
+            None
+        };
+        let rows: Vec<ListRow> = if let Some(places) = found {
             let ids = wanted.foremost(places);
             all_found = i64::try_from(ids.len()).is_ok_and(|found| found < chunk.limit);
             let of_ids = of.filter(runs::id.eq_any(&ids));

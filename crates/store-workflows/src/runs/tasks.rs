@@ -8,12 +8,12 @@ use diesel_async::RunQueryDsl;
 use heddle_kernel::{Cursor, Page, PageRequest, TaskId, TenantId, Timestamp};
 use heddle_policy::{InstanceFilter, InstanceKey};
 use heddle_store::filter::{above, at};
-use heddle_store::{At, Db, Id, page, read};
+use heddle_store::{AsConn, At, Db, Error, Id, on_conn, page, read};
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::TaskFilter;
 use heddle_workflows::records::HumanTask;
 
-use super::work_list::{Place, Reach, Wanted};
+use super::work_list::{FEW_FOLLOW_UPS, Place, Reach, Wanted};
 use crate::rows::NEVER_DUE;
 use crate::schema::TaskDbRow;
 use crate::words::DefinitionKindWord;
@@ -68,10 +68,6 @@ pub(crate) async fn list(
     });
     let limit = page::surplus(page);
     let whole = TaskFilter { candidate: None, ..filter.clone() };
-    let of_kind = |of: &InstanceFilter| {
-        let filter = if filter.viewed == Some(of.kind()) { &whole } else { filter };
-        Wanted { tenant, filter, reach: &reach(of), from, limit }.statements()
-    };
     // Instances of a definition are of one kind: in those of another all of its tasks would be looked through for none.
     let kind = match filter.workflow {
         Some(workflow) => match super::list::kind_of(db, tenant, workflow).await? {
@@ -82,7 +78,20 @@ pub(crate) async fn list(
     };
     let is_wanted = |of: &&InstanceFilter| !of.is_empty() && kind.is_none_or(|kind| kind == of.kind());
     // What is found of each kind is brought into one order.
-    let statements: Vec<_> = access.iter().filter(is_wanted).flat_map(of_kind).collect();
+    let mut statements = Vec::new();
+    for of in access.iter().filter(is_wanted) {
+        let filter = if filter.viewed == Some(of.kind()) { &whole } else { filter };
+        let reach = reach(of);
+        let wanted = Wanted { tenant, filter, reach: &reach, few_follow_ups: false, from, limit };
+        let few_follow_ups = match wanted.follow_ups() {
+            Some(count) => {
+                let (found,): (i64,) = read!(db, |conn| Ok(count.get_result(conn).await?))?;
+                found <= FEW_FOLLOW_UPS
+            }
+            None => false,
+        };
+        statements.extend(Wanted { few_follow_ups, ..wanted }.statements());
+    }
     let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
     let (found, all) = read!(db, |conn| {
         let mut places: Vec<Found> = Vec::new();
@@ -97,26 +106,7 @@ pub(crate) async fn list(
         places.sort_unstable();
         places.dedup();
         places.truncate(wanted);
-        let ids = within_bytes(&places);
-        let rows: Vec<TaskDbRow> = tasks::table
-            .filter(tasks::organization_id.eq(Id::from(tenant)))
-            .filter(tasks::id.eq_any(&ids))
-            .select(TaskDbRow::as_select())
-            .load(conn)
-            .await?;
-        let mut rows: HashMap<Id, TaskDbRow> = rows.into_iter().map(|row| (row.id, row)).collect();
-        let (mut found, mut bytes) = (Vec::with_capacity(ids.len()), 0);
-        for id in &ids {
-            // Removed in between, if it is not there.
-            let Some(row) = rows.remove(id) else { continue };
-            let (task, unpacked) = row.record_sized()?;
-            bytes += unpacked;
-            if bytes > PAGE_BYTES && !found.is_empty() {
-                return Ok((found, false));
-            }
-            found.push(task);
-        }
-        Ok((found, ids.len() == places.len()))
+        of_places(conn, tenant, &places).await
     })?;
     if all {
         return Ok(Page::from_surplus(found, page.limit, key));
@@ -124,6 +114,36 @@ pub(crate) async fn list(
     // Cut by its bytes: the next page goes on behind what was read.
     let next = found.last().map(|task| Cursor::after(&key(task)));
     Ok(Page { items: found, next })
+}
+
+/// The tasks of places, up to the bytes of a page; and whether these are all of them.
+async fn of_places<C: AsConn>(
+    conn: &mut C,
+    tenant: TenantId,
+    places: &[Found],
+) -> Result<(Vec<HumanTask>, bool), Error> {
+    let ids = within_bytes(places);
+    let rows: Vec<TaskDbRow> = on_conn!(conn, |conn| {
+        tasks::table
+            .filter(tasks::organization_id.eq(Id::from(tenant)))
+            .filter(tasks::id.eq_any(&ids))
+            .select(TaskDbRow::as_select())
+            .load(conn)
+            .await?
+    });
+    let mut rows: HashMap<Id, TaskDbRow> = rows.into_iter().map(|row| (row.id, row)).collect();
+    let (mut found, mut bytes) = (Vec::with_capacity(ids.len()), 0);
+    for id in &ids {
+        // Removed in between, if it is not there.
+        let Some(row) = rows.remove(id) else { continue };
+        let (task, unpacked) = row.record_sized()?;
+        bytes += unpacked;
+        if bytes > PAGE_BYTES && !found.is_empty() {
+            return Ok((found, false));
+        }
+        found.push(task);
+    }
+    Ok((found, ids.len() == places.len()))
 }
 
 /// Reach of a reader among the instances of a kind: the work list shows what belongs to those that are reached.

@@ -34,6 +34,12 @@ pub(crate) struct Place {
     pub id: Id,
 }
 
+/// Columns of a task by which the rest of a filter is held against it.
+const HELD: &str = "t.organization_id, t.id, t.run_id, t.workflow_id, t.instance_kind, t.state, t.assignee, t.due_order, \
+                    t.created_at, t.follow_up_at";
+/// Most tasks with a due follow-up that are few.
+pub(crate) const FEW_FOLLOW_UPS: i64 = 1_000;
+
 /// A statement that finds tasks: id, place in the list, and bytes.
 pub(crate) type Statement = crate::statement::Statement<(DbUuid, DbInstant, DbInstant, BigInt)>;
 
@@ -73,6 +79,8 @@ pub(crate) struct Wanted<'a> {
     pub tenant: TenantId,
     pub filter: &'a TaskFilter,
     pub reach: &'a Reach,
+    /// Whether so few tasks are to be followed up that all of them are looked at.
+    pub few_follow_ups: bool,
     /// The task behind which it begins.
     pub from: Option<Place>,
     /// Number of tasks.
@@ -82,6 +90,9 @@ pub(crate) struct Wanted<'a> {
 impl Wanted<'_> {
     /// The statements whose answers together hold the page: the first `limit` in the order of the list.
     pub(crate) fn statements(&self) -> Vec<Statement> {
+        if self.few_follow_ups {
+            return vec![self.narrow()];
+        }
         let of_own = self.reach.own.as_ref().filter(|_| self.filter.run.is_none());
         if let Some(person) = of_own {
             let streams = self.own_streams(person);
@@ -211,7 +222,16 @@ impl Wanted<'_> {
         if self.reach.own.is_some() {
             self.meant(out);
         }
-        self.conditions(out, ordered);
+        let follow_up = match holder {
+            // By the index in the order of the list that has those with a date alone, and not by the one of dates.
+            Holder::All if self.filter.workflow.is_none() => {
+                "t.follow_up_at IS NOT NULL AND coalesce(t.follow_up_at, t.follow_up_at)"
+            }
+            Holder::Candidate(..) | Holder::Involved(..) => "t.follow_up_at",
+            // Said such that no index of it is taken, by which all would be sorted.
+            Holder::All | Holder::Assignee(_) => "coalesce(t.follow_up_at, t.follow_up_at)",
+        };
+        self.conditions(out, ordered, follow_up);
         let [due, created, id] = ordered;
         out.words(&format!(" ORDER BY {due}, {created}, {id} LIMIT ")).number(self.limit);
     }
@@ -230,8 +250,8 @@ impl Wanted<'_> {
         }
     }
 
-    /// Conditions that hold whichever stream it is.
-    fn conditions(&self, out: &mut Statement, [due, created, id]: [&str; 3]) {
+    /// Conditions that hold whichever stream it is, by the columns of its order and the follow-up date.
+    fn conditions(&self, out: &mut Statement, [due, created, id]: [&str; 3], follow_up: &str) {
         if !self.reach.denied_runs.is_empty() {
             out.among("t.run_id NOT IN", &self.reach.denied_runs);
         }
@@ -248,7 +268,7 @@ impl Wanted<'_> {
             out.words(&format!(" AND {due} < ")).at(At(*before).min(NEVER_DUE));
         }
         if let Some(before) = &self.filter.follow_up_before {
-            out.words(" AND t.follow_up_at < ").at(At(*before));
+            out.words(&format!(" AND {follow_up} < ")).at(At(*before));
         }
         if let Some(from) = self.from {
             out.words(&format!(" AND ({due}, {created}, {id}) > ("));
@@ -256,28 +276,60 @@ impl Wanted<'_> {
         }
     }
 
-    /// The tasks of few runs: those are read, and the rest of the filter is held against them.
+    /// The statement that counts the tasks that are to be followed up, as far as they are few; none where it isn't asked for,
+    /// or where a run is named, whose tasks are few anyway.
+    pub(crate) fn follow_ups(&self) -> Option<crate::statement::Statement<(BigInt,)>> {
+        self.filter.follow_up_before.filter(|_| self.filter.run.is_none())?;
+        let mut out = crate::statement::Statement::new(false);
+        out.words("SELECT count(*) FROM (");
+        let states = self.filter.state.as_ref().map_or(STATES, std::slice::from_ref);
+        for (place, state) in states.iter().enumerate() {
+            out.words(if place == 0 { "SELECT * FROM (" } else { " UNION ALL SELECT * FROM (" });
+            out.words("SELECT 1 AS one FROM human_tasks AS t WHERE t.organization_id = ").id(self.tenant);
+            self.to_follow_up(&mut out, std::slice::from_ref(state));
+            // In the order of the index, which is then left as soon as they are not few.
+            out.words(" ORDER BY t.follow_up_at LIMIT ").number(FEW_FOLLOW_UPS + 1);
+            out.words(&format!(") AS s{place}"));
+        }
+        out.words(") AS due");
+        Some(out)
+    }
+
+    /// The conditions on what is to be followed up in some states, by the columns of its index.
+    fn to_follow_up<S>(&self, out: &mut crate::statement::Statement<S>, states: &[TaskState]) {
+        let states: Vec<String> = states.iter().map(|state| state.as_str().to_owned()).collect();
+        out.words(" AND t.instance_kind = ").text(self.reach.kind.as_str()).words(" AND ");
+        out.named("t.state", &states);
+        if let Some(before) = &self.filter.follow_up_before {
+            out.words(" AND t.follow_up_at IS NOT NULL AND t.follow_up_at < ").at(At(*before));
+        }
+    }
+
+    /// The tasks of few runs, or the few that are to be followed up: those are read, and the rest of the filter is held
+    /// against them.
     fn narrow(&self) -> Statement {
         let TaskFilter { state, run, .. } = self.filter;
         let mut out = Statement::new(false);
-        out.words("WITH t AS MATERIALIZED (SELECT * FROM human_tasks WHERE organization_id = ")
-            .id(self.tenant);
+        out.words("WITH t AS MATERIALIZED (SELECT ").words(HELD).words(", ").words(BYTES);
+        out.words(" FROM human_tasks AS t WHERE t.organization_id = ").id(self.tenant);
         if let Some(run) = run {
-            out.words(" AND run_id = ").id(*run);
+            out.words(" AND t.run_id = ").id(*run);
         }
-        // Of one run that is named, tasks are also shown that are one's own.
-        let own = self.reach.own.as_ref().filter(|_| run.is_some());
+        if self.few_follow_ups {
+            let states = state.as_ref().map_or(STATES, std::slice::from_ref);
+            self.to_follow_up(&mut out, states);
+        }
+        // Of one run that is named, and of few tasks, those are also shown that are one's own.
+        let own = self.reach.own.as_ref().filter(|_| run.is_some() || self.few_follow_ups);
         match &self.reach.runs {
             Some(_) if own.is_some() => {}
-            Some(runs) if !runs.is_empty() => out.among("run_id IN", runs),
+            Some(runs) if !runs.is_empty() => out.among("t.run_id IN", runs),
             Some(_) => {
                 out.words(" AND FALSE");
             }
             None => {}
         }
-        out.words(") SELECT t.id, t.due_order, t.created_at, ")
-            .words(BYTES)
-            .words(" FROM t WHERE t.instance_kind = ");
+        out.words(") SELECT t.id, t.due_order, t.created_at, t.bytes FROM t WHERE t.instance_kind = ");
         out.text(self.reach.kind.as_str());
         if let Some(state) = state {
             out.words(" AND t.state = ").text(state.as_str());
@@ -287,7 +339,7 @@ impl Wanted<'_> {
         }
         self.meant(&mut out);
         self.of_workflow(&mut out, "t.workflow_id");
-        self.conditions(&mut out, ["t.due_order", "t.created_at", "t.id"]);
+        self.conditions(&mut out, ["t.due_order", "t.created_at", "t.id"], "t.follow_up_at");
         out.words(" ORDER BY t.due_order, t.created_at, t.id LIMIT ").number(self.limit);
         out
     }
@@ -362,7 +414,7 @@ mod tests {
             denied_workflows: Vec::new(),
         };
         let tenant = TenantId(uuid::Uuid::nil());
-        let wanted = Wanted { tenant, filter, reach: &reach, from: None, limit: 51 };
+        let wanted = Wanted { tenant, filter, reach: &reach, few_follow_ups: false, from: None, limit: 51 };
         let count = |one: Statement| {
             assert!(debug_query::<Pg, _>(&one).to_string().contains("$1"), "values are bound, never written");
             debug_query::<Sqlite, _>(&one).to_string().matches("LIMIT ").count()

@@ -10,6 +10,8 @@ mod calls;
 mod commit;
 mod counts;
 mod errands;
+#[path = "../../examples/fill/rows.rs"]
+mod fill;
 mod inbox;
 mod jobs;
 mod kinds;

@@ -1,21 +1,21 @@
-//! Plans by which SQLite finds what lists and reads ask for: by an index in their order, whatever is stored. Without statistics its
-//! plans don't depend on the rows.
+//! Plans by which SQLite finds what lists and reads ask for, with 20,000 runs: by an index in their order. Without statistics
+//! its plans don't depend on the rows. PostgreSQL's do, and it tells how many rows a page has read.
 
 use std::sync::{Mutex, PoisonError};
 
 use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
-use diesel::sql_types::Text;
+use diesel::sql_types::{BigInt, Text};
 use diesel_async::RunQueryDsl;
 use heddle_definitions::DefinitionAccess;
 use heddle_kernel::{JobId, PageRequest, RunId, UserId, WorkflowId};
 use heddle_policy::{AccessFilter, Person};
-use heddle_store::{Db, read};
+use heddle_store::{Db, Options, read};
 use heddle_store_workflows::{SqlErrandStore, SqlWorkStore};
 use heddle_testkit::db::TestDb;
 use heddle_usecase::errand::{ErrandKind, ErrandStore};
 use heddle_workflows::ports::{
     DefinitionStore, FeedPosition, JobFilter, JobStore, LetterFilter, Queue, RunFilter, RunSort, RunStore,
-    TaskFilter, WorkStore, WorkflowFilter, WorkflowSort,
+    RunWrite, TaskChange, TaskFilter, WorkStore, WorkflowFilter, WorkflowSort,
 };
 use heddle_workflows::records::{BindingKind, JobState, RunState, TaskState, WorkKind};
 
@@ -88,6 +88,153 @@ fn scans(step: &str, steps: &[String]) -> bool {
     (growing && !step.contains("case_events_awaited")) || step.contains("AUTOMATIC")
 }
 
+/// Filters of a workflow's runs.
+fn run_filters() -> Vec<(&'static str, RunFilter)> {
+    let none = RunFilter::default;
+    let before = Some(at(20_000_000));
+    vec![
+        ("all", none()),
+        ("oldest", RunFilter { sort: RunSort::Oldest, ..none() }),
+        ("state", RunFilter { state: Some(RunState::Failed), ..none() }),
+        ("incident", RunFilter { has_incident: Some(true), ..none() }),
+        ("no incident", RunFilter { has_incident: Some(false), ..none() }),
+        ("version", RunFilter { version: Some(1), ..none() }),
+        ("correlation", RunFilter { correlation_key: Some("key-5".to_owned()), ..none() }),
+        ("waiting", RunFilter { waiting_before: before, ..none() }),
+        ("node", RunFilter { node_id: Some("approve".to_owned()), ..none() }),
+        ("state, incident", RunFilter { state: Some(RunState::Waiting), has_incident: Some(true), ..none() }),
+        ("state, version", RunFilter { state: Some(RunState::Waiting), version: Some(1), ..none() }),
+        (
+            "few in a state, version",
+            RunFilter { state: Some(RunState::Cancelled), version: Some(1), ..none() },
+        ),
+        ("state, few of a version", RunFilter { state: Some(RunState::Waiting), version: Some(2), ..none() }),
+        ("incident, version", RunFilter { has_incident: Some(true), version: Some(1), ..none() }),
+        ("state, waiting", RunFilter { state: Some(RunState::Waiting), waiting_before: before, ..none() }),
+    ]
+}
+
+/// Filters of all runs.
+fn all_run_filters(of: WorkflowId, user: UserId) -> Vec<(&'static str, RunFilter)> {
+    let none = RunFilter::default;
+    let key = |text: &str| Some(text.to_owned());
+    let [early, late] = [at(17_200_002), at(17_200_005)].map(Some);
+    vec![
+        ("all", none()),
+        ("incidents first", RunFilter { sort: RunSort::Incidents, ..none() }),
+        ("workflow", RunFilter { workflow: Some(of), ..none() }),
+        ("state", RunFilter { state: Some(RunState::Failed), ..none() }),
+        ("incident", RunFilter { has_incident: Some(true), ..none() }),
+        ("no incident", RunFilter { has_incident: Some(false), ..none() }),
+        ("business key", RunFilter { business_key: key("order-5"), ..none() }),
+        ("correlation", RunFilter { correlation_key: key("key-5"), ..none() }),
+        ("node", RunFilter { node_id: key("approve"), ..none() }),
+        ("starter", RunFilter { started_by: Some(user), ..none() }),
+        ("time", RunFilter { from: early, to: late, ..none() }),
+        ("waiting", RunFilter { waiting_before: Some(at(20_000_000)), ..none() }),
+        ("state, incident", RunFilter { state: Some(RunState::Waiting), has_incident: Some(true), ..none() }),
+        ("workflow, state", RunFilter { workflow: Some(of), state: Some(RunState::Waiting), ..none() }),
+        ("workflow, business key", RunFilter { workflow: Some(of), business_key: key("order-5"), ..none() }),
+        ("workflow, starter", RunFilter { workflow: Some(of), started_by: Some(user), ..none() }),
+    ]
+}
+
+/// Filters of tasks.
+fn task_filters(of: WorkflowId, run: RunId) -> Vec<(&'static str, TaskFilter)> {
+    let none = TaskFilter::default;
+    let names = || vec!["u".to_owned(), "u@x".to_owned()];
+    let mine = || Some((names(), vec!["group-7".to_owned()]));
+    let open = Some(TaskState::Open);
+    let (soon, later) = (Some(at(20_000_000)), Some(at(2_402_444_800)));
+    vec![
+        ("all", none()),
+        ("state", TaskFilter { state: open, ..none() }),
+        ("assignee", TaskFilter { state: open, assignee: Some(names()), ..none() }),
+        (
+            "assignee, workflow",
+            TaskFilter { state: open, assignee: Some(names()), workflow: Some(of), ..none() },
+        ),
+        ("candidate", TaskFilter { state: open, candidate: mine(), ..none() }),
+        ("due", TaskFilter { state: open, due_before: soon, ..none() }),
+        ("follow-up", TaskFilter { state: open, follow_up_before: soon, ..none() }),
+        ("follow-up of many", TaskFilter { state: open, follow_up_before: later, ..none() }),
+        ("follow-up in all states", TaskFilter { follow_up_before: soon, ..none() }),
+        (
+            "follow-up, candidate",
+            TaskFilter { state: open, candidate: mine(), follow_up_before: soon, ..none() },
+        ),
+        ("workflow", TaskFilter { state: open, workflow: Some(of), ..none() }),
+        ("run", TaskFilter { state: open, run: Some(run), ..none() }),
+        ("candidate, due", TaskFilter { state: open, candidate: mine(), due_before: soon, ..none() }),
+        ("candidate, workflow", TaskFilter { state: open, candidate: mine(), workflow: Some(of), ..none() }),
+        ("candidate, run", TaskFilter { state: open, candidate: mine(), run: Some(run), ..none() }),
+    ]
+}
+
+/// Filters of open jobs.
+fn job_filters(of: WorkflowId, run: RunId) -> Vec<(&'static str, JobFilter)> {
+    let none = JobFilter::default;
+    let text = |text: &str| Some(text.to_owned());
+    let in_state = |state| JobFilter { state: Some(state), ..JobFilter::default() };
+    vec![
+        ("all", none()),
+        ("ready", in_state(JobState::Ready)),
+        ("locked", in_state(JobState::Locked)),
+        ("delayed", in_state(JobState::Delayed)),
+        ("failed", in_state(JobState::Failed)),
+        ("suspended", in_state(JobState::Suspended)),
+        ("type", JobFilter { job_type: text("type-7"), ..none() }),
+        ("type, ready", JobFilter { job_type: text("type-7"), state: Some(JobState::Ready), ..none() }),
+        ("worker", JobFilter { worker: text("worker-3"), ..none() }),
+        ("workflow", JobFilter { workflow: Some(of), ..none() }),
+        ("run", JobFilter { run: Some(run), ..none() }),
+        ("run, ready", JobFilter { run: Some(run), state: Some(JobState::Ready), ..none() }),
+    ]
+}
+
+/// Filters of dead letters.
+fn letter_filters(of: WorkflowId, run: RunId) -> Vec<(&'static str, LetterFilter)> {
+    let none = LetterFilter::default;
+    vec![
+        ("all", none()),
+        ("kind", LetterFilter { kind: Some(WorkKind::Message), ..none() }),
+        ("few of a kind", LetterFilter { kind: Some(WorkKind::Webhook), ..none() }),
+        ("workflow", LetterFilter { workflow: Some(of), ..none() }),
+        ("run", LetterFilter { run: Some(run), ..none() }),
+    ]
+}
+
+/// Runs and as many tasks of a filled database.
+const ROWS: u64 = 20_000;
+
+/// A database with 20,000 runs of a workflow, and that workflow. Few are cancelled, few are of another version, few jobs are
+/// ready, and few locks have run out.
+async fn filled(db: &Db) -> (heddle_workflows::records::Workflow, UserId) {
+    let (workflows, runs) = stores(db);
+    let flow = published(&workflows, tenant(), "a").await;
+    let first = heddle_workflows::records::Run { snapshot: state(&["approve"]), ..run(&flow) };
+    let user = first.created_by.unwrap();
+    let write = RunWrite { tasks: vec![TaskChange::Open(Box::new(task(&first)))], ..begin(first) };
+    commit(&runs, unit_of(write)).await.unwrap();
+    crate::fill::fill(db, ROWS, "u").await.unwrap();
+    let few = |number: u64| format!("correlation_key IN ('key-{number}', 'key-{}')", number + 1);
+    for text in [
+        format!(
+            "UPDATE runs SET state = 'cancelled', ended_at = created_at, waiting_since = NULL WHERE {}",
+            few(1)
+        ),
+        format!("UPDATE runs SET version = 2 WHERE {}", few(900)),
+        "UPDATE jobs SET state = 'failed' WHERE state = 'ready' AND number % 2000 <> 0".to_owned(),
+        "UPDATE jobs SET due_at = created_at WHERE state = 'locked' AND number % 1000 < 10".to_owned(),
+    ] {
+        execute(db, &text).await;
+    }
+    if let Some(postgres) = db.postgres() {
+        postgres.execute_batch("VACUUM ANALYZE").await.unwrap();
+    }
+    (flow, user)
+}
+
 #[tokio::test]
 async fn every_list_is_read_by_an_index_in_its_order() {
     set_default_instrumentation(recorder).unwrap();
@@ -95,8 +242,8 @@ async fn every_list_is_read_by_an_index_in_its_order() {
     let db = test_db.db().clone();
     let (workflows, runs) = stores(&db);
     let work = SqlWorkStore::new(db.clone());
-    let flow = published(&workflows, tenant(), "a").await;
-    let (t, user, of) = (flow.tenant, id(UserId), flow.id);
+    let (flow, user) = filled(&db).await;
+    let (t, of) = (flow.tenant, flow.id);
     let everything = AccessFilter::everything();
     recorded();
     let mut told = String::new();
@@ -147,23 +294,7 @@ async fn every_list_is_read_by_an_index_in_its_order() {
     read_of!("events", runs.events(&run(&flow).key(), 1_000, 64));
 
     let none = RunFilter::default;
-    for (name, filter) in [
-        ("all", none()),
-        ("oldest", RunFilter { sort: RunSort::Oldest, ..none() }),
-        ("state", RunFilter { state: Some(RunState::Failed), ..none() }),
-        ("incident", RunFilter { has_incident: Some(true), ..none() }),
-        ("no incident", RunFilter { has_incident: Some(false), ..none() }),
-        ("version", RunFilter { version: Some(1), ..none() }),
-        ("correlation", RunFilter { correlation_key: Some("k".to_owned()), ..none() }),
-        ("waiting", RunFilter { waiting_before: Some(at(1)), ..none() }),
-        ("node", RunFilter { node_id: Some("n".to_owned()), ..none() }),
-        ("state, incident", RunFilter { state: Some(RunState::Waiting), has_incident: Some(true), ..none() }),
-        ("state, version", RunFilter { state: Some(RunState::Waiting), version: Some(1), ..none() }),
-        (
-            "state, waiting",
-            RunFilter { state: Some(RunState::Waiting), waiting_before: Some(at(1)), ..none() },
-        ),
-    ] {
+    for (name, filter) in run_filters() {
         for (place, cursor) in [("first", None), ("behind", behind_run.clone())] {
             let access = everything.clone();
             read_of!(
@@ -174,27 +305,7 @@ async fn every_list_is_read_by_an_index_in_its_order() {
     }
 
     let behind_part = Some(heddle_kernel::Cursor::after(&(false, 5_i64, id(RunId))));
-    for (name, filter) in [
-        ("all", none()),
-        ("incidents first", RunFilter { sort: RunSort::Incidents, ..none() }),
-        ("workflow", RunFilter { workflow: Some(of), ..none() }),
-        ("state", RunFilter { state: Some(RunState::Failed), ..none() }),
-        ("incident", RunFilter { has_incident: Some(true), ..none() }),
-        ("no incident", RunFilter { has_incident: Some(false), ..none() }),
-        ("business key", RunFilter { business_key: Some("b".to_owned()), ..none() }),
-        ("correlation", RunFilter { correlation_key: Some("k".to_owned()), ..none() }),
-        ("node", RunFilter { node_id: Some("n".to_owned()), ..none() }),
-        ("starter", RunFilter { started_by: Some(user), ..none() }),
-        ("time", RunFilter { from: Some(at(1)), to: Some(at(2)), ..none() }),
-        ("waiting", RunFilter { waiting_before: Some(at(1)), ..none() }),
-        ("state, incident", RunFilter { state: Some(RunState::Waiting), has_incident: Some(true), ..none() }),
-        ("workflow, state", RunFilter { workflow: Some(of), state: Some(RunState::Waiting), ..none() }),
-        (
-            "workflow, business key",
-            RunFilter { workflow: Some(of), business_key: Some("b".to_owned()), ..none() },
-        ),
-        ("workflow, starter", RunFilter { workflow: Some(of), started_by: Some(user), ..none() }),
-    ] {
+    for (name, filter) in all_run_filters(of, user) {
         let behind = if filter.sort == RunSort::Incidents { &behind_part } else { &behind_run };
         for (place, cursor) in [("first", None), ("behind", behind.clone())] {
             let access = everything.clone();
@@ -240,24 +351,7 @@ async fn every_list_is_read_by_an_index_in_its_order() {
     let names = || vec!["u".to_owned(), "u@x".to_owned()];
     let mine = || Some((names(), vec!["g".to_owned()]));
     let open = Some(TaskState::Open);
-    for (name, filter) in [
-        ("all", none()),
-        ("state", TaskFilter { state: open, ..none() }),
-        ("assignee", TaskFilter { state: open, assignee: Some(names()), ..none() }),
-        (
-            "assignee, workflow",
-            TaskFilter { state: open, assignee: Some(names()), workflow: Some(of), ..none() },
-        ),
-        ("candidate", TaskFilter { state: open, candidate: mine(), ..none() }),
-        ("due", TaskFilter { state: open, due_before: Some(at(1)), ..none() }),
-        ("follow-up", TaskFilter { state: open, follow_up_before: Some(at(1)), ..none() }),
-        ("follow-up in all states", TaskFilter { follow_up_before: Some(at(1)), ..none() }),
-        ("workflow", TaskFilter { state: open, workflow: Some(of), ..none() }),
-        ("run", TaskFilter { state: open, run: Some(id(RunId)), ..none() }),
-        ("candidate, due", TaskFilter { state: open, candidate: mine(), due_before: Some(at(1)), ..none() }),
-        ("candidate, workflow", TaskFilter { state: open, candidate: mine(), workflow: Some(of), ..none() }),
-        ("candidate, run", TaskFilter { state: open, candidate: mine(), run: Some(id(RunId)), ..none() }),
-    ] {
+    for (name, filter) in task_filters(of, id(RunId)) {
         for (place, cursor) in [("first", None), ("behind", behind_task.clone())] {
             let access = everything.clone();
             read_of!(
@@ -298,13 +392,7 @@ async fn every_list_is_read_by_an_index_in_its_order() {
         runs.tasks(t, &TaskFilter { state: open, ..none() }, &[of_runs(&denied)], &page(None))
     );
 
-    let none = LetterFilter::default;
-    for (name, filter) in [
-        ("all", none()),
-        ("kind", LetterFilter { kind: Some(WorkKind::ALL[0]), ..none() }),
-        ("workflow", LetterFilter { workflow: Some(of), ..none() }),
-        ("run", LetterFilter { run: Some(id(RunId)), ..none() }),
-    ] {
+    for (name, filter) in letter_filters(of, id(RunId)) {
         read_of!(
             format!("letters {name}"),
             work.letters(t, &filter, &AccessFilter::everything(), &page(behind_run.clone()))
@@ -320,21 +408,220 @@ async fn every_list_is_read_by_an_index_in_its_order() {
         read_of!(format!("next {queue}"), work.next_due(*queue, at(1)));
     }
     let behind_job = Some(heddle_kernel::Cursor::after(&id(JobId)));
-    for (name, state) in [
-        ("locked", JobState::Locked),
-        ("delayed", JobState::Delayed),
-        ("failed", JobState::Failed),
-        ("suspended", JobState::Suspended),
-    ] {
-        let filter = JobFilter { state: Some(state), ..JobFilter::default() };
+    for (name, filter) in job_filters(of, id(RunId)) {
         for (place, cursor) in [("first", None), ("behind", behind_job.clone())] {
             read_of!(
                 format!("jobs {name}, {place}"),
-                runs.jobs(t, &filter, &AccessFilter::everything(), at(1), &page(cursor))
+                runs.jobs(t, &filter, &AccessFilter::everything(), at(20_000_000), &page(cursor))
             );
         }
     }
     let errands = SqlErrandStore::new(db.clone());
     read_of!("lanes of errands", errands.look(ErrandKind::Webhook, at(1), Some(of.0), 100));
     insta::assert_snapshot!("plans", told);
+}
+
+/// Rows of a page, and most rows that it may read: where a time decides, up to 1,000 are counted first.
+const LIMIT: u32 = 10;
+const FEW: i64 = 1_500;
+/// Lists of which PostgreSQL reads more at this size: a whole table of 20,000 rows is as near to it as an index, or the rows of a
+/// state are sorted.
+const MORE: [&str; 5] =
+    ["runs state", "runs node", "runs state, few of a version", "tasks candidate, workflow", "jobs worker"];
+
+/// Rows that were read of all tables since it is counted, and how often a table that grows was read as a whole.
+async fn rows_read(db: &Db) -> (i64, i64) {
+    #[derive(diesel::QueryableByName)]
+    struct Count {
+        #[diesel(sql_type = BigInt)]
+        rows: i64,
+        #[diesel(sql_type = BigInt)]
+        scans: i64,
+    }
+    let names = GROWING.map(|name| format!("'{name}'")).join(", ");
+    let counted = format!(
+        "SELECT CAST((SELECT sum(seq_tup_read) FROM pg_stat_user_tables WHERE schemaname = current_schema()) \
+         + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE schemaname = current_schema()) AS bigint) AS rows, \
+         CAST((SELECT sum(seq_scan) FROM pg_stat_user_tables WHERE schemaname = current_schema() \
+         AND relname IN ({names}) AND n_live_tup > 1000) AS bigint) AS scans"
+    );
+    db.postgres().unwrap().execute_batch("SELECT pg_stat_force_next_flush()").await.unwrap();
+    let count: Count = read!(db, |conn| Ok(diesel::sql_query(&counted).get_result(conn).await?)).unwrap();
+    (count.rows, count.scans)
+}
+
+#[tokio::test]
+async fn postgres_reads_few_rows_for_a_page_of_any_list() {
+    let Some(test_db) = TestDb::postgres().await else { return };
+    // One connection, which tells what it has read.
+    let db = Db::open(test_db.address(), &Options { connections: 1, ..heddle_testkit::db::options() }).await;
+    let db = db.unwrap();
+    let (flow, user) = filled(&db).await;
+    let (t, of) = (flow.tenant, flow.id);
+    let (_, runs) = stores(&db);
+    let work = SqlWorkStore::new(db.clone());
+    let everything = AccessFilter::everything();
+    let own = AccessFilter::own_of(Person::new(user, "u@x", &["group-7".to_owned()]));
+    let one = runs.list_all(t, &RunFilter::default(), &of_runs(&everything), &page(1)).await.unwrap();
+    let run = one.items.as_slice().first().unwrap().id;
+    let mut slow = Vec::new();
+    macro_rules! few_for {
+        ($name:expr, $page:ident => $call:expr) => {{
+            let mut cursor = None;
+            for place in ["first", "second"] {
+                let $page = PageRequest { limit: LIMIT, cursor };
+                let (rows, scans) = rows_read(&db).await;
+                let found = $call.await.unwrap();
+                let (rows_then, scans_then) = rows_read(&db).await;
+                let is_more = rows_then - rows > FEW || scans_then > scans;
+                if is_more && !MORE.contains(&$name.to_string().as_str()) {
+                    slow.push(format!(
+                        "{} {place}: {} rows, {} scans",
+                        $name,
+                        rows_then - rows,
+                        scans_then - scans
+                    ));
+                }
+                cursor = found.next;
+                if cursor.is_none() {
+                    break;
+                }
+            }
+        }};
+    }
+    for (name, filter) in run_filters() {
+        few_for!(format!("runs {name}"), page => runs.list(t, of, &filter, &of_runs(&everything), &page));
+    }
+    for (name, filter) in all_run_filters(of, user) {
+        few_for!(format!("all runs {name}"), page => runs.list_all(t, &filter, &of_runs(&everything), &page));
+    }
+    for (name, filter) in task_filters(of, run) {
+        few_for!(format!("tasks {name}"), page => runs.tasks(t, &filter, &[of_runs(&everything)], &page));
+    }
+    for (name, filter) in job_filters(of, run) {
+        few_for!(format!("jobs {name}"), page => runs.jobs(t, &filter, &AccessFilter::everything(), at(20_000_000), &page));
+    }
+    for (name, filter) in letter_filters(of, run) {
+        few_for!(format!("letters {name}"), page => work.letters(t, &filter, &AccessFilter::everything(), &page));
+    }
+    few_for!("own runs", page => runs.list_all(t, &RunFilter::default(), &of_runs(&own), &page));
+    few_for!("own tasks", page => runs.tasks(t, &TaskFilter::default(), &[of_runs(&own)], &page));
+    assert!(slow.is_empty(), "for a page of {LIMIT} of {ROWS}:\n{}", slow.join("\n"));
+}
+
+/// Ids that a statement finds, as text without hyphens.
+async fn ids(db: &Db, conditions: &str) -> Vec<String> {
+    #[derive(diesel::QueryableByName)]
+    struct Row {
+        #[diesel(sql_type = Text)]
+        id: String,
+    }
+    let id = if db.sqlite().is_some() { "lower(hex(x.id))" } else { "replace(CAST(x.id AS text), '-', '')" };
+    let text = format!("SELECT {id} AS id FROM {conditions}");
+    let rows: Vec<Row> = read!(db, |conn| Ok(diesel::sql_query(&text).load(conn).await?)).unwrap();
+    rows.into_iter().map(|row| row.id).collect()
+}
+
+/// What is read by two orders, by due times or by follow-up dates is what there is.
+#[tokio::test]
+async fn lists_that_are_read_in_parts_have_each_row_once_in_its_place() {
+    heddle_testkit::on_both!(|db| {
+        let (flow, _) = filled(&db).await;
+        let (t, of) = (flow.tenant, flow.id);
+        let (_, runs) = stores(&db);
+        let everything = AccessFilter::everything();
+        macro_rules! all_of {
+            ($page:ident => $call:expr) => {{
+                let (mut found, mut cursor) = (Vec::new(), None);
+                loop {
+                    let $page = PageRequest { limit: 37, cursor };
+                    let part = $call.await.unwrap();
+                    found.extend(part.items.iter().map(|one| one.id.0.simple().to_string()));
+                    cursor = part.next;
+                    if cursor.is_none() {
+                        break found;
+                    }
+                }
+            }};
+        }
+        for (filter, conditions) in [
+            (
+                RunFilter { state: Some(RunState::Cancelled), version: Some(1), ..RunFilter::default() },
+                "state = 'cancelled' AND version = 1",
+            ),
+            (
+                RunFilter { state: Some(RunState::Waiting), version: Some(2), ..RunFilter::default() },
+                "state = 'waiting' AND version = 2",
+            ),
+            (
+                RunFilter { state: Some(RunState::Failed), version: Some(1), ..RunFilter::default() },
+                "state = 'failed' AND version = 1",
+            ),
+            (
+                RunFilter { has_incident: Some(true), version: Some(1), ..RunFilter::default() },
+                "has_incident AND version = 1",
+            ),
+        ] {
+            let found = all_of!(page => runs.list(t, of, &filter, &of_runs(&everything), &page));
+            let wanted =
+                ids(&db, &format!("runs AS x WHERE {conditions} ORDER BY created_at DESC, x.id DESC")).await;
+            assert!(
+                !wanted.is_empty() && found == wanted,
+                "{conditions}: {} of {}",
+                found.len(),
+                wanted.len()
+            );
+        }
+        let soon = TaskFilter {
+            state: Some(TaskState::Open),
+            follow_up_before: Some(at(20_000_000)),
+            ..TaskFilter::default()
+        };
+        let later = TaskFilter { follow_up_before: Some(at(2_402_444_800)), ..soon.clone() };
+        for (filter, conditions) in [
+            (
+                soon,
+                "x.state = 'open' AND follow_up_at IS NOT NULL AND follow_up_at < (SELECT max(created_at) FROM human_tasks)",
+            ),
+            (later, "x.state = 'open' AND follow_up_at IS NOT NULL"),
+        ] {
+            let found = all_of!(page => runs.tasks(t, &filter, &[of_runs(&everything)], &page));
+            let wanted = ids(
+                &db,
+                &format!("human_tasks AS x WHERE {conditions} ORDER BY due_order, created_at, x.id"),
+            )
+            .await;
+            assert!(
+                !wanted.is_empty() && found == wanted,
+                "{conditions}: {} of {}",
+                found.len(),
+                wanted.len()
+            );
+        }
+        let now = at(20_000_000);
+        let over = "due_at IS NOT NULL AND due_at < (SELECT max(created_at) FROM human_tasks)";
+        for (filter, conditions) in [
+            (
+                JobFilter { state: Some(JobState::Ready), ..JobFilter::default() },
+                format!("state = 'ready' OR {over}"),
+            ),
+            (
+                JobFilter { state: Some(JobState::Locked), ..JobFilter::default() },
+                format!("state = 'locked' AND NOT ({over})"),
+            ),
+            (
+                JobFilter { worker: Some("worker-3".to_owned()), ..JobFilter::default() },
+                format!("state = 'locked' AND NOT ({over})"),
+            ),
+        ] {
+            let found = all_of!(page => runs.jobs(t, &filter, &AccessFilter::everything(), now, &page));
+            let wanted = ids(&db, &format!("jobs AS x WHERE {conditions} ORDER BY x.id")).await;
+            assert!(
+                !wanted.is_empty() && found == wanted,
+                "{conditions}: {} of {}",
+                found.len(),
+                wanted.len()
+            );
+        }
+    });
 }

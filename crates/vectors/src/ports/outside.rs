@@ -149,6 +149,8 @@ pub struct DocumentText {
     pub parts: Vec<DocumentPart>,
     /// Headings.
     pub headings: Vec<Heading>,
+    /// Omissions of the text with their reasons, one sentence each.
+    pub warnings: Vec<String>,
 }
 
 /// Reason for which no text was taken out of a file.

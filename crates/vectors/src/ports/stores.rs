@@ -78,6 +78,8 @@ pub struct FileFilter {
     pub sort: Option<Sort>,
     /// A part of the name or the title, in any case.
     pub q: Option<String>,
+    /// The whole name.
+    pub name: Option<String>,
     /// The state.
     pub state: Option<FileState>,
     /// The media type.
@@ -150,7 +152,8 @@ pub struct FileUpload<'a> {
     pub files: &'a [File],
     /// The job.
     pub job: &'a Job,
-    /// Builds: one of each file for the generation that serves and, while another is built, one for that.
+    /// Builds: one of each file, for the generation that serves. While another is built, the file gets one for that when it
+    /// can be found.
     pub builds: &'a [Build],
     /// Quotas of the organisation.
     pub quotas: Quotas,
@@ -501,6 +504,8 @@ pub struct Cut {
     pub language: Option<String>,
     /// Title that the file itself says; taken where it has none.
     pub title: Option<String>,
+    /// Omissions of the text with their reasons; those of the file once these passages can be found.
+    pub warnings: Vec<String>,
     /// The most passages of the organisation.
     pub most: Option<u64>,
 }
@@ -536,7 +541,8 @@ pub struct Purge {
 #[cfg_attr(any(test, feature = "mock"), mockall::automock)]
 #[async_trait]
 pub trait IngestStore: Send + Sync {
-    /// Takes a build for a node, or goes on with it. None when there is nothing to do: it is over, or cancelled by now.
+    /// Takes a build for a node, or goes on with it. None when there is nothing to do: it is over, or cancelled by now; one of
+    /// a generation that is gone is cancelled by it.
     async fn claim(
         &self,
         tenant: TenantId,
@@ -576,7 +582,8 @@ pub trait IngestStore: Send + Sync {
     async fn failed_try(&self, build: &Build, error: &FileError, now: Timestamp) -> Result<(), StoreError>;
 
     /// Makes builds for files that can be found now and have none in the generation that a job builds, at most so many, each
-    /// with its errand; gives whether there may be more. With none left the job is over once its builds are.
+    /// with its errand; gives whether there may be more. With none left the job is over once its builds are, and those for the
+    /// generation that serves: a file that comes to be found meanwhile has a build in this job as well.
     async fn spread(
         &self,
         tenant: TenantId,
@@ -584,6 +591,19 @@ pub trait IngestStore: Send + Sync {
         builds: &[BuildId],
         now: Timestamp,
     ) -> Result<bool, StoreError>;
+
+    /// Ends a job that builds another generation as failed, and gives that up: the one before serves on.
+    async fn fail_reindex(
+        &self,
+        tenant: TenantId,
+        job: IngestionJobId,
+        error: &FileError,
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// Ends what is open and has no errand any more, so that nobody works on it, as failed with an error: builds, and jobs that
+    /// build another generation. At most so many of each organisation; gives their number.
+    async fn end_unattended(&self, error: &FileError, most: u32, now: Timestamp) -> Result<u64, StoreError>;
 
     /// Leftovers, at most so many.
     async fn purges(&self, most: u32) -> Result<Vec<Purge>, StoreError>;

@@ -1,6 +1,8 @@
 //! The use cases over mocked ports.
 
+mod ingestion;
 mod jobs;
+mod queries;
 mod recipes;
 
 use std::sync::Arc;
@@ -49,6 +51,7 @@ pub(crate) fn database() -> VectorDatabase {
         state: DatabaseState::Ready,
         backend: Backend::Embedded,
         generation: 1,
+        last_generation: 1,
         recipe: Recipe { model: None, chunking },
         next: None,
         schema: MetadataSchema::new(),

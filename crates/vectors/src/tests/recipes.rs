@@ -22,6 +22,8 @@ fn model(revision: &str) -> ModelUse {
 fn embedded() -> VectorDatabase {
     let mut database = database();
     database.recipe.model = Some(model("first"));
+    // Two that were begun meanwhile were given up.
+    database.last_generation = 3;
     database
 }
 
@@ -92,7 +94,9 @@ async fn another_methodology_takes_the_revision_that_is_served() {
     let denied = context_denied("deployment", "embed", &model("first").id);
     for context in [context(), denied] {
         let after = changed(vec![served(ModelState::Ready)], &context, by_markdown()).await.unwrap();
-        let next = after.next.unwrap().recipe;
+        let next = after.next.unwrap();
+        assert_eq!((next.generation, after.generation), (4, 1), "no number is given twice");
+        let next = next.recipe;
         assert_eq!((next.model, next.chunking.id.as_str()), (Some(model("second")), "markdown"));
         assert_eq!(after.recipe.model, Some(model("first")), "what serves is as it was");
     }

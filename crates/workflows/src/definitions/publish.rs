@@ -12,6 +12,7 @@ use heddle_engine::Budget;
 use heddle_kernel::Timestamp;
 use heddle_policy::capability::WorkflowValidate;
 use heddle_policy::{Authorized, RequestContext};
+use heddle_settings::inside::step_checks;
 
 use super::{Definitions, deployments, people};
 use crate::decisions;
@@ -143,6 +144,7 @@ pub(super) fn examine(definition: &WorkflowDefinition, budget: &Budget) -> (Vec<
     diagnostics = merged(diagnostics, placed.collect());
     diagnostics.extend(validate::enforceability(definition));
     diagnostics.extend(graph::unknown_settings(definition));
+    diagnostics.extend(graph::service_settings(definition));
     diagnostics.extend(graph::called_elsewhere(definition));
     diagnostics.extend(schema_findings(definition));
     diagnostics.extend(timer_findings(definition, budget.least_period_millis));
@@ -209,7 +211,33 @@ fn schema_findings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
         }
     }
     found.extend(check_findings(definition));
+    found.extend(step_findings(definition));
     found
+}
+
+/// Schemas of the checks of steps.
+fn step_findings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for at in heddle_bpmn::model::nodes(definition) {
+        let Some(settings) = &at.node.configuration else { continue };
+        let is_step = settings.get("kind").and_then(serde_json::Value::as_str) == Some("guardrail.check");
+        let checks = settings.get("checks").filter(|_| is_step).and_then(step_checks);
+        for (number, text) in checks.into_iter().flatten().enumerate() {
+            let Some(reason) = unusable(&text) else { continue };
+            let message =
+                format!("`configuration.schema` of `checks[{number}]` is not a JSON Schema: {reason}");
+            let id = at.node.id.clone().unwrap_or_default();
+            let one = diagnostic::error("invalidSchema", message).with_element(id);
+            found.push(one.with_path(format!("{}.configuration.checks", at.path)));
+        }
+    }
+    found
+}
+
+/// Reason for which the schema of a check cannot be used; none for one that can, and for a check without any.
+fn unusable(check: &str) -> Option<String> {
+    let check: serde_json::Value = serde_json::from_str(check).ok()?;
+    schema::usable(check.pointer("/configuration/schema")?).err()
 }
 
 /// Whether what stands at a place that is no object is told by the compilation.
@@ -222,9 +250,7 @@ fn check_findings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
     let checks = definition.protection.as_ref().and_then(|own| own.custom_checks.as_deref());
     let mut found = Vec::new();
     for (at, text) in checks.unwrap_or_default().iter().enumerate() {
-        let check: Option<serde_json::Value> = serde_json::from_str(text).ok();
-        let schema = check.as_ref().and_then(|check| check.pointer("/configuration/schema"));
-        let Some(Err(reason)) = schema.map(schema::usable) else { continue };
+        let Some(reason) = unusable(text) else { continue };
         let message = format!("`configuration.schema` of the check is not a JSON Schema: {reason}");
         let place = format!("protection.customChecks[{at}]");
         found.push(diagnostic::error("invalidSchema", message).with_path(place));

@@ -355,7 +355,7 @@ pub(super) const FLOWS: &[Rule] = &[
         CommonExecutable,
         "10.3.3",
         "If a script is present the script type must be defined.",
-        "Name the script's language in its format attribute, as a media type.",
+        "Name the script's language in its format attribute, as a media type or by its name.",
     ),
     rule(
         "EXT054",

@@ -101,4 +101,12 @@ pub(super) const STATED: &[Rule] = &[
         "A cancel event definition stands in an end event within a transaction or at its boundary.",
         "Give the event another trigger or result.",
     ),
+    rule(
+        "STD013",
+        "scriptFormat",
+        Analytic,
+        "10.3.3",
+        "The format of a script must be a media type, or the name of a language as engines know it.",
+        "Write the format as a media type, such as text/javascript, or as a name such as feel.",
+    ),
 ];

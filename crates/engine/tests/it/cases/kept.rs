@@ -146,6 +146,7 @@ fn a_job_ends_while_its_item_is_suspended() {
         details: None,
         retries: None,
         retry_after_ms: None,
+        notes: None,
     };
     case.give(fail).unwrap();
     assert_eq!(case.at("j"), "suspended");

@@ -183,7 +183,8 @@ fn each_of_many_items_shows_what_it_waits_for_itself() {
         let mut jobs = case.state.jobs().into_iter();
         let job_id = jobs.find(|job| *job.node_id == *item).unwrap().job_id;
         let (details, retries, retry_after_ms) = (None, Some(0), None);
-        case.give(Command::FailJob { job_id, message, details, retries, retry_after_ms }).unwrap();
+        case.give(Command::FailJob { job_id, message, details, retries, retry_after_ms, notes: None })
+            .unwrap();
     }
     let view = case.view();
     for own in view.items.iter().filter(|own| own.parent_id.is_some()) {

@@ -91,6 +91,7 @@ fn a_job_without_an_attempt_left_is_a_failed_task() {
         details: None,
         retries: None,
         retry_after_ms: None,
+        notes: None,
     };
     case.give(fail(&case)).unwrap();
     assert_eq!((case.at("j"), case.incidents()), ("failed", vec![(IncidentCode::JobFailed, "j".to_owned())]));

@@ -36,6 +36,7 @@ impl Runs {
             details: None,
             retries: Some(0),
             retry_after_ms: Some(0),
+            notes: None,
         };
         let amend = |write: &mut RunWrite| -> Result<(), UseCaseError> {
             for change in &mut write.jobs {

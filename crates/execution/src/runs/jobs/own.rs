@@ -129,7 +129,7 @@ impl Runs {
         end: ServiceEnd,
     ) -> Result<(), UseCaseError> {
         let (id, epoch) = (job.job, job.epoch);
-        let ServiceEnd { outcome, findings } = end;
+        let ServiceEnd { outcome, findings, notes } = end;
         let key = self.job_key(job.tenant, id).await;
         let key = match key {
             Ok(key) => key,
@@ -143,10 +143,17 @@ impl Runs {
             }
             Err(ServiceFault::Again { message, after }) => {
                 let retry_after_ms = after.map(|after| u64::try_from(after.as_millis()).unwrap_or(u64::MAX));
-                JobEnd::Failed { message, retries: None, retry_after_ms }
+                JobEnd::Failed { message, retries: None, retry_after_ms, notes }
             }
+            Err(ServiceFault::Unfit { message }) => JobEnd::Failed {
+                message,
+                // The attempts of the job are for faults: this one is given back.
+                retries: Some(job.retries),
+                retry_after_ms: Some(0),
+                notes,
+            },
             Err(ServiceFault::Refused { message }) => {
-                JobEnd::Failed { message, retries: Some(0), retry_after_ms: None }
+                JobEnd::Failed { message, retries: Some(0), retry_after_ms: None, notes }
             }
         };
         let settling = Settling::own(id, epoch, end);
@@ -188,6 +195,7 @@ fn is_suspended(run: &Run, job: JobId) -> bool {
 
 fn of_taken(job: Job, run: &Run) -> ServiceJob {
     let variables = run.snapshot.job_variables(job.id).unwrap_or_default();
+    let notes = run.snapshot.job_notes(job.id).cloned();
     ServiceJob {
         tenant: job.tenant,
         job: job.id,
@@ -197,7 +205,8 @@ fn of_taken(job: Job, run: &Run) -> ServiceJob {
         arguments: job.headers,
         variables,
         outputs: run.snapshot.node_outputs().clone(),
-        message: job.message,
+        retries: job.retries,
+        notes,
         instance_kind: job.instance_kind,
         run: job.run,
         definition: job.workflow,

@@ -71,7 +71,8 @@ impl Settling {
     pub(super) fn failure(job: JobId, failure: JobFailure) -> Self {
         let JobFailure { epoch, message, details, retries, retry_after_ms } = failure;
         let kept = kept(&message);
-        let command = Command::FailJob { job_id: job, message, details, retries, retry_after_ms };
+        let command =
+            Command::FailJob { job_id: job, message, details, retries, retry_after_ms, notes: None };
         Self { epoch, command, outcome: JobOutcome::Error, digest: String::new(), message: Some(kept) }
     }
 

@@ -1,6 +1,6 @@
-//! The members of a definition and of a decision model: each changes what validation says, what the exports write, or what
-//! is read of the decision model. `definitions.jsonl` and `logic.jsonl` have examples, one a line; a member is taken out of
-//! one that has it.
+//! The members of a definition, of a case definition and of a decision model: each changes what validation says, what the
+//! exports write, what is found again of an import, or what is read of the decision model. `definitions.jsonl`,
+//! `cases.jsonl` and `logic.jsonl` have examples, one a line; a member is taken out of one that has it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,57 +11,49 @@ use serde_json::{Value, json};
 
 const DEFINITIONS: &str = include_str!("definitions.jsonl");
 const DEFINITION: &str = "WorkflowDefinitionRequest";
+const CASES: &str = include_str!("cases.jsonl");
+const CASE: &str = "CaseDefinitionRequest";
+/// A file with everything that CMMN has.
+const EVERYTHING: &str = include_str!("../../../../cmmn/tests/it/everything.cmmn");
 const MODELS: &str = include_str!("logic.jsonl");
 const MODEL: &str = "SaveDecisionLogic";
+/// Source of the import that an example claims, by its hash.
+const SOURCE: &str = r#"<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="kept" targetNamespace="urn:kept"><process id="p" isExecutable="true"><startEvent id="s"/></process></definitions>"#;
 
-/// Schemas whose members are not counted among those of bodies, but here; those of a case definition are tried where CMMN
-/// is read, written and compiled.
-pub(super) const ROOTS: [&str; 3] = [DEFINITION, MODEL, "CaseDefinitionRequest"];
+/// Schemas whose members are not counted among those of bodies, but here.
+pub(super) const ROOTS: [&str; 3] = [DEFINITION, MODEL, CASE];
 
 /// Members that are kept and given back as they were sent, and that nothing else reads.
-const KEPT: [(&str, &[&str]); 15] = [
-    // The report on an import is for people; the claim to its source is tried in files.rs.
-    (DEFINITION, &["imports"]),
-    ("Import", &["executable", "format", "items", "sourceFileName", "sourceSha256", "version"]),
-    (
-        "ImportItem",
-        &[
-            "configuration",
-            "elementId",
-            "elementType",
-            "message",
-            "name",
-            "outcome",
-            "sourceId",
-            "sourceKind",
-        ],
-    ),
-    // A summary of the decision model for who draws it; the model itself is `sourceXml`.
-    ("Dmn", &["fileName", "namespace", "requirements", "sourceSha256", "version"]),
-    ("DmnElement", &["name", "nodeId", "type", "typeRef", "variableName"]),
-    ("DmnRequirement", &["id", "sourceRef", "targetRef", "type", "waypoints"]),
+const KEPT: [(&str, &[&str]); 11] = [
+    // The report on an import is for people; the import's hash alone claims its source.
+    ("Import", &["executable", "format", "items", "sourceFileName", "version"]),
+    ("ImportItem", REPORTED),
+    // Members of a summary of the decision model for who draws it: the model says them otherwise.
+    ("Dmn", &["fileName", "sourceSha256", "version"]),
+    ("DmnElement", &["nodeId"]),
     ("DmnImportedDocument", &["sourceSha256"]),
     // Members for which the writer of BPMN has another source, or none.
     ("Artifact", &["position"]),
     ("Choreography", &["initiatingParticipantRef"]),
-    ("DataAssociation", &["assignments"]),
     ("Diagram", &["labels", "orientation"]),
     ("DiagramLabel", &["id"]),
     (
         "EdgeBpmn",
-        &[
-            "assignments",
-            "correlationKeyRefs",
-            "elementType",
-            "messageRef",
-            "operationRef",
-            "transformation",
-            "waypoints",
-        ],
+        &["assignments", "correlationKeyRefs", "messageRef", "operationRef", "transformation", "waypoints"],
     ),
     ("Participant", &["partnerEntityRef", "partnerRoleRef"]),
-    ("NodeBpmn", &["id", "isTransaction"]),
 ];
+
+/// The same of a case definition: the report on an import.
+const KEPT_OF_CASES: [(&str, &[&str]); 3] = [
+    (CASE, &["imports"]),
+    ("CaseImport", &["format", "items", "sourceFileName", "sourceSha256", "version"]),
+    ("CaseImportItem", REPORTED),
+];
+
+/// Members of an item of a report.
+const REPORTED: &[&str] =
+    &["configuration", "elementId", "elementType", "message", "name", "outcome", "sourceId", "sourceKind"];
 
 /// Members of which a definition says the same without them: the default is what they say.
 const TOLD_OTHERWISE: [(&str, &str); 2] =
@@ -167,15 +159,19 @@ fn without(definition: &Value, pointer: &str) -> Value {
     other
 }
 
-/// Outcome of a definition: the findings, the BPMN that it becomes, and its decision model.
+/// Outcome of a definition: the findings, the BPMN and BPEL that it becomes, its decision model, and the source that it
+/// claims.
 async fn of_definition(client: &Client, workflow: &str, definition: &Value) -> Vec<String> {
     let source = json!({ "format": "json", "content": definition.to_string() });
-    let preview = json!({ "source": source, "target": "bpmn" });
-    let written = client.post("/api/workflows/transform/preview", preview).await;
     let path = format!("/api/workflows/{workflow}");
-    let validated = client.post(&format!("{path}/validate"), json!({ "definition": definition })).await;
+    let mut answers = Vec::new();
+    for target in ["bpmn", "bpel"] {
+        let preview = json!({ "source": source, "target": target });
+        answers.push(client.post("/api/workflows/transform/preview", preview).await);
+    }
+    answers.push(client.post(&format!("{path}/validate"), json!({ "definition": definition })).await);
     let mut seen = Vec::new();
-    for answer in [written, validated] {
+    for answer in answers {
         let json = answer.json();
         let (data, error) = (&json["data"], &json["error"]["details"]);
         seen.extend([data["content"].to_string(), data["diagnostics"].to_string(), error.to_string()]);
@@ -190,6 +186,30 @@ async fn of_definition(client: &Client, workflow: &str, definition: &Value) -> V
         let archive = client.get(&format!("{path}/export/dmn?format=zip")).await;
         seen.extend([saved.status.to_string(), logic["data"].to_string(), exported.text()]);
         seen.push(archive.bytes.len().to_string());
+    }
+    if definition["imports"].is_array() {
+        let _ = client.preview("kept.bpmn", SOURCE).await;
+        let slug = format!("claims-{}", uuid::Uuid::now_v7());
+        let claims = client.create(&slug, definition.clone()).await;
+        let found = client.get(&format!("/api/workflows/{claims}/import-source")).await;
+        seen.push(found.status.to_string());
+    }
+    seen
+}
+
+/// Outcome of a case definition: the findings, and the CMMN that it becomes.
+async fn of_case(client: &Client, case_type: &str, definition: &Value) -> Vec<String> {
+    let (path, body) = (format!("/api/case-types/{case_type}"), json!({ "definition": definition }));
+    let validated = client.post(&format!("{path}/validate"), body.clone()).await.json();
+    let saved = client.put(&format!("{path}/draft"), body).await;
+    let (found, refused) = (&validated["data"], &validated["error"]["details"]);
+    let mut seen = vec![found.to_string(), refused.to_string(), saved.status.to_string()];
+    if saved.status == 200 {
+        let exported = client.get(&format!("{path}/export/cmmn")).await;
+        seen.push(match exported.status {
+            200 => exported.text(),
+            refused => format!("{refused} {}", exported.json()["error"]["details"]),
+        });
     }
     seen
 }
@@ -237,6 +257,17 @@ async fn idle(
     idle
 }
 
+/// Holds what changes nothing against what is listed as such.
+fn assert_listed(idle: &BTreeSet<Member>, kept: &[(&str, &[&str])], told: &[(&str, &str)]) {
+    let kept = kept.iter().flat_map(|(owner, names)| names.iter().map(move |name| (*owner, *name)));
+    let all = kept.chain(told.iter().copied());
+    let listed: BTreeSet<Member> = all.map(|(owner, name)| (owner.to_owned(), name.to_owned())).collect();
+    let unlisted: Vec<_> = idle.difference(&listed).collect();
+    let left_over: Vec<_> = listed.difference(idle).collect();
+    assert!(unlisted.is_empty(), "without effect in the examples: {unlisted:#?}");
+    assert!(left_over.is_empty(), "listed as kept, and works or is gone: {left_over:#?}");
+}
+
 /// One database is enough: a definition is judged in memory.
 #[tokio::test]
 async fn each_member_of_a_definition_changes_what_becomes_of_it() {
@@ -246,13 +277,22 @@ async fn each_member_of_a_definition_changes_what_becomes_of_it() {
     let idle =
         idle(DEFINITION, DEFINITIONS, async |one: &Value| of_definition(&admin, &workflow, one).await).await;
     app.stop().await;
-    let kept = KEPT.iter().flat_map(|(owner, names)| names.iter().map(move |name| (*owner, *name)));
-    let listed: BTreeSet<Member> =
-        kept.chain(TOLD_OTHERWISE).map(|(owner, name)| (owner.to_owned(), name.to_owned())).collect();
-    let unlisted: Vec<_> = idle.difference(&listed).collect();
-    let left_over: Vec<_> = listed.difference(&idle).collect();
-    assert!(unlisted.is_empty(), "without effect in definitions.jsonl: {unlisted:#?}");
-    assert!(left_over.is_empty(), "listed as kept, and works or is gone: {left_over:#?}");
+    assert_listed(&idle, &KEPT, &TOLD_OTHERWISE);
+}
+
+#[tokio::test]
+async fn each_member_of_a_case_definition_changes_what_becomes_of_it() {
+    let db = TestDb::sqlite().await;
+    let mut app = TestApp::start(&db).await;
+    let admin = app.admin.clone();
+    let new = json!({ "slug": "members", "displayName": "Members", "description": "" });
+    let case_type = admin.post("/api/case-types", new).await.expect(201).id();
+    let source = json!({ "content": EVERYTHING, "fileName": "everything.cmmn" });
+    let read = admin.post("/api/case-types/import/cmmn/preview", source).await.expect(200).data();
+    let examples = format!("{}\n{CASES}", read["definition"]);
+    let idle = idle(CASE, &examples, async |one: &Value| of_case(&admin, &case_type, one).await).await;
+    app.stop().await;
+    assert_listed(&idle, &KEPT_OF_CASES, &[]);
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::upstream::{Reply, Upstream};
 use super::{over, question, service, streamed};
-use crate::vectors::{ingested, text_file};
+use crate::vectors::{DATABASES, ingested, made, text_file};
 
 /// The one row along an axis.
 async fn row(app: &TestApp, by: &str) -> Value {
@@ -127,6 +127,91 @@ async fn what_a_vector_database_embeds_is_accounted_to_whoever_asks_for_it() {
         let none = app.admin.post(query, nothing).await.expect(200).data();
         assert_eq!(none["passages"], json!([]));
         assert_eq!(provider.asked().len(), 2);
+        app.stop().await;
+    });
+}
+
+/// Order of a deployment that reranks, and how many passages it puts in order.
+#[tokio::test]
+async fn a_deployment_puts_as_many_of_the_best_passages_in_order_as_are_asked_for() {
+    with_both!(|db| {
+        let mut app = service(db).await;
+        let ranked = |scores: &[f64]| {
+            let of = |(index, score): (usize, &f64)| json!({ "index": index, "relevance_score": score });
+            Reply::json(&json!({ "results": scores.iter().enumerate().map(of).collect::<Vec<_>>() }))
+        };
+        let provider = Upstream::answering(ranked(&[0.1, 0.9])).await;
+        let _ = over(&app.admin, &provider, "judge", json!({ "capabilities": ["rerank"] })).await;
+        let _ = made(&app.admin, "papers").await;
+        let files = json!({ "files": [{ "name": "a.txt", "text": "A loom, a loom." },
+            { "name": "b.txt", "text": "Of all that stands in the mill by the river the loom is the oldest." }] });
+        let _ = ingested(&app.admin, "papers", files).await;
+        let asked = async |more: Value| {
+            let mut body = json!({ "query": "loom" });
+            body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            let answer = app.admin.post(&format!("{DATABASES}/papers/query"), body).await.expect(200).data();
+            let passages = answer["passages"].as_array().unwrap().clone();
+            passages.iter().map(|one| one["fileName"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(asked(json!({})).await, ["a.txt", "b.txt"]);
+        assert_eq!(asked(json!({ "rerank": { "deployment": "judge" } })).await, ["b.txt", "a.txt"]);
+        provider.then([ranked(&[0.5])]);
+        let one = json!({ "rerank": { "deployment": "judge", "candidates": 1 } });
+        assert_eq!(asked(one).await, ["a.txt"]);
+        app.stop().await;
+    });
+}
+
+/// Fusion of what is found by meaning and by words, and passages that differ.
+#[tokio::test]
+async fn passages_are_put_in_order_by_the_fusion_and_the_diversity_that_are_asked_for() {
+    with_both!(|db| {
+        let mut app = service(db).await;
+        let meaning = |[one, other]: [f64; 2]| {
+            Reply::json(
+                &json!({ "object": "list", "model": "m", "usage": { "prompt_tokens": 4, "total_tokens": 4 },
+                "data": [{ "object": "embedding", "index": 0, "embedding": [one, other, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0] }] }),
+            )
+        };
+        let provider = Upstream::answering(meaning([1.0, 0.0])).await;
+        let more = json!({ "capabilities": ["embeddings"], "dimensions": 8 });
+        let deployment = over(&app.admin, &provider, "meanings", more).await;
+        let new = json!({ "name": "papers", "embeddingModelId": deployment });
+        let _ = app.admin.post(DATABASES, new).await.expect(201);
+        for (name, text, vector) in [
+            ("words.txt", "A loom, a loom.", [0.6, 0.8]),
+            ("sense.txt", "Of all that stands in the mill by the river the loom is the oldest.", [1.0, 0.0]),
+            (
+                "like.txt",
+                "Of all that stands in the barn by the road the loom is the youngest.",
+                [0.99, 0.14],
+            ),
+        ] {
+            provider.then([meaning(vector)]);
+            let _ = ingested(&app.admin, "papers", text_file(name, text)).await;
+        }
+        let asked = async |more: Value| {
+            let mut body = json!({ "query": "loom" });
+            body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            let answer = app.admin.post(&format!("{DATABASES}/papers/query"), body).await.expect(200).data();
+            let passages = answer["passages"].as_array().unwrap().clone();
+            let name = |one: &Value| one["fileName"].as_str().unwrap().to_owned();
+            (passages.iter().map(name).collect::<Vec<_>>(), passages[0]["score"].as_f64().unwrap())
+        };
+        for (alpha, first) in [(0.0, "words.txt"), (1.0, "sense.txt")] {
+            let (found, _) = asked(json!({ "fusion": { "method": "minMax", "alpha": alpha } })).await;
+            assert_eq!(found[0], first, "{alpha}: {found:?}");
+        }
+        // The first by ranks has at most two shares of the first place.
+        for (k, most) in [(1, 1.0), (60, 2.0 / 61.0)] {
+            let (_, score) = asked(json!({ "fusion": { "method": "rrf", "k": k } })).await;
+            assert!(score > most / 2.0 && score < most + 1e-6, "{k}: {score}");
+        }
+        for (lambda, second) in [(1.0, "like.txt"), (0.0, "words.txt")] {
+            let body = json!({ "mode": "semantic", "diversity": { "mmrLambda": lambda } });
+            let (found, _) = asked(body).await;
+            assert_eq!((found[0].as_str(), found[1].as_str()), ("sense.txt", second), "{lambda}: {found:?}");
+        }
         app.stop().await;
     });
 }

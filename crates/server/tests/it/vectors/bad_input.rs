@@ -1,6 +1,6 @@
 //! Bad input: each ends with a clear error, and nothing of it stays.
 
-use heddle_testkit::{TestApp, with_both};
+use heddle_testkit::{Answer, Client, TestApp, with_both};
 use serde_json::{Value, json};
 
 use super::{Part, at, file, files_of, form, made, over, text_file};
@@ -49,6 +49,74 @@ async fn an_upload_that_is_refused_leaves_nothing_behind() {
     });
 }
 
+/// A form whose file is there in whole, and that breaks off behind it: what is refused for it was read to there.
+async fn broken_off(client: &Client, path: &str, content: &str) -> Answer {
+    let part = "--b\r\ncontent-disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\n";
+    let bytes = format!("{part}{content}").into_bytes();
+    client.request("POST", path).body("multipart/form-data; boundary=b", bytes).send().await
+}
+
+#[tokio::test]
+async fn what_there_is_no_room_for_is_refused_before_it_is_stored() {
+    with_both!(|db| {
+        // Nothing is read: what is uploaded waits.
+        let mut app = TestApp::with(db, |config| {
+            config.background = false;
+            config.vectors.quotas.bytes = Some(100);
+            config.vectors.quotas.waiting = Some(2);
+        })
+        .await;
+        let admin = &app.admin;
+        made(admin, "room").await;
+        let path = files_of("room");
+        let _ = broken_off(admin, &files_of("absent"), "A loom.").await.expect(404);
+        let _ = broken_off(admin, &path, "A loom.").await.expect(400);
+        let large = [Part("file", Some("x.txt"), None, &[b'x'; 101])];
+        form(admin, &path, &large).await.refused(409, "quotaExceeded");
+        let twice =
+            [Part("file", Some("a.txt"), None, &[b'a'; 60]), Part("file", Some("b.txt"), None, &[b'b'; 41])];
+        let refused = form(admin, &path, &twice).await.refused(409, "quotaExceeded");
+        assert_eq!(refused["details"][0]["limit"], "storedBytes", "{refused}");
+        let folder = app.data_dir().join("vectors").join("files");
+        assert_eq!(kept(&folder), 0);
+        // The repeat of an upload that took the last of the room is that upload, and is not kept.
+        let keyed = admin.with("idempotency-key", "upload-1");
+        let all = [Part("file", Some("a.txt"), None, &[b'a'; 100])];
+        let first = form(&keyed, &path, &all).await.expect(202).data();
+        let again = form(&keyed, &path, &all).await.expect(202);
+        assert_eq!(again.header("idempotent-replayed"), "true");
+        assert_eq!(again.data()["files"][0]["id"], first["files"][0]["id"]);
+        let other = [Part("file", Some("a.txt"), None, &[b'c'; 100])];
+        form(&keyed, &path, &other).await.refused(409, "idempotencyKeyReused");
+        assert_eq!(kept(&folder), 1);
+        broken_off(admin, &path, "").await.refused(409, "quotaExceeded");
+        let json = admin.post(&path, text_file("b.txt", "b")).await.refused(409, "quotaExceeded");
+        assert_eq!(json["details"][0]["used"], 100, "{json}");
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn an_upload_into_a_full_queue_is_refused_before_it_is_stored() {
+    with_both!(|db| {
+        let mut app = TestApp::with(db, |config| {
+            config.background = false;
+            config.vectors.quotas.waiting = Some(1);
+        })
+        .await;
+        let admin = &app.admin;
+        made(admin, "queue").await;
+        let path = files_of("queue");
+        let folder = app.data_dir().join("vectors").join("files");
+        let twice = [Part("file", Some("a.txt"), None, b"A loom."), Part("file", Some("b.txt"), None, b"B")];
+        let _ = form(admin, &path, &twice).await.expect(503);
+        assert_eq!(kept(&folder), 0, "nor does the first of two stay");
+        let _ = admin.post(&path, text_file("a.txt", "A loom.")).await.expect(202);
+        let _ = broken_off(admin, &path, "Another loom.").await.expect(503);
+        app.stop().await;
+    });
+}
+
 #[tokio::test]
 async fn a_file_that_can_not_be_read_says_why() {
     with_both!(|db| {
@@ -83,13 +151,17 @@ async fn a_query_is_bounded_and_is_a_text() {
         let admin = &app.admin;
         let _ = super::one(admin, "bounds").await;
         let path = format!("{}/query", at("bounds"));
-        let wrong: [(Value, &str); 6] = [
+        let wrong: [(Value, &str); 10] = [
             (json!({ "query": "x".repeat(100_000) }), "query"),
             (json!({ "query": "" }), "query"),
             (json!({ "query": "a", "limit": 101 }), "limit"),
             (json!({ "query": "a", "includeNeighbours": 4 }), "includeNeighbours"),
             (json!({ "query": "a", "fusion": { "method": "minMax", "alpha": 1.5 } }), "fusion.alpha"),
             (json!({ "query": "a", "unknown": 1 }), "unknown"),
+            (json!({ "query": "a", "fusion": { "method": "rrf", "alpha": 0.5 } }), "fusion.alpha"),
+            (json!({ "query": "a", "fusion": { "method": "minMax", "k": 60 } }), "fusion.k"),
+            (json!({ "query": "a", "fusion": { "method": "rrf" } }), "fusion"),
+            (json!({ "query": "a", "diversity": { "mmrLambda": 0.5 } }), "diversity"),
         ];
         for (body, field) in wrong {
             let answer = admin.post(&path, body).await.expect(400);

@@ -57,6 +57,60 @@ async fn each_type_of_text_comes_in_as_a_part_and_is_found() {
 }
 
 #[tokio::test]
+async fn what_is_left_out_of_a_file_is_told_with_it() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let admin = &app.admin;
+        made(admin, "mails").await;
+        let mail = b"From: a@example.org\r\nSubject: About looms\r\nMIME-Version: 1.0\r\n\
+            Content-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\nContent-Type: text/plain\r\n\r\nA loom.\r\n--x\r\n\
+            Content-Type: video/mp4\r\nContent-Disposition: attachment; filename=v.mp4\r\n\
+            Content-Transfer-Encoding: base64\r\n\r\nAAAA\r\n--x--\r\n";
+        let upload = form(admin, &files_of("mails"), &[Part("file", Some("a.eml"), None, mail)]).await;
+        let upload = upload.expect(202).data();
+        assert_eq!(upload["files"][0]["warnings"], json!([]));
+        let job = over(admin, upload["job"]["id"].as_str().unwrap()).await;
+        assert_eq!(job["state"], "completed", "{job}");
+        let read = file(admin, "mails", upload["files"][0]["id"].as_str().unwrap()).await;
+        assert_eq!(read["state"], "ready");
+        let warnings = read["warnings"].as_array().unwrap();
+        assert!(warnings.len() == 1 && warnings[0].as_str().unwrap().contains("v.mp4"), "{read}");
+        // It is listed by the title that it says itself.
+        let listed = admin.get(&format!("{}?q=about+looms", files_of("mails"))).await.expect(200).data();
+        assert_eq!(listed[0]["id"], upload["files"][0]["id"], "{listed}");
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn the_longest_texts_of_metadata_are_taken_and_filtered_by() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let admin = &app.admin;
+        made(admin, "texts").await;
+        let letter =
+            |n: u32| char::from_u32(0x4E00 + n.wrapping_mul(2_654_435_761).rotate_left(n % 31) % 20_000);
+        let text: String = (1..=1_000).filter_map(letter).collect();
+        let sent = json!({ "files": [{ "name": "a.txt", "text": "A loom.", "metadata": { "kind": text } }] });
+        let id = ingested(admin, "texts", sent).await.remove(0);
+        let end: String = text.chars().skip(900).collect();
+        for (filter, expected) in [
+            (json!({ "field": "metadata.kind", "eq": text }), 1),
+            (json!({ "field": "metadata.kind", "contains": end }), 1),
+            (json!({ "field": "metadata.kind", "eq": end }), 0),
+        ] {
+            let answer = super::asked(admin, "texts", json!({ "query": "loom", "filter": filter })).await;
+            assert_eq!(answer["passages"].as_array().unwrap().len(), expected, "{filter}");
+        }
+        let other = json!({ "metadata": { "kind": end } });
+        let _ = admin.patch(&format!("{}/{id}", files_of("texts")), other).await.expect(200);
+        let gone = json!({ "query": "loom", "filter": { "field": "metadata.kind", "eq": text } });
+        assert_eq!(super::asked(admin, "texts", gone).await["passages"], json!([]));
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
 async fn the_same_content_is_one_file_and_a_repeat_under_a_key_is_the_same_upload() {
     with_both!(|db| {
         let mut app = TestApp::start(db).await;

@@ -191,6 +191,25 @@ async fn what_a_definition_asks_for_and_does_not_get_is_refused_by_name() {
             "definition.protection.customChecks[0]",
             "unsupportedProtection",
         ),
+        (
+            chain(&[(
+                "a",
+                "serviceTask",
+                json!({ "configuration": { "kind": "guardrail.check", "input": "= a", "preset": "severe" } }),
+            )]),
+            "definition.nodes[1].configuration.preset",
+            "wrongSetting",
+        ),
+        (
+            chain(&[(
+                "a",
+                "serviceTask",
+                json!({ "configuration": { "kind": "guardrail.check", "input": "= a", "checks": [
+                    { "id": "form", "kind": "schema", "configuration": { "schema": { "type": 1 } } }] } }),
+            )]),
+            "definition.nodes[1].configuration.checks",
+            "invalidSchema",
+        ),
         (with("/schemaVersion", json!(999)), "definition.schemaVersion", "unsupportedSchemaVersion"),
         (
             with("/nodes/1/configuration", json!({ "assigne": "bob" })),

@@ -6,7 +6,7 @@ use heddle_kernel::{JobId, Timestamp};
 use heddle_policy::capability::RunDecide;
 use serde_json::{Map, Value, json};
 
-use crate::ports::{ServiceFault, ServiceJob};
+use crate::ports::{ServiceEnd, ServiceFault, ServiceJob};
 use crate::records::{JobState, Run, RunState};
 use crate::runs::{Decision, DecisionKind, StartRun, TakenOwn};
 use crate::tests::support::{Caller, NOW, World, caller, chain, input, on_run, unrecorded};
@@ -83,12 +83,30 @@ async fn what_passes_is_tried_again_when_it_is_due_and_then_is_an_incident() {
     world.clock.advance_millis(60_000);
     let job = held(&world, &run, id).await;
     assert_eq!(job.attempt, 2);
-    assert_eq!(job.message.as_deref(), Some("The model does not answer."));
+    assert_eq!(job.notes, None);
     world.runs.end_own_job(&job, None, again()).await.unwrap();
     assert_eq!(world.memory.0.lock().jobs[0].state, JobState::Failed);
     assert!(world.memory.0.lock().runs[&run.id].has_incident);
     assert_eq!(taken(&world, &run, id).await, TakenOwn::Over);
     assert_eq!(errands(&world).len(), 2);
+}
+
+#[tokio::test]
+async fn an_answer_that_does_not_fit_spends_no_attempt_and_its_notes_reach_the_next_one() {
+    let (world, run) = running().await;
+    let (id, _) = errands(&world)[0];
+    let first = held(&world, &run, id).await;
+    let notes = Some(json!({ "repairs": 1 }));
+    let outcome = Err(ServiceFault::Unfit { message: "No JSON.".to_owned() });
+    let unfit = ServiceEnd { outcome, findings: Vec::new(), notes: notes.clone() };
+    world.runs.end_own_job(&first, None, unfit).await.unwrap();
+    assert_eq!(errands(&world), [(id, NOW), (id, NOW)], "it is asked for again at once");
+    let job = held(&world, &run, id).await;
+    assert_eq!((job.attempt, job.retries, &job.notes), (2, first.retries, &notes));
+    let away = ServiceFault::Again { message: "away".to_owned(), after: None };
+    world.runs.end_own_job(&job, None, away.into()).await.unwrap();
+    let job = held(&world, &run, id).await;
+    assert_eq!((job.retries, &job.notes), (first.retries - 1, &notes), "who says nothing takes nothing away");
 }
 
 #[tokio::test]

@@ -167,12 +167,15 @@ async fn an_input_is_held_against_the_start_events_schema() {
     definition["nodes"][0]["configuration"] = json!({ "inputSchema": schema });
     let world = World::new();
     let workflow = world.published("w", &definition).await;
-    let cases: [(Value, &[&str]); 5] = [
+    let cases: [(Value, &[(&str, &'static str)]); 5] = [
         (json!({ "name": "Ada" }), &[]),
-        (json!({}), &["input"]),
-        (json!({ "name": 5 }), &["input.name"]),
-        (json!({ "name": "Ada", "lines": [{ "n": 1 }, { "n": 0 }] }), &["input.lines[1].n"]),
-        (json!({ "lines": 7, "odd": 1 }), &["input", "input", "input.lines"]),
+        (json!({}), &[("input.name", "required")]),
+        (json!({ "name": 5 }), &[("input.name", "wrongType")]),
+        (json!({ "name": "Ada", "lines": [{ "n": 1 }, { "n": 0 }] }), &[("input.lines[1].n", "outOfRange")]),
+        (
+            json!({ "lines": 7, "odd": 1 }),
+            &[("input.lines", "wrongType"), ("input.name", "required"), ("input.odd", "unknownField")],
+        ),
     ];
     for (value, expected) in cases {
         let request = StartRun { input: input(value.clone()), ..StartRun::default() };
@@ -183,7 +186,7 @@ async fn an_input_is_held_against_the_start_events_schema() {
         }
         let mut told = reasons(started);
         told.sort();
-        let expected: Vec<_> = expected.iter().map(|field| at(field, "schema")).collect();
+        let expected: Vec<_> = expected.iter().map(|(field, reason)| at(field, reason)).collect();
         assert_eq!(told, expected, "{value}");
     }
     assert_eq!(world.memory.commit_count(), 1);

@@ -1,13 +1,19 @@
-//! Filling of a database with copies of the runs and cases that are in it, with their tasks: `fill ADDRESS ROWS NAME`, for
-//! `bench growth`. Nobody else may have the database open. The name is one of the users that tasks are for.
+//! Rows of a filled database: copies of the runs and cases that are in it, with their tasks, jobs, dead letters and audit
+//! events.
 //!
 //! Of ten copies six wait with an open task, three are completed and one has failed; one of fifty that wait has an
 //! incident. A third of the tasks is due at some time, a tenth is somebody's, and the others are for one of fifty groups,
-//! for one of ten users or for everyone. Each run that waits has a job, too, of one of fifty types. Ten runs of a workflow have the same correlation key.
-#![expect(clippy::print_stdout, reason = "says what it did")]
+//! for one of ten users or for everyone. A fifth is to be followed up, nearly all of them in many years. Each run that waits
+//! has a job, too, of one of fifty types. Ten runs of a workflow have the same correlation key. Each tenth run has a dead
+//! letter, and each has an audit event: of ten six tell of starts, three of completions, and one of something else.
+
+use std::error::Error;
+use std::fmt::Write as _;
 
 use diesel_async::RunQueryDsl as _;
-use heddle_store::{Db, Options, write_tx};
+use heddle_kernel::{RunId, TenantId, Timestamp};
+use heddle_store::{Db, write_tx};
+use heddle_workflows::records::{DueTimer, Work};
 
 /// Rows of one transaction.
 const CHUNK: u64 = 20_000;
@@ -16,6 +22,15 @@ const CHUNK: u64 = 20_000;
 struct Dialect {
     /// An id that rises with the number `i`; the letter tells runs from tasks.
     id: fn(char) -> &'static str,
+    /// Id of an audit event, made from its instant.
+    event: &'static str,
+    /// Text of an id.
+    text: fn(&str) -> String,
+    /// Document of so many hexadecimal digits.
+    document: fn(&str) -> String,
+    /// Instant at which few tasks are to be followed up, and that at which all others are that are.
+    sooner: &'static str,
+    later: &'static str,
     /// Numbers from one placeholder to the other, as `i`.
     numbers: &'static str,
     /// Instant of the number `i`: a millisecond after that of the number before.
@@ -33,6 +48,15 @@ const SQLITE: Dialect = Dialect {
         'r' => "unhex(printf('01900000%04x7%03x8%015x', i / 4096, i % 4096, i))",
         _ => "unhex(printf('01900000%04x7%03x9%015x', i / 4096, i % 4096, i))",
     },
+    event: "unhex(printf('%012x7%03x8%015x', 1717200000000 + i, i % 4096, i))",
+    text: |id| {
+        let digits = [(1, 8), (9, 4), (13, 4), (17, 4), (21, 12)];
+        let parts = digits.map(|(from, count)| format!("substr(hex({id}), {from}, {count})"));
+        format!("lower({})", parts.join(" || '-' || "))
+    },
+    document: |hex| format!("X'{hex}'"),
+    sooner: "1717200000000000",
+    later: "4070908800000000",
     numbers: "WITH RECURSIVE n(i) AS (SELECT FROM_ UNION ALL SELECT i + 1 FROM n WHERE i + 1 < UNTIL)",
     at: "(1717200000000000 + i * 1000)",
     due: "(1717200000000000 + (i * 7919 % 100003) * 3600000000)",
@@ -51,6 +75,12 @@ const POSTGRES: Dialect = Dialect {
              || lpad(to_hex(i), 15, '0'))::uuid"
         }
     },
+    event: "(lpad(to_hex(1717200000000 + i), 12, '0') || '7' || lpad(to_hex(i % 4096), 3, '0') || '8' \
+            || lpad(to_hex(i), 15, '0'))::uuid",
+    text: |id| format!("CAST({id} AS text)"),
+    document: |hex| format!("'\\x{hex}'::bytea"),
+    sooner: "timestamptz '2024-06-01 00:00:00+00'",
+    later: "timestamptz '2099-01-01 00:00:00+00'",
     numbers: "WITH n AS (SELECT generate_series(FROM_::bigint, UNTIL - 1) AS i)",
     at: "(timestamptz '2024-06-01 00:00:00+00' + i * interval '1 millisecond')",
     due: "(timestamptz '2024-06-01 00:00:00+00' + (i * 7919 % 100003) * interval '1 hour')",
@@ -129,6 +159,10 @@ impl Dialect {
         let Self { at, due, never, .. } = self;
         let (run, task, turn, mixed) = ((self.id)('r'), (self.id)('t'), part.turn(), part.mixed());
         let due = format!("CASE WHEN i % 3 = 0 THEN {due} END");
+        // So many are to be followed up soon, whatever is stored.
+        let Self { sooner, later, .. } = self;
+        let follow_up =
+            format!("CASE WHEN i % 1000 = 0 AND i < 20000 THEN {sooner} WHEN i % 5 = 0 THEN {later} END");
         let user = format!(
             "CASE WHEN {mixed} / 10 % 10 = 0 THEN '{}' ELSE 'user-' || CAST({mixed} / 10 % 10 AS text) END",
             part.user.replace('\'', "''")
@@ -140,11 +174,11 @@ impl Dialect {
             part,
             "human_tasks",
             "organization_id, id, instance_kind, run_id, workflow_id, node_id, node_instance_id, name, state, assignee, \
-             candidate_users, candidate_groups, due_at, priority, form, outcomes, created_at, ended_at, completed_by, \
-             due_order",
+             candidate_users, candidate_groups, due_at, follow_up_at, priority, form, outcomes, created_at, ended_at, \
+             completed_by, due_order",
             &format!(
                 "organization_id, {task}, instance_kind, {run}, workflow_id, node_id, node_instance_id, name, {state}, {assignee}, \
-                 candidate_users, candidate_groups, {due}, priority, form, outcomes, {at}, \
+                 candidate_users, candidate_groups, {due}, {follow_up}, priority, form, outcomes, {at}, \
                  CASE WHEN {turn} >= 6 THEN {at} END, NULL, coalesce({due}, {never})"
             ),
         );
@@ -191,6 +225,74 @@ impl Dialect {
     }
 }
 
+impl Dialect {
+    /// The statement that adds a dead letter of each tenth run: a timer that failed, and of a few kinds in turn.
+    fn letters(&self, part: Part<'_>) -> [String; 1] {
+        let Self { at, .. } = self;
+        let (run, letter, mixed) = ((self.id)('r'), (self.id)('t'), part.mixed());
+        let work = Work::Timer(DueTimer {
+            tenant: TenantId(uuid::Uuid::nil()),
+            run: RunId(uuid::Uuid::nil()),
+            timer_id: "t".to_owned(),
+            node_id: "work".to_owned(),
+            due_at: Timestamp::from_micros(0),
+        });
+        // A document is its JSON behind a zero.
+        let mut hex = "00".to_owned();
+        for byte in serde_json::to_vec(&work).unwrap_or_default() {
+            // A text takes everything.
+            let _ = write!(hex, "{byte:02x}");
+        }
+        let work = (self.document)(&hex);
+        let letters = self.insert(
+            part,
+            "dead_letters",
+            "organization_id, id, kind, reason, message, attempts, crashes, instance_kind, workflow_id, run_id, work, \
+             created_at",
+            &format!(
+                "organization_id, {letter}, CASE WHEN {mixed} % 10 = 0 THEN 'message' ELSE 'timer' END, 'failed', 'm', \
+                 10, 0, instance_kind, workflow_id, {run}, {work}, {at}"
+            ),
+        );
+        [format!("{letters} WHERE (i / {}) % 10 = 0", part.templates)]
+    }
+
+    /// The statement that adds an audit event of each run. They stand before the chain, which goes on from its checkpoint.
+    fn events(&self, part: Part<'_>) -> [String; 1] {
+        let Self { at, event, .. } = self;
+        let (turn, mixed, run) = (part.turn(), part.mixed(), (self.text)((self.id)('r')));
+        let of_turn = |started: &str, completed: &str, other: &str| {
+            format!("CASE WHEN {turn} < 6 THEN {started} WHEN {turn} < 9 THEN {completed} ELSE {other} END")
+        };
+        let of_few = |role: &str, user: &str, session: &str| {
+            format!(
+                "CASE WHEN {mixed} % 10 = 0 THEN {role} WHEN {mixed} % 10 < 4 THEN {user} ELSE {session} END"
+            )
+        };
+        let action = of_turn(
+            "'workflow.run_started'",
+            "'workflow.human_task_completed'",
+            &of_few("'role.updated'", "'user.updated'", "'session.created'"),
+        );
+        let kind = of_turn("'workflow'", "'run'", &of_few("'role'", "'user'", "'session'"));
+        let workflow = (self.text)("workflow_id");
+        let thing = of_turn(&workflow, &run, "'thing-' || CAST(i % 100 AS text)");
+        let events = self.insert(
+            part,
+            "audit_events",
+            "organization_id, id, at, actor_kind, actor_id, actor_display, action, resource_type, resource_id, \
+             target_type, target_id, outcome, request_id, details, sequence, hash",
+            &format!(
+                "organization_id, {event}, {at}, 'user', 'user-' || CAST({mixed} % 10 AS text), 'U', {action}, {kind}, \
+                 {thing}, CASE WHEN {turn} < 6 THEN 'run' END, CASE WHEN {turn} < 6 THEN {run} END, 'succeeded', 'r', \
+                 '{{}}', -1 - i, {}",
+                (self.document)("00")
+            ),
+        );
+        [events]
+    }
+}
+
 /// Tables with what is copied: a run of each workflow, with its task and its events.
 const TEMPLATES: [&str; 4] = [
     "CREATE TABLE fill_runs AS SELECT (row_number() OVER (ORDER BY workflow_id)) - 1 AS place, r.* FROM runs AS r \
@@ -217,11 +319,11 @@ async fn execute(db: &Db, statements: &[String]) -> Result<(), heddle_usecase::S
     })
 }
 
-async fn fill(address: &str, rows: u64, user: &str) -> Result<(), Box<dyn std::error::Error>> {
-    let db = Db::open(address, &Options::default()).await?;
+/// Adds so many rows to what is there, and tells of how many runs they are copies.
+pub(crate) async fn fill(db: &Db, rows: u64, user: &str) -> Result<u64, Box<dyn Error>> {
     let dialect = if db.sqlite().is_some() { &SQLITE } else { &POSTGRES };
-    execute(&db, &TEMPLATES.map(str::to_owned)).await?;
-    let count: Number = write_tx!(&db, |conn| {
+    execute(db, &TEMPLATES.map(str::to_owned)).await?;
+    let count: Number = write_tx!(db, |conn| {
         Ok(diesel::sql_query("SELECT count(*) AS n FROM fill_runs").get_result(conn).await?)
     })?;
     let templates = count.n.unsigned_abs();
@@ -232,25 +334,17 @@ async fn fill(address: &str, rows: u64, user: &str) -> Result<(), Box<dyn std::e
     while from < rows {
         let until = rows.min(from + CHUNK);
         let part = Part { from, until, templates, user };
-        execute(&db, &dialect.runs(part)).await?;
-        execute(&db, &dialect.tasks(part)).await?;
-        execute(&db, &dialect.jobs(part)).await?;
+        execute(db, &dialect.runs(part)).await?;
+        execute(db, &dialect.tasks(part)).await?;
+        execute(db, &dialect.jobs(part)).await?;
+        execute(db, &dialect.letters(part)).await?;
+        execute(db, &dialect.events(part)).await?;
         from = until;
     }
     let done = ["DROP TABLE fill_events", "DROP TABLE fill_tasks", "DROP TABLE fill_runs"];
-    execute(&db, &done.map(str::to_owned)).await?;
+    execute(db, &done.map(str::to_owned)).await?;
     if let Some(postgres) = db.postgres() {
         postgres.execute_batch("VACUUM ANALYZE").await?;
     }
-    println!("{rows} runs of {templates} workflows");
-    Ok(())
-}
-
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [address, rows, user] = arguments.as_slice() else {
-        return Err("the address of a database, a number of rows and a user's name are needed".into());
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(fill(address, rows.parse()?, user))
+    Ok(templates)
 }

@@ -1,0 +1,5 @@
+-- Budgets begin anew, with what their periods cost
+DELETE FROM model_reservations;
+DELETE FROM model_budgets;
+ALTER TABLE model_budgets ADD COLUMN spent_micros INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE model_budgets ADD COLUMN spent_tokens INTEGER NOT NULL DEFAULT 0;

@@ -56,19 +56,39 @@ pub(crate) async fn end_all(
     })?;
     let mut ended = 0;
     for organization in organizations {
-        for build in builds(db, organization, most).await? {
-            ended += u64::from(end_build(db, organization, build, error, now).await?);
-        }
-        for job in jobs(db, organization, most).await? {
-            match fail_reindex(db, organization.into(), job.into(), error, now).await {
-                Ok(()) => ended += 1,
-                Err(StoreError::NotFound) => {}
-                Err(error) => return Err(error),
+        match end_of(db, organization, error, most, now).await {
+            Ok(count) => ended += count,
+            Err(StoreError::Unavailable(why)) => return Err(StoreError::Unavailable(why)),
+            // What one organisation has that can't be read keeps none of the others waiting.
+            Err(error) => {
+                tracing::error!(%error, ?organization, "what nobody works on of an organisation can't be ended");
             }
         }
-        for database in building(db, organization).await? {
-            settle(db, organization, database, now).await?;
+    }
+    Ok(ended)
+}
+
+/// Ends what nobody works on of an organisation; how much that was.
+async fn end_of(
+    db: &Db,
+    organization: Id,
+    error: &FileError,
+    most: u32,
+    now: Timestamp,
+) -> Result<u64, StoreError> {
+    let mut ended = 0;
+    for build in builds(db, organization, most).await? {
+        ended += u64::from(end_build(db, organization, build, error, now).await?);
+    }
+    for job in jobs(db, organization, most).await? {
+        match fail_reindex(db, organization.into(), job.into(), error, now).await {
+            Ok(()) => ended += 1,
+            Err(StoreError::NotFound) => {}
+            Err(error) => return Err(error),
         }
+    }
+    for database in building(db, organization).await? {
+        settle(db, organization, database, now).await?;
     }
     Ok(ended)
 }

@@ -57,5 +57,5 @@ pub use migrate::{MigrateError, Migration, MigrationState, Migrations, Script};
 pub use options::{Durability, OpenError, Options};
 pub use postgres::{PgConn, PgDb};
 pub use sqlite::{OnDisk, SqliteConn, SqliteDb, Worker, anew, savepoint};
-pub use stable::{Added, Addition, Stable, StableId, add, add_all, stable};
+pub use stable::{Added, Addition, Stable, StableId, Updating, add, add_all, stable};
 pub use types::{At, DbInstant, DbJson, DbUuid, Id, Json};

@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 
 use diesel::backend::Backend;
+use diesel::pg::Pg;
 use diesel::query_builder::{AsChangeset, AstPass, IntoUpdateTarget, QueryFragment, QueryId};
 use diesel::query_source::QuerySource;
 use diesel::sqlite::Sqlite;
@@ -13,6 +14,8 @@ use diesel::{QueryResult, RunQueryDsl, SqliteConnection};
 /// Diesel's own update counts as changeable, since a changeset may leave columns out, and each one is read and planned
 /// anew: on SQLite that takes longer than the writing itself. The assignments of `row!` always name the same columns. A
 /// wrapper around diesel's update would not do: what walks through it says that it may change.
+///
+/// On SQLite it stands within a transaction that is undone when it fails, and says so, as [`Added`] does.
 #[derive(Debug)]
 pub struct Stable<T: QuerySource, Where, Set: AsChangeset> {
     from: T::FromClause,
@@ -35,9 +38,23 @@ where
     Stable { from: target.table.from_clause(), filter: target.where_clause, set: set.as_changeset() }
 }
 
+/// A database, by how an update begins there.
+pub trait Updating: Backend {
+    /// The words before the table.
+    const UPDATE: &'static str;
+}
+
+impl Updating for Sqlite {
+    const UPDATE: &'static str = "UPDATE OR FAIL ";
+}
+
+impl Updating for Pg {
+    const UPDATE: &'static str = "UPDATE ";
+}
+
 impl<T, W, S, DB> QueryFragment<DB> for Stable<T, W, S>
 where
-    DB: Backend,
+    DB: Updating,
     T: QuerySource,
     T::FromClause: QueryFragment<DB>,
     W: QueryFragment<DB>,
@@ -45,7 +62,7 @@ where
     S::Changeset: QueryFragment<DB>,
 {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
-        out.push_sql("UPDATE ");
+        out.push_sql(DB::UPDATE);
         self.from.walk_ast(out.reborrow())?;
         out.push_sql(" SET ");
         self.set.walk_ast(out.reborrow())?;
@@ -71,6 +88,8 @@ impl<T: QuerySource, W, S: AsChangeset, C> RunQueryDsl<C> for Stable<T, W, S> {}
 pub trait Addition {
     /// The statement up to its values.
     const HEAD: &'static str;
+    /// The statement behind them: what becomes of a row whose key is there.
+    const TAIL: &'static str = "";
 
     /// Walks through the values, in parentheses.
     ///
@@ -118,6 +137,7 @@ impl<R: Addition, const ROWS: usize> QueryFragment<Sqlite> for Added<'_, R, ROWS
             row.values(&mut out)?;
             between = ", ";
         }
+        out.push_sql(R::TAIL);
         Ok(())
     }
 }

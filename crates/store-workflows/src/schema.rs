@@ -40,6 +40,7 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "20261128000200_workflows_own_sooner",
     "20261128000300_workflows_own_cheaper",
     "20261129000330_workflows_filters",
+    "20261129000400_workflows_triggers",
 ];
 
 row! {

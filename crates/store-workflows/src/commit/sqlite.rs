@@ -6,14 +6,18 @@
 use std::collections::HashSet;
 
 use crate::schema::{CandidateRow, FeedRow, RunDbRow, TaskDbRow, run_commits, workflows};
-use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl, SqliteConnection};
+use diesel::query_builder::AstPass;
+use diesel::sql_types::Text;
+use diesel::sqlite::Sqlite;
+use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, QueryResult, RunQueryDsl, SqliteConnection};
 use heddle_store::journal::JournalRows;
-use heddle_store::{Error, Id, add, add_all, anew, savepoint, stable};
+use heddle_store::{Addition, At, DbInstant, DbUuid, Error, Id, add, add_all, anew, savepoint, stable};
 
 use super::halves::{Groups, only};
 use super::statements::blocking;
 use super::unnest::repeats_a_run;
 use super::{Answers, Prepared, StepRows, TaskRows, UnitRows, admitted, begun, units_of};
+use crate::words::DefinitionKindWord;
 
 /// Writes the units inside the batch's transaction.
 pub(crate) fn write(conn: &mut SqliteConnection, mut prepared: Vec<Prepared>) -> Result<Answers, Error> {
@@ -122,12 +126,72 @@ fn together(conn: &mut SqliteConnection, units: &[&UnitRows]) -> Result<(), Erro
         }
         blocking::held(conn, rows)?;
     }
+    completed(conn, units)?;
     JournalRows::write_all_blocking(conn, units.iter().map(|rows| &rows.journal))
 }
 
 fn unit(conn: &mut SqliteConnection, rows: &UnitRows) -> Result<(), Error> {
     blocking::unit(conn, rows)?;
+    completed(conn, &[rows])?;
     rows.journal.write_blocking(conn)
+}
+
+/// Writes who has completed a task of which run, whose own it is from then on. A trigger would look for the run once more, and
+/// make a statement of its own for each.
+fn completed(conn: &mut SqliteConnection, units: &[&UnitRows]) -> Result<(), Error> {
+    let steps = units.iter().flat_map(|rows| &rows.steps);
+    let completers: Vec<Completer> = steps
+        .flat_map(|step| {
+            step.tasks.iter().filter_map(|change| match change {
+                TaskRows::End { completed_by: Some(by), .. } => Some(Completer::of(&step.run, *by)),
+                TaskRows::End { completed_by: None, .. } | TaskRows::Open(..) | TaskRows::Assign(..) => None,
+            })
+        })
+        .collect();
+    Ok(add_all(conn, &completers.iter().collect::<Vec<_>>())?)
+}
+
+/// A person who has completed a task of a run, as a row of those whose own the run is.
+struct Completer {
+    organization_id: Id,
+    run_id: Id,
+    instance_kind: DefinitionKindWord,
+    name: String,
+    created_at: At,
+}
+
+impl Completer {
+    fn of(run: &RunDbRow, by: Id) -> Self {
+        Self {
+            organization_id: run.organization_id,
+            run_id: run.id,
+            instance_kind: run.kind,
+            name: by.0.to_string(),
+            created_at: run.created_at,
+        }
+    }
+}
+
+impl Addition for Completer {
+    const HEAD: &'static str = "INSERT OR FAIL INTO run_people \
+        (organization_id, run_id, instance_kind, kind, name, created_at, tasks) VALUES ";
+    const TAIL: &'static str =
+        " ON CONFLICT (organization_id, run_id, kind, name) DO UPDATE SET tasks = tasks + 1";
+
+    fn values<'b>(&'b self, out: &mut AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+        out.push_sql("(");
+        out.push_bind_param::<DbUuid, _>(&self.organization_id)?;
+        out.push_sql(", ");
+        out.push_bind_param::<DbUuid, _>(&self.run_id)?;
+        out.push_sql(", ");
+        out.push_bind_param::<Text, _>(&self.instance_kind)?;
+        out.push_sql(", 'user', ");
+        out.push_bind_param::<Text, _>(&self.name)?;
+        out.push_sql(", ");
+        out.push_bind_param::<DbInstant, _>(&self.created_at)?;
+        out.push_sql(", 1)");
+        Ok(())
+    }
 }
 
 /// Which of the workflows are there. Nobody else writes until the batch is done.

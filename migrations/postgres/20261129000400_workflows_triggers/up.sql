@@ -1,0 +1,2 @@
+-- PostgreSQL compares with a list without a table.
+SELECT 1;

@@ -171,8 +171,17 @@ struct Writing(Arc<Gathering>);
 
 impl Drop for Writing {
     fn drop(&mut self) {
-        self.0.lanes.lock().written -= 1;
-        self.0.arrived.notify_one();
+        let had_turn = {
+            let mut lanes = self.0.lanes.lock();
+            let had_turn = lanes.has_turn();
+            lanes.written -= 1;
+            had_turn
+        };
+        // Who could write before is not woken: it would find the batch over a moment later, before those who are answered
+        // have asked for more.
+        if !had_turn {
+            self.0.arrived.notify_one();
+        }
     }
 }
 

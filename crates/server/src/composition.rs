@@ -52,6 +52,9 @@ use crate::models::{KnownModels, ModelParts, Models};
 
 /// Batches of steps that wait for the disk beside the one that is written, where the database writes one at a time.
 const BEHIND: usize = 7;
+/// Steps for which a batch waits while another one waits for the disk, if not for too long: each batch writes the pages once
+/// more on which all tables and indexes end.
+const BESIDE: usize = 64;
 /// Bytes of runs that were committed last, which are kept for their next step.
 const RECENT_BYTES: u64 = 32 << 20;
 
@@ -295,7 +298,9 @@ fn run_ports(
     let case_types = CompiledCaseTypes::new(definitions.clone()).with_compute(Arc::clone(&threads));
     let options = match db {
         // It writes one batch at a time; those before it get to the disk meanwhile.
-        Db::Sqlite(_) => CommitOptions { writers: 1, behind: BEHIND, ..CommitOptions::default() },
+        Db::Sqlite(_) => {
+            CommitOptions { writers: 1, behind: BEHIND, beside: BESIDE, ..CommitOptions::default() }
+        }
         Db::Postgres(_) => CommitOptions { writers: 2, ..CommitOptions::default() },
     };
     let ports = RunPorts {

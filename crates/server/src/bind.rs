@@ -41,7 +41,8 @@ where
     O::Access: Admit<O>,
 {
     Arc::new(move |app, incoming, caller| {
-        let request = Request { app, incoming, caller, operation: PhantomData };
+        // The request is moved from step to step: as a pointer, and not with all that it holds.
+        let request = Box::new(Request { app, incoming, caller, operation: PhantomData });
         Box::pin(<O::Access as Admit<O>>::admit(handler.clone(), request))
     })
 }
@@ -73,7 +74,7 @@ pub(crate) trait Admit<O: Operation>: Access {
     /// Lets a caller in, and has the handler answer.
     fn admit<H: Handles<Self::Call>>(
         handler: H,
-        request: Request<O>,
+        request: Box<Request<O>>,
     ) -> impl Future<Output = HandlerResult> + Send + 'static;
 }
 
@@ -325,6 +326,14 @@ impl<O: Operation> Request<O> {
         query.and_then(|()| gate::body::<O>(O::ID.spec(), &self.incoming).map(|_| ()))
     }
 
+    /// The kept answer to this very call of the caller's, where there is one.
+    async fn kept(&self) -> Result<Option<FirstAnswer>, Failure> {
+        let (spec, caller) = (O::ID.spec(), self.caller()?);
+        let context = caller.context(self.incoming.facts.clone());
+        let mut meta = gate::meta(spec, &self.incoming)?;
+        gate::replay(&self.app, spec, &context, &self.incoming, &mut meta).await
+    }
+
     /// Stores the files of an upload, which stand for its body from here on: a repeat is told by their digests. Gives whether
     /// they are kept; those of a repeat are not.
     async fn stage(&mut self) -> Result<bool, Failure> {
@@ -343,7 +352,7 @@ impl<O: Operation> Request<O> {
     }
 
     /// Runs the steps behind the proof: the kept answer of a repeat, decoding, the handler.
-    async fn run<H>(self, handler: H, authorized: <O::Access as Access>::Proof) -> HandlerResult
+    async fn run<H>(self: Box<Self>, handler: H, authorized: <O::Access as Access>::Proof) -> HandlerResult
     where
         H: Handles<Call<O>>,
     {
@@ -352,7 +361,7 @@ impl<O: Operation> Request<O> {
 
     /// The same with the body, where it was read to find what the call is about.
     async fn run_with<H>(
-        mut self,
+        mut self: Box<Self>,
         handler: H,
         authorized: <O::Access as Access>::Proof,
         body: Option<O::Body>,
@@ -385,7 +394,7 @@ impl<O: Operation> Request<O> {
             authorized,
             meta: meta.clone(),
         };
-        match handler.handle(call).await {
+        match Box::pin(handler.handle(call)).await {
             // Two calls with one key met, and the slower one ran into what the faster one made: a slug that is
             // taken, a task that is done, the key itself. It finds the faster one's answer.
             Err(failure) if meta.idempotency.is_some() && failure.error.code == ErrorCode::StateConflict => {
@@ -400,7 +409,7 @@ impl<O: Operation> Request<O> {
 impl<O: Operation<Access = Self>> Admit<O> for Public {
     type Call = PublicCall<O>;
 
-    async fn admit<H: Handles<PublicCall<O>>>(handler: H, request: Request<O>) -> HandlerResult {
+    async fn admit<H: Handles<PublicCall<O>>>(handler: H, request: Box<Request<O>>) -> HandlerResult {
         let (spec, incoming) = (O::ID.spec(), request.incoming);
         let (app, facts) = (Arc::clone(&request.app), incoming.facts.clone());
         let call = PublicCall::<O> {
@@ -421,11 +430,11 @@ impl<O: Operation<Access = Self>> Admit<O> for Public {
 impl<O: Operation<Access = Self>> Admit<O> for SignedIn {
     type Call = SessionCall<O>;
 
-    async fn admit<H: Handles<SessionCall<O>>>(handler: H, request: Request<O>) -> HandlerResult {
+    async fn admit<H: Handles<SessionCall<O>>>(handler: H, request: Box<Request<O>>) -> HandlerResult {
         let own = request.caller()?.snapshot.authorize_own();
         own.map_err(|denial| request.refused(&denial))?;
         let path = request.path()?;
-        let Request { app, incoming, caller: Some(caller), .. } = request else {
+        let Request { app, incoming, caller: Some(caller), .. } = *request else {
             return Err(ApiError::new(ErrorCode::AuthenticationRequired).into());
         };
         let spec = O::ID.spec();
@@ -445,7 +454,7 @@ impl<O: Operation<Access = Self>> Admit<O> for SignedIn {
             meta: meta.clone(),
         };
         let asked = Asked { spec, facts: &incoming.facts, caller: Some(&known), path: &incoming.path };
-        match handler.handle(call).await {
+        match Box::pin(handler.handle(call)).await {
             // As behind a permission: the slower one of two calls with one key finds the faster one's answer.
             Err(failure) if meta.idempotency.is_some() && failure.error.code == ErrorCode::StateConflict => {
                 let first = gate::replay(&service, spec, &context, &incoming, &mut meta).await?;
@@ -459,7 +468,7 @@ impl<O: Operation<Access = Self>> Admit<O> for SignedIn {
 impl<C: Capability, O: Operation<Access = Self>> Admit<O> for OnKind<C> {
     type Call = Call<O>;
 
-    async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> HandlerResult {
+    async fn admit<H: Handles<Call<O>>>(handler: H, request: Box<Request<O>>) -> HandlerResult {
         let may = request.caller()?.snapshot.authorize_kind::<C>();
         let proof = may.map_err(|denial| request.refused(&denial))?;
         request.run(handler, proof).await
@@ -469,7 +478,7 @@ impl<C: Capability, O: Operation<Access = Self>> Admit<O> for OnKind<C> {
 impl<C: Capability, O: Operation<Access = Self>> Admit<O> for OnKindWithin<C> {
     type Call = Call<O>;
 
-    async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> HandlerResult {
+    async fn admit<H: Handles<Call<O>>>(handler: H, request: Box<Request<O>>) -> HandlerResult {
         let Some(place) = request.place::<C::On>() else { return Err(request.misspelt::<C>()?) };
         let may = request.caller()?.snapshot.authorize_kind_within::<C>(place);
         let proof = may.map_err(|denial| request.refused(&denial))?;
@@ -480,7 +489,7 @@ impl<C: Capability, O: Operation<Access = Self>> Admit<O> for OnKindWithin<C> {
 impl<C: Capability, O: Operation<Access = Self>> Admit<O> for OnSome<C> {
     type Call = Call<O>;
 
-    async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> HandlerResult {
+    async fn admit<H: Handles<Call<O>>>(handler: H, request: Box<Request<O>>) -> HandlerResult {
         let may = request.caller()?.snapshot.authorize_found::<C>();
         let proof = may.map_err(|denial| request.refused(&denial))?;
         request.run(handler, proof).await
@@ -490,7 +499,7 @@ impl<C: Capability, O: Operation<Access = Self>> Admit<O> for OnSome<C> {
 impl<C: Capability, O: Operation<Access = Self>> Admit<O> for OnOne<C> {
     type Call = Call<O>;
 
-    async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> HandlerResult {
+    async fn admit<H: Handles<Call<O>>>(handler: H, request: Box<Request<O>>) -> HandlerResult {
         let (Some(id), Some(place)) = (request.id::<C::On>(), request.place::<C::On>()) else {
             return Err(request.misspelt::<C>()?);
         };
@@ -505,7 +514,7 @@ impl<C: Capability, O: Operation<Access = Self>> Admit<O> for OnOne<C> {
 impl<C: Lists, O: Operation<Access = Self>> Admit<O> for OnList<C> {
     type Call = Call<O>;
 
-    async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> HandlerResult {
+    async fn admit<H: Handles<Call<O>>>(handler: H, request: Box<Request<O>>) -> HandlerResult {
         let may = request.caller()?.snapshot.authorize_list::<C>();
         let proof = may.map_err(|denial| request.refused(&denial))?;
         request.run(handler, proof).await
@@ -515,7 +524,7 @@ impl<C: Lists, O: Operation<Access = Self>> Admit<O> for OnList<C> {
 impl<C: Lists, O: Operation<Access = Self>> Admit<O> for OnListWithin<C> {
     type Call = Call<O>;
 
-    async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> HandlerResult {
+    async fn admit<H: Handles<Call<O>>>(handler: H, request: Box<Request<O>>) -> HandlerResult {
         let Some(place) = request.place::<C::On>() else {
             let may = request.caller()?.snapshot.authorize_list::<C>();
             return Err(may.map_or_else(|denial| request.refused(&denial), |_| Failure::not_found()));
@@ -533,7 +542,7 @@ where
 {
     type Call = Call<O>;
 
-    async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> HandlerResult {
+    async fn admit<H: Handles<Call<O>>>(handler: H, request: Box<Request<O>>) -> HandlerResult {
         let access = reach::<C>(request.caller()?, false).map_err(|denial| request.refused(&denial))?;
         let tenant = request.caller()?.snapshot.tenant();
         let found = match request.path() {
@@ -546,6 +555,12 @@ where
         {
             request.sent()?;
             return Ok(Response::none());
+        }
+        // What the first call did away with, such as a dead letter that was retried, is not there for its repeat.
+        if matches!(found, Err(UseCaseError::NotFound))
+            && let Some(first) = request.kept().await?
+        {
+            return Ok(first.again());
         }
         let may = match found {
             Ok(key) => {
@@ -602,7 +617,7 @@ where
 {
     type Call = Call<O>;
 
-    async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> HandlerResult {
+    async fn admit<H: Handles<Call<O>>>(handler: H, request: Box<Request<O>>) -> HandlerResult {
         let proof = either::<C, D, O>(&request).await?;
         request.run(handler, proof).await
     }
@@ -663,7 +678,7 @@ where
 {
     type Call = Call<O>;
 
-    async fn admit<H: Handles<Call<O>>>(handler: H, request: Request<O>) -> HandlerResult {
+    async fn admit<H: Handles<Call<O>>>(handler: H, request: Box<Request<O>>) -> HandlerResult {
         let some = request.caller()?.snapshot.authorize_some::<C>();
         let access = some.map_err(|denial| request.refused(&denial))?;
         let tenant = request.caller()?.snapshot.tenant();

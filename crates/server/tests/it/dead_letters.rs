@@ -87,12 +87,17 @@ async fn operators_retry_and_drop_unless_the_workflow_is_denied_to_them() {
         let draft = json!({ "definition": started_by_message(json!({})) });
         let _ = admin.put(&format!("/api/workflows/{workflow}/draft"), draft).await.expect(200);
         let _ = admin.post(&format!("/api/workflows/{workflow}/publish"), json!({})).await.expect(200);
-        let done = operator.post(&retry, json!({})).await.expect(200).data();
+        let keyed = operator.with("idempotency-key", "once");
+        let done = keyed.post(&retry, json!({})).await.expect(200).data();
         assert_eq!(done["id"], json!(id));
         let runs = admin.get(&format!("/api/workflows/{workflow}/runs")).await.expect(200).data();
         assert_eq!(runs.as_array().map(Vec::len), Some(1), "{runs}");
         assert_eq!(listed().await, json!([]));
         let _ = operator.post(&retry, json!({})).await.expect(404);
+        // The same call again has its first answer, though the letter is gone; nobody else has it under that key.
+        assert_eq!(keyed.post(&retry, json!({})).await.expect(200).data(), done);
+        let _ = keyed.post(&retry, json!({ "note": "another" })).await.refused(409, "idempotencyKeyReused");
+        let _ = admin.with("idempotency-key", "once").post(&retry, json!({})).await.expect(404);
 
         let draft = json!({ "definition": started_by_message(json!({ "required": ["nope"] })) });
         let _ = admin.put(&format!("/api/workflows/{workflow}/draft"), draft).await.expect(200);

@@ -17,10 +17,14 @@ use crate::{AllowList, Error, Hit};
 
 /// The directory of the words within that of the index.
 const WORDS: &str = "words";
-/// Candidates of a leg that are scored exactly however few are wanted: by them the best ten are the right ten.
+/// Candidates of a leg however few hits are wanted: of vectors, those that are scored exactly.
 const CANDIDATES: usize = 50;
+/// Vectors that are few: the nearest of them are further apart, so that fewer hide among what their codes leave out.
+const FEW: usize = 5_000;
+/// Candidates among few vectors however few hits are wanted.
+const CANDIDATES_OF_FEW: usize = 30;
 /// Vectors for each of which one more is scored exactly: beyond 250,000 of them 50 leave out nearest ones.
-const VECTORS_PER_CANDIDATE: u64 = 5_000;
+const VECTORS_PER_CANDIDATE: usize = 5_000;
 /// The most candidates of a leg, and hits of a query.
 const MOST: usize = 10_000;
 /// The longest text of a query in bytes.
@@ -287,8 +291,7 @@ impl Index {
     /// # Errors
     /// [`Error::BadVector`], [`Error::BadQuery`], [`Error::Behind`], [`Error::Rebuild`], [`Error::Reopen`].
     pub fn search(&self, query: &Query<'_>) -> Result<Vec<Hit>, Error> {
-        let wanted = query.candidates.unwrap_or_else(|| CANDIDATES.max(query.limit.saturating_mul(4)));
-        let wanted = wanted.max(query.limit);
+        let wanted = query.candidates.unwrap_or_else(|| candidates(query.limit)).max(query.limit);
         few(wanted)?;
         let state = self.current()?;
         let mut hits = match query.shape {
@@ -296,7 +299,13 @@ impl Index {
                 short(text)?;
                 self.words(&state, text, wanted, query.allow)?
             }
-            Shape::Semantic(vector) => self.near(&state, vector, wanted, query.allow)?,
+            Shape::Semantic(vector) => {
+                let scored = |among: usize| match query.candidates {
+                    None if among <= FEW => candidates_of_few(query.limit),
+                    None | Some(_) => wanted,
+                };
+                self.near(&state, vector, scored, query.allow)?
+            }
         };
         hits.truncate(query.limit);
         Ok(hits)
@@ -317,7 +326,7 @@ impl Index {
         text.map_or(Ok(()), short)?;
         few(candidates)?;
         let state = self.current()?;
-        let near = vector.map(|vector| self.near(&state, vector, candidates, allow)).transpose()?;
+        let near = vector.map(|vector| self.near(&state, vector, |_| candidates, allow)).transpose()?;
         let words = text.map(|text| self.words(&state, text, candidates, allow)).transpose()?;
         Ok((near.unwrap_or_default(), words.unwrap_or_default()))
     }
@@ -347,15 +356,14 @@ impl Index {
         &self,
         state: &State,
         vector: &[f32],
-        wanted: usize,
+        wanted: impl Fn(usize) -> usize,
         allow: Option<&AllowList>,
     ) -> Result<Vec<Hit>, Error> {
         let dense = state.dense.as_ref().ok_or(NO_VECTORS)?;
         // The more vectors there are, the more of them lie between one of the nearest and its code.
-        let many = usize::try_from(dense.len() / VECTORS_PER_CANDIDATE).unwrap_or(MOST);
-        let scored = wanted.max(many).min(MOST);
-        let mut found = dense.search(&self.direction(vector)?, scored, allow)?;
-        found.truncate(wanted);
+        let scored = |among: usize| wanted(among).max(among / VECTORS_PER_CANDIDATE).min(MOST);
+        let (mut found, among) = dense.search(&self.direction(vector)?, scored, allow)?;
+        found.truncate(wanted(among));
         if found.iter().any(|near| !dense.contains(near.id)) {
             return Err(lost());
         }
@@ -420,6 +428,17 @@ fn short(text: &str) -> Result<(), Error> {
     } else {
         Err(Error::BadQuery("the text of the query is too long"))
     }
+}
+
+/// Candidates for so many hits.
+fn candidates(limit: usize) -> usize {
+    CANDIDATES.max(limit.saturating_mul(4))
+}
+
+/// Candidates for so many hits among few vectors. The tenth and the fiftieth nearest of 100,000 are as far apart as the tenth
+/// and the thirtieth of 1,000 (in deviations of what is normally distributed).
+fn candidates_of_few(limit: usize) -> usize {
+    CANDIDATES_OF_FEW.max(limit.saturating_mul(3))
 }
 
 fn few(wanted: usize) -> Result<(), Error> {

@@ -249,7 +249,8 @@ impl VectorFiles {
                 let there: Vec<(String, String)> =
                     uploaded.files.iter().map(|file| (file.sha256.clone(), file.name.clone())).collect();
                 self.duplicate(context, &database, &there).await?;
-                return Err(UseCaseError::conflict("notUnique", "The database has a file of this content."));
+                let message = "The database has a file of this content.";
+                return Err(UseCaseError::not_unique("files", message));
             }
             other => other?,
         };

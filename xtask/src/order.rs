@@ -23,6 +23,9 @@ pub(crate) struct Options {
     /// quarter of an hour, and needs valgrind.
     #[arg(long)]
     measured: Option<PathBuf>,
+    /// Only looks whether the names are still those under which the order was measured.
+    #[arg(long, conflicts_with = "measured")]
+    check: bool,
 }
 
 /// Writes `crates/heddle/functions.order`.
@@ -30,6 +33,15 @@ pub(crate) struct Options {
 /// # Errors
 /// When the program can't be built, callgrind can't be started, or a file can't be read or written.
 pub(crate) fn run(options: &Options) -> Result<bool> {
+    if options.check {
+        let is_of_now = workspace::is_order_of_now()?;
+        if !is_of_now {
+            out::line(
+                "The functions have other names than when their order was measured: `cargo xtask order`.",
+            );
+        }
+        return Ok(is_of_now);
+    }
     let made = tempfile::tempdir().context("no temporary folder")?;
     let measured = match &options.measured {
         Some(folder) => folder.clone(),
@@ -42,9 +54,12 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     if ran.is_empty() {
         bail!("{} holds no measurement", measured.display());
     }
-    let file = workspace::root().join("crates/heddle/functions.order");
-    let mut text = ran.iter().map(String::as_str).collect::<Vec<_>>().join("\n");
-    text.push('\n');
+    let file = workspace::function_order();
+    let mut text = format!("{}\n", workspace::order_head(workspace::naming()?));
+    for function in &ran {
+        text.push_str(function);
+        text.push('\n');
+    }
     std::fs::write(&file, text).with_context(|| format!("{} can't be written", file.display()))?;
     out::note(format!("{} functions in {}", ran.len(), file.display()));
     Ok(true)

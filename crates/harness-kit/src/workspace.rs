@@ -5,6 +5,7 @@
     reason = "members of JSON: an absent one reads as null, and a runner says what it found"
 )]
 
+use std::hash::{Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -59,6 +60,52 @@ pub fn target_dir() -> Result<PathBuf> {
     let metadata = metadata()?;
     let path = metadata["target_directory"].as_str().context("cargo metadata names no target folder")?;
     Ok(PathBuf::from(path))
+}
+
+/// The file that says in which order the linker puts the functions of the program: `cargo xtask order` writes it.
+#[must_use]
+pub fn function_order() -> PathBuf {
+    root().join("crates/heddle/functions.order")
+}
+
+/// Number by which the names of the program's functions are told: it changes with the compiler, and with the packages, their
+/// versions, features and dependencies, of which a change in one changes the names in all that stand on it.
+///
+/// # Errors
+/// When cargo or the compiler does not answer.
+pub fn naming() -> Result<u64> {
+    let told = |mut command: Command| {
+        let output = command.output().context("the compiler cannot be started")?;
+        if !output.status.success() {
+            bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let mut packages = cargo();
+    packages.args(["tree", "--package", "heddle", "--edges", "normal,build", "--prefix", "depth"]);
+    packages.args(["--format", "{p} {f}", "--locked", "--offline"]);
+    // Where the workspace lies does not count.
+    let packages = told(packages)?.replace(&root().display().to_string(), "");
+    let mut compiler = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+    compiler.current_dir(root()).arg("--version").arg("--verbose");
+    let mut hasher = std::hash::DefaultHasher::new();
+    (packages, told(compiler)?).hash(&mut hasher);
+    Ok(hasher.finish())
+}
+
+/// Whether the order of the functions was measured under the names that they have now.
+///
+/// # Errors
+/// As [`naming`]; when the file can't be read.
+pub fn is_order_of_now() -> Result<bool> {
+    let order = std::fs::read_to_string(function_order()).context("the order of functions can't be read")?;
+    Ok(order.lines().next() == Some(&order_head(naming()?)))
+}
+
+/// The first line of the order, which the linker passes over: the [`naming`] under which it was measured.
+#[must_use]
+pub fn order_head(naming: u64) -> String {
+    format!("# names: {naming:016x}")
 }
 
 /// Every file below a folder, sorted, without build output and hidden folders other than the project's own.

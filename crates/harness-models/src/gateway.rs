@@ -9,7 +9,7 @@ use heddle_harness_kit::figures::{Figure, Latencies};
 use heddle_harness_kit::http::{Base, Caller};
 use heddle_harness_kit::http1::{self, Connection};
 use heddle_harness_kit::server::{self, Backend, Build, Mode, Server};
-use heddle_harness_kit::{out, process};
+use heddle_harness_kit::{out, process, workspace};
 use serde_json::json;
 
 use crate::mock::Mock;
@@ -239,7 +239,13 @@ impl Bench {
         let resident = || process::resident_megabytes(self.pid).context("the server's memory is not told");
         self.figure("resident_under_load", Some(options.most_callers), resident()?, "MB");
         tokio::time::sleep(REST).await;
-        Ok(self.judge(&format!("resident_after_{done}_calls"), None, resident()?, RESIDENT, "MB"))
+        let holds = self.judge(&format!("resident_after_{done}_calls"), None, resident()?, RESIDENT, "MB");
+        if !holds && !workspace::is_order_of_now()? {
+            out::line(
+                "The order of the program's functions is of other names than theirs: `cargo xtask order`.",
+            );
+        }
+        Ok(holds)
     }
 
     fn cpu(&self) -> f64 {

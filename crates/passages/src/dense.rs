@@ -20,6 +20,11 @@ const BITS: usize = 4;
 const MULTIPLE: usize = 8;
 /// Rows that are read and encoded at once.
 const BATCH: usize = 1024;
+/// Rows of a list that are few: the codes of each are compared, and not those of all rows first by their signs alone, when a
+/// sixteenth of them is asked for, or all up to [`LEAST`] times 20.
+const LISTED: usize = 2_000;
+/// The least that the codes of a list are asked for.
+const LEAST: usize = 50;
 /// Dead rows that are never worth a compaction.
 const DEAD: u64 = 4096;
 
@@ -171,8 +176,15 @@ impl Dense {
             Some(rows) if rows.len() <= wanted => rows,
             None if self.codes.len() <= wanted => self.codes.iter_ids().collect(),
             rows => {
+                let asked = match &rows {
+                    Some(rows) if rows.len() <= LISTED => wanted.max(LEAST).max(rows.len().div_ceil(16)),
+                    Some(_) | None => wanted,
+                };
                 let query = self.padded(query);
-                self.codes.try_search_with_allowlist(&query, wanted, rows.as_deref()).map_err(engine)?.ids
+                let found = self.codes.try_search_with_allowlist(&query, asked, rows.as_deref());
+                let mut ids = found.map_err(engine)?.ids;
+                ids.truncate(wanted);
+                ids
             }
         };
         let mut row = Row::default();

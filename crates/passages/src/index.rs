@@ -20,7 +20,7 @@ const WORDS: &str = "words";
 /// Candidates of a leg however few hits are wanted: of vectors, those that are scored exactly.
 const CANDIDATES: usize = 50;
 /// Vectors that are few: the nearest of them are further apart, so that fewer hide among what their codes leave out.
-const FEW: usize = 5_000;
+const FEW: usize = 2_000;
 /// Candidates among few vectors however few hits are wanted.
 const CANDIDATES_OF_FEW: usize = 30;
 /// Vectors for each of which one more is scored exactly: beyond 250,000 of them 50 leave out nearest ones.

@@ -20,10 +20,10 @@ const BITS: usize = 4;
 const MULTIPLE: usize = 8;
 /// Rows that are read and encoded at once.
 const BATCH: usize = 1024;
-/// Rows of a list that are few: the codes of each are compared, and not those of all rows first by their signs alone, when a
+/// Rows to look among that are few: the codes of each are compared, and not those of all rows first by their signs alone, when a
 /// sixteenth of them is asked for, or all up to [`LEAST`] times 20.
 const LISTED: usize = 2_000;
-/// The least that the codes of a list are asked for.
+/// The least that the codes of few rows are asked for.
 const LEAST: usize = 50;
 /// Dead rows that are never worth a compaction.
 const DEAD: u64 = 4096;
@@ -176,9 +176,9 @@ impl Dense {
             Some(rows) if rows.len() <= wanted => rows,
             None if self.codes.len() <= wanted => self.codes.iter_ids().collect(),
             rows => {
-                let asked = match &rows {
-                    Some(rows) if rows.len() <= LISTED => wanted.max(LEAST).max(rows.len().div_ceil(16)),
-                    Some(_) | None => wanted,
+                let asked = match among <= LISTED {
+                    true => wanted.max(LEAST).max(among.div_ceil(16)),
+                    false => wanted,
                 };
                 let query = self.padded(query);
                 let found = self.codes.try_search_with_allowlist(&query, asked, rows.as_deref());

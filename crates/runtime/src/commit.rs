@@ -2,11 +2,12 @@
 //! disk and one caller waits for little more than one. A batch goes beside others that are under way once many wait, or have
 //! waited long: each costs statements and pages of its own, which a few units pay dearly. Where the database writes one
 //! batch at a time, a batch is not closed before its turn to write comes, and several that are written wait for the disk
-//! together: one sync is for all that was written before it begins. A batch takes of each organisation in turn, so that one
-//! that floods does not stand before the others.
+//! together: one sync is for all that was written before it begins. Where that takes less time than units wait for others
+//! anyway, the next batch waits for those that are about to be answered, and is with them. A batch takes of each organisation
+//! in turn, so that one that floods does not stand before the others.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -34,7 +35,8 @@ pub struct CommitOptions {
     /// Units that a batch beside another has at least, unless they have waited for [`patience`](Self::patience): one of few
     /// costs nearly as much as one of many.
     pub beside: usize,
-    /// Longest time for which units wait for others while a batch is under way.
+    /// Longest time for which units wait for others while a batch is under way; where batches under way merely wait for the
+    /// disk, and it has lately taken less than this, the time from when the last of them was written.
     pub patience: Duration,
 }
 
@@ -56,6 +58,10 @@ struct Lanes {
     under_way: usize,
     /// Batches of them that are being written.
     written: usize,
+    /// Time that batches which are written have lately waited for the disk, each with an eighth of what counts.
+    disk: Option<Duration>,
+    /// When the last batch was written.
+    last_written: Option<Instant>,
     /// Batches that are written side by side at most.
     side_by_side: usize,
     /// Units that a batch beside another has at least.
@@ -84,6 +90,18 @@ impl Lanes {
     /// Whether a batch could be written now.
     const fn has_turn(&self) -> bool {
         self.written < self.side_by_side
+    }
+
+    /// Until when the disk is waited for, where it is soon done with all that is under way.
+    fn until_disk(&self, patience: Duration) -> Option<Instant> {
+        let is_soon =
+            self.written == 0 && self.under_way > 0 && self.disk.is_some_and(|disk| disk <= patience);
+        self.last_written.filter(|_| is_soon).map(|written| written + patience)
+    }
+
+    /// Notes how long a batch that is written has waited for the disk.
+    fn note_disk(&mut self, waited: Duration) {
+        self.disk = Some(self.disk.map_or(waited, |disk| (disk * 7 + waited) / 8));
     }
 
     /// The next batch: one unit of each organisation in turn.
@@ -116,31 +134,38 @@ impl Gathering {
     /// Waits for units that are worth a batch; none when there will be no more.
     async fn next(self: &Arc<Self>, options: CommitOptions) -> Option<Batch> {
         let _turn = self.turn.lock().await;
-        let mut until = None;
+        let mut first_due: Option<Instant> = None;
         loop {
-            let (is_waiting, has_turn) = {
+            let (is_waiting, has_turn, until_disk) = {
                 let mut lanes = self.lanes.lock();
-                let is_due = until.is_some_and(|until| until <= Instant::now());
+                let until_disk = lanes.until_disk(options.patience);
+                let is_due = first_due
+                    .is_some_and(|due| until_disk.map_or(due, |disk| due.max(disk)) <= Instant::now());
                 if lanes.has_turn() && (lanes.closed || is_due || lanes.is_ripe()) {
                     let units = lanes.batch(options.batch);
                     if !units.is_empty() {
                         lanes.under_way += 1;
                         lanes.written += 1;
-                        let (under_way, writing) = (UnderWay(Arc::clone(self)), Writing(Arc::clone(self)));
-                        return Some(Batch { units, under_way, writing });
+                        let written = Arc::new(OnceLock::new());
+                        let under_way = UnderWay { queue: Arc::clone(self), written: Arc::clone(&written) };
+                        return Some(Batch {
+                            units,
+                            under_way,
+                            writing: Writing { queue: Arc::clone(self), written },
+                        });
                     }
                 }
                 if lanes.closed && lanes.waiting == 0 {
                     return None;
                 }
-                (lanes.waiting > 0, lanes.has_turn())
+                (lanes.waiting > 0, lanes.has_turn(), until_disk)
             };
             let news = self.arrived.notified();
             if is_waiting {
-                let until = *until.get_or_insert_with(|| Instant::now() + options.patience);
+                let due = *first_due.get_or_insert_with(|| Instant::now() + options.patience);
                 if has_turn {
                     // Whichever it was: the next look tells.
-                    let _ = tokio::time::timeout_at(until, news).await;
+                    let _ = tokio::time::timeout_at(due.max(until_disk.unwrap_or(due)), news).await;
                     continue;
                 }
             }
@@ -157,30 +182,46 @@ struct Batch {
 }
 
 /// A batch that is not answered yet. When it is no more, those who wait for others wait no longer.
-struct UnderWay(Arc<Gathering>);
+struct UnderWay {
+    queue: Arc<Gathering>,
+    /// When it was written.
+    written: Arc<OnceLock<Instant>>,
+}
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
-        self.0.lanes.lock().under_way -= 1;
-        self.0.arrived.notify_one();
+        {
+            let mut lanes = self.queue.lanes.lock();
+            lanes.under_way -= 1;
+            if let Some(written) = self.written.get() {
+                lanes.note_disk(written.elapsed());
+            }
+        }
+        self.queue.arrived.notify_one();
     }
 }
 
 /// A batch that is being written: the turn of whoever writes it.
-struct Writing(Arc<Gathering>);
+struct Writing {
+    queue: Arc<Gathering>,
+    /// When it was written, which is when this is dropped.
+    written: Arc<OnceLock<Instant>>,
+}
 
 impl Drop for Writing {
     fn drop(&mut self) {
+        let now = *self.written.get_or_init(Instant::now);
         let had_turn = {
-            let mut lanes = self.0.lanes.lock();
+            let mut lanes = self.queue.lanes.lock();
             let had_turn = lanes.has_turn();
             lanes.written -= 1;
+            lanes.last_written = Some(now);
             had_turn
         };
         // Who could write before is not woken: it would find the batch over a moment later, before those who are answered
         // have asked for more.
         if !had_turn {
-            self.0.arrived.notify_one();
+            self.queue.arrived.notify_one();
         }
     }
 }
@@ -301,6 +342,26 @@ mod tests {
         assert_eq!(batch(3), [3, 1, 1]);
         assert_eq!(batch(9), [1]);
         assert!(batch(9).is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_disk_that_is_soon_done_is_waited_for_and_a_slow_one_is_not() {
+        let (patience, written) = (Duration::from_millis(2), Instant::now());
+        let mut lanes = Lanes { under_way: 1, last_written: Some(written), ..Lanes::default() };
+        assert_eq!(lanes.until_disk(patience), None, "nobody knows how long it takes");
+        lanes.note_disk(Duration::from_millis(1));
+        assert_eq!(lanes.until_disk(patience), Some(written + patience));
+        // One that is being written is another matter, and so is none.
+        for (under_way, being_written) in [(2, 1), (0, 0)] {
+            lanes = Lanes { under_way, written: being_written, ..lanes };
+            assert_eq!(lanes.until_disk(patience), None);
+        }
+        lanes = Lanes { under_way: 2, written: 0, ..lanes };
+        lanes.note_disk(Duration::from_millis(8));
+        assert_eq!(lanes.disk, Some(Duration::from_micros(1_875)));
+        assert!(lanes.until_disk(patience).is_some(), "one stall is none of its habits");
+        lanes.note_disk(Duration::from_millis(8));
+        assert_eq!(lanes.until_disk(patience), None);
     }
 
     #[tokio::test]

@@ -178,7 +178,8 @@ impl SubscriptionDbRow {
 }
 
 impl TaskDbRow {
-    pub(crate) fn of(task: HumanTask) -> Result<Self, Error> {
+    /// The row of a task of a run that somebody started, or nobody.
+    pub(crate) fn of(task: HumanTask, started_by: Option<Id>) -> Result<Self, Error> {
         Ok(Self {
             organization_id: task.tenant.into(),
             id: task.id.into(),
@@ -201,6 +202,7 @@ impl TaskDbRow {
             created_at: task.created_at.into(),
             ended_at: task.ended_at.map(At),
             completed_by: task.completed_by.map(Id::from),
+            started_by,
         })
     }
 

@@ -41,6 +41,7 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "20261128000300_workflows_own_cheaper",
     "20261129000330_workflows_filters",
     "20261129000400_workflows_triggers",
+    "20261129000410_workflows_involved",
 ];
 
 row! {
@@ -330,6 +331,7 @@ row! {
         then completed_by: [Nullable<DbUuid>] Option<Id>,
         once due_order: [DbInstant] At,
         once follow_up_at: [Nullable<DbInstant>] Option<At>,
+        once started_by: [Nullable<DbUuid>] Option<Id>,
     }
 }
 

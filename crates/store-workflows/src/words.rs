@@ -36,7 +36,7 @@ literals! {
     }
 }
 
-/// Kind of those who have to do with a task whoever it is for. Triggers write it.
+/// Kind of those who have to do with a task whoever it is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Involved {
     /// Starter of its run.
@@ -46,10 +46,11 @@ pub(crate) enum Involved {
 }
 
 impl Involved {
-    pub(crate) const fn as_str(self) -> &'static str {
+    /// The column of a task that has their user.
+    pub(crate) const fn column(self) -> &'static str {
         match self {
-            Self::Starter => "starter",
-            Self::Completer => "completer",
+            Self::Starter => "started_by",
+            Self::Completer => "completed_by",
         }
     }
 }

@@ -175,11 +175,11 @@ impl Dialect {
             "human_tasks",
             "organization_id, id, instance_kind, run_id, workflow_id, node_id, node_instance_id, name, state, assignee, \
              candidate_users, candidate_groups, due_at, follow_up_at, priority, form, outcomes, created_at, ended_at, \
-             completed_by, due_order",
+             completed_by, due_order, started_by",
             &format!(
                 "organization_id, {task}, instance_kind, {run}, workflow_id, node_id, node_instance_id, name, {state}, {assignee}, \
                  candidate_users, candidate_groups, {due}, {follow_up}, priority, form, outcomes, {at}, \
-                 CASE WHEN {turn} >= 6 THEN {at} END, NULL, coalesce({due}, {never})"
+                 CASE WHEN {turn} >= 6 THEN {at} END, NULL, coalesce({due}, {never}), started_by"
             ),
         );
         let kind = format!(

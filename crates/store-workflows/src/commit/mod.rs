@@ -215,7 +215,8 @@ impl StepRows {
         let (id, is_new) = (write.run.id, write.expected.is_none());
         let last_sequence = sequence(write.run.last_sequence);
         let first_sequence = sequence(write.first_sequence);
-        let tasks = write.tasks.into_iter().map(|change| TaskRows::of(tenant, change));
+        let started_by = write.run.created_by.map(Id::from);
+        let tasks = write.tasks.into_iter().map(|change| TaskRows::of(tenant, started_by, change));
         let outgoing = write.outgoing.into_iter().map(OutgoingDbRow::of);
         // Of one store the last write counts.
         let last: BTreeMap<String, Value> =
@@ -292,12 +293,12 @@ impl JobRows {
 }
 
 impl TaskRows {
-    fn of(tenant: TenantId, change: TaskChange) -> Result<Self, Error> {
+    fn of(tenant: TenantId, started_by: Option<Id>, change: TaskChange) -> Result<Self, Error> {
         Ok(match change {
             TaskChange::Open(task) => {
                 let candidates = candidates(&task);
                 let standing = StandingWord(Standing::of(task.state, task.assignee.is_some()));
-                let row = TaskDbRow::of(*task)?;
+                let row = TaskDbRow::of(*task, started_by)?;
                 let candidate = |(kind, name)| CandidateRow {
                     organization_id: tenant.into(),
                     task_id: row.id,

@@ -36,7 +36,7 @@ pub(crate) struct Place {
 
 /// Columns of a task by which the rest of a filter is held against it.
 const HELD: &str = "t.organization_id, t.id, t.run_id, t.workflow_id, t.instance_kind, t.state, t.assignee, t.due_order, \
-                    t.created_at, t.follow_up_at";
+                    t.created_at, t.follow_up_at, t.started_by, t.completed_by";
 /// Most tasks with a due follow-up that are few.
 pub(crate) const FEW_FOLLOW_UPS: i64 = 1_000;
 
@@ -206,16 +206,12 @@ impl Wanted<'_> {
             }
             Holder::Involved(kind, user) => {
                 out.words("SELECT t.id, t.due_order, t.created_at, ").words(BYTES);
-                out.words(" FROM human_task_people AS c CROSS JOIN human_tasks AS t");
-                out.words(" WHERE c.organization_id = ").id(self.tenant);
-                out.words(" AND c.user_id = ").id(*user);
-                out.words(" AND c.kind = ").text(kind.as_str());
-                out.words(" AND c.instance_kind = ").text(self.reach.kind.as_str());
-                out.words(" AND c.state = ").text(state.as_str());
-                out.words(" AND t.organization_id = c.organization_id AND t.id = c.task_id");
+                out.words(" FROM human_tasks AS t WHERE t.organization_id = ").id(self.tenant);
+                out.words(&format!(" AND t.{} = ", kind.column())).id(*user);
+                out.words(" AND t.instance_kind = ").text(self.reach.kind.as_str());
                 out.words(" AND t.state = ").text(state.as_str());
                 self.of_workflow(out, "t.workflow_id");
-                ["c.due_order", "c.created_at", "c.task_id"]
+                ["t.due_order", "t.created_at", "t.id"]
             }
         };
         // The streams of one's own are none of the filter's.
@@ -227,9 +223,11 @@ impl Wanted<'_> {
             Holder::All if self.filter.workflow.is_none() => {
                 "t.follow_up_at IS NOT NULL AND coalesce(t.follow_up_at, t.follow_up_at)"
             }
-            Holder::Candidate(..) | Holder::Involved(..) => "t.follow_up_at",
+            Holder::Candidate(..) => "t.follow_up_at",
             // Said such that no index of it is taken, by which all would be sorted.
-            Holder::All | Holder::Assignee(_) => "coalesce(t.follow_up_at, t.follow_up_at)",
+            Holder::All | Holder::Assignee(_) | Holder::Involved(..) => {
+                "coalesce(t.follow_up_at, t.follow_up_at)"
+            }
         };
         self.conditions(out, ordered, follow_up);
         let [due, created, id] = ordered;
@@ -350,9 +348,10 @@ impl Wanted<'_> {
         if let Some(runs) = self.reach.runs.as_ref().filter(|runs| !runs.is_empty()) {
             out.words("t.run_id IN (").ids(runs).words(") OR ");
         }
-        out.words("EXISTS (SELECT 1 FROM human_task_people AS c WHERE c.organization_id = t.organization_id");
-        out.words(" AND c.task_id = t.id AND c.user_id = ").id(person.id);
-        out.words(") OR t.state = ").text(TaskState::Open.as_str());
+        for kind in [Involved::Starter, Involved::Completer] {
+            out.words(&format!("t.{} = ", kind.column())).id(person.id).words(" OR ");
+        }
+        out.words("t.state = ").text(TaskState::Open.as_str());
         out.words(" AND (t.assignee IS NOT NULL AND ").named("t.assignee", &person.names);
         out.words(" OR t.assignee IS NULL AND EXISTS (SELECT 1 FROM human_task_candidates AS c");
         out.words(" WHERE c.organization_id = t.organization_id AND c.task_id = t.id AND (c.kind = ");

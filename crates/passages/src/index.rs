@@ -23,8 +23,8 @@ const CANDIDATES: usize = 50;
 const FEW: usize = 2_000;
 /// Candidates among few vectors however few hits are wanted.
 const CANDIDATES_OF_FEW: usize = 30;
-/// Vectors for each of which one more is scored exactly: beyond 250,000 of them 50 leave out nearest ones.
-const VECTORS_PER_CANDIDATE: usize = 5_000;
+/// Vectors for each of which one more is scored exactly: beyond 400,000 of them 50 begin to leave out nearest ones.
+const VECTORS_PER_CANDIDATE: usize = 8_000;
 /// The most candidates of a leg, and hits of a query.
 const MOST: usize = 10_000;
 /// The longest text of a query in bytes.

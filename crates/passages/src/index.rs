@@ -23,8 +23,11 @@ const CANDIDATES: usize = 50;
 const FEW: usize = 2_000;
 /// Candidates among few vectors however few hits are wanted.
 const CANDIDATES_OF_FEW: usize = 30;
-/// Vectors for each of which one more is scored exactly: beyond 400,000 of them 50 begin to leave out nearest ones.
-const VECTORS_PER_CANDIDATE: usize = 8_000;
+/// Vectors beyond which what their codes leave out is worth more exact scores: of 400,000 some of the nearest are not among
+/// the best 50 by code.
+const MANY: usize = 200_000;
+/// Vectors beyond them for each of which one more is scored exactly.
+const VECTORS_PER_CANDIDATE: usize = 10_000;
 /// The most candidates of a leg, and hits of a query.
 const MOST: usize = 10_000;
 /// The longest text of a query in bytes.
@@ -361,7 +364,8 @@ impl Index {
     ) -> Result<Vec<Hit>, Error> {
         let dense = state.dense.as_ref().ok_or(NO_VECTORS)?;
         // The more vectors there are, the more of them lie between one of the nearest and its code.
-        let scored = |among: usize| wanted(among).max(among / VECTORS_PER_CANDIDATE).min(MOST);
+        let more = |among: usize| among.saturating_sub(MANY) / VECTORS_PER_CANDIDATE;
+        let scored = |among: usize| wanted(among).saturating_add(more(among)).min(MOST);
         let (mut found, among) = dense.search(&self.direction(vector)?, scored, allow)?;
         found.truncate(wanted(among));
         if found.iter().any(|near| !dense.contains(near.id)) {

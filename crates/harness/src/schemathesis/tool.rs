@@ -15,6 +15,10 @@ const HOOKS: &str = include_str!("hooks.py");
 const CHECKS: &str =
     "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance";
 
+/// Operations that ask somebody outside, who may not answer: a generated call reaches deployments that others have made, and
+/// their 503 is the contract's word for it. Any other 5xx of theirs is a finding all the same.
+const ASK_OUTSIDE: [&str; 2] = ["POST /api/chat", "POST /api/embeddings"];
+
 /// The installed tool with a folder for what it writes.
 pub(crate) struct Tool {
     program: PathBuf,
@@ -114,7 +118,7 @@ impl Tool {
     }
 }
 
-/// Real path parameters for the generated calls.
+/// Real path parameters for the generated calls, and what is no fault of an operation that asks somebody outside.
 fn configuration(fixtures: &Fixtures) -> Result<String> {
     let mut operations = Vec::new();
     for (label, parameters) in &fixtures.parameters {
@@ -127,6 +131,15 @@ fn configuration(fixtures: &Fixtures) -> Result<String> {
         operation.insert("parameters".to_owned(), values.into());
         operations.push(toml::Value::Table(operation));
     }
+    for label in ASK_OUTSIDE {
+        let statuses: Vec<toml::Value> = vec!["2xx".into(), "3xx".into(), "4xx".into(), 503.into()];
+        let answered = Table::from_iter([("expected-statuses".to_owned(), statuses.into())]);
+        let checks = Table::from_iter([("not_a_server_error".to_owned(), answered.into())]);
+        operations.push(toml::Value::Table(Table::from_iter([
+            ("include-name".to_owned(), label.into()),
+            ("checks".to_owned(), checks.into()),
+        ])));
+    }
     let mut config = Table::new();
     // The caller's own token is enough; a generated cookie beside it would be refused as a contradiction.
     let security: Table = [("with-security-parameters".to_owned(), false.into())].into_iter().collect();
@@ -135,9 +148,7 @@ fn configuration(fixtures: &Fixtures) -> Result<String> {
         let header = ("header.x-organization-id".to_owned(), organization.as_str().into());
         config.insert("parameters".to_owned(), Table::from_iter([header]).into());
     }
-    if !operations.is_empty() {
-        config.insert("operations".to_owned(), operations.into());
-    }
+    config.insert("operations".to_owned(), operations.into());
     toml::to_string(&config).context("the configuration")
 }
 
@@ -184,7 +195,14 @@ mod tests {
     #[test]
     fn the_configuration_names_parameters_by_place() {
         let mut fixtures = Fixtures::default();
-        assert!(!configuration(&fixtures).unwrap().contains("operations"));
+        let config: Table = configuration(&fixtures).unwrap().parse().unwrap();
+        let outside = config["operations"].as_array().unwrap();
+        assert_eq!(outside.len(), 2, "none of its own");
+        assert_eq!(outside[0]["include-name"].as_str(), Some("POST /api/chat"));
+        assert_eq!(
+            outside[0]["checks"]["not_a_server_error"]["expected-statuses"][3].as_integer(),
+            Some(503)
+        );
         fixtures.organization = Some("mine".to_owned());
         let parameters = json!({"id": "real"}).as_object().unwrap().clone();
         fixtures.parameters.insert("PUT /a/{id}".to_owned(), parameters);

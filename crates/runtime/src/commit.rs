@@ -60,7 +60,7 @@ struct Lanes {
     written: usize,
     /// Time that batches which are written have lately waited for the disk, each with an eighth of what counts.
     disk: Option<Duration>,
-    /// When the last batch was written.
+    /// Time at which the last batch was written.
     last_written: Option<Instant>,
     /// Batches that are written side by side at most.
     side_by_side: usize,
@@ -184,7 +184,7 @@ struct Batch {
 /// A batch that is not answered yet. When it is no more, those who wait for others wait no longer.
 struct UnderWay {
     queue: Arc<Gathering>,
-    /// When it was written.
+    /// Time at which it was written.
     written: Arc<OnceLock<Instant>>,
 }
 
@@ -204,7 +204,7 @@ impl Drop for UnderWay {
 /// A batch that is being written: the turn of whoever writes it.
 struct Writing {
     queue: Arc<Gathering>,
-    /// When it was written, which is when this is dropped.
+    /// Time at which it was written, which is when this is dropped.
     written: Arc<OnceLock<Instant>>,
 }
 

@@ -197,7 +197,11 @@ const LAYERS: &[Layer] = &[
         ],
     },
     // The journal and the tenant are what every area writes; the store knows no area.
-    Layer { name: "heddle-store", knows: &["heddle-kernel", "heddle-policy", "heddle-usecase"] },
+    Layer { name: "heddle-sqlite-log", knows: &[] },
+    Layer {
+        name: "heddle-store",
+        knows: &["heddle-kernel", "heddle-policy", "heddle-usecase", "heddle-sqlite-log"],
+    },
     Layer {
         name: "heddle-store-identity",
         knows: &["heddle-kernel", "heddle-policy", "heddle-usecase", "heddle-store", "heddle-identity"],
@@ -427,7 +431,7 @@ const RESERVED: &[Reserved] = &[
     Reserved { prefix: "diesel", holders: &["heddle-store*"], why: "only store crates name diesel" },
     Reserved {
         prefix: "libsqlite3-sys",
-        holders: &["heddle-store*"],
+        holders: &["heddle-store*", "heddle-sqlite-log"],
         why: "only store crates name a database driver",
     },
     Reserved { prefix: "actix", holders: &["heddle-server"], why: "only the server names actix" },

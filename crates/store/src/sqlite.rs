@@ -536,6 +536,7 @@ async fn connect(path: &Path, role: Role) -> Result<SqliteConn, OpenError> {
     let Some(url) = path.to_str().map(str::to_owned) else {
         return Err(OpenError::Address("the path is not UTF-8".to_owned()));
     };
+    heddle_sqlite_log::install().map_err(|e| OpenError::Connect(e.to_string()))?;
     let mut worker = Worker::start();
     let opened = worker.spawn_blocking(move || {
         let mut conn = SqliteConnection::establish(&url).map_err(|e| OpenError::Connect(e.to_string()))?;

@@ -1,0 +1,225 @@
+//! Frames on their way to the log.
+
+use std::ffi::c_int;
+
+/// Bytes of the log's own header, before the first frame (SQLite's file format, 4.1).
+const LOG_HEADER: i64 = 32;
+/// Bytes of a frame's header, before its page.
+const HEADER: usize = 24;
+/// Bytes that are written in one call at most: SQLite's own file system splits what is longer.
+const MOST: usize = 0x1_FFFF;
+
+/// Writes bytes at an offset of the file; a code of SQLite where that fails.
+pub(crate) type Write<'a> = &'a mut dyn FnMut(&[u8], i64) -> Result<(), c_int>;
+
+/// Frames of one transaction that were given and are not in the file yet: one behind the other, without a gap.
+#[derive(Debug, Default)]
+pub(crate) struct Frames {
+    bytes: Vec<u8>,
+    /// Offset of the first of them.
+    at: i64,
+    /// What the last header asks for: its page.
+    awaits: Option<Page>,
+    /// Offset of the last read.
+    read: Option<i64>,
+}
+
+/// Page that is to follow a header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Page {
+    /// Of the frame that ends a transaction.
+    Last,
+    Other,
+}
+
+impl Frames {
+    /// Takes bytes for an offset: keeps them where they are a part of a new frame, and else writes them behind what is kept.
+    ///
+    /// # Errors
+    /// The code of a write that failed. Nothing is kept then, and the transaction has failed.
+    pub(crate) fn take(&mut self, bytes: &[u8], at: i64, write: Write<'_>) -> Result<(), c_int> {
+        if let Some(page) = self.awaits.take() {
+            if at == self.end() {
+                self.bytes.extend_from_slice(bytes);
+                let is_full = self.bytes.len() + HEADER + bytes.len() > MOST;
+                return if page == Page::Last || is_full { self.flush(write) } else { Ok(()) };
+            }
+        } else if let Some(page) = self.awaited(bytes, at) {
+            if at != self.end() {
+                self.flush(write)?;
+                self.at = at;
+            }
+            if self.bytes.capacity() == 0 {
+                self.bytes.reserve_exact(MOST);
+            }
+            self.bytes.extend_from_slice(bytes);
+            self.awaits = Some(page);
+            return Ok(());
+        }
+        self.flush(write)?;
+        write(bytes, at)
+    }
+
+    /// The page that bytes ask for where they are the header of a new frame.
+    ///
+    /// A header that was read just now is the one of a frame that is there, whose checksum is mended: no page follows.
+    fn awaited(&self, bytes: &[u8], at: i64) -> Option<Page> {
+        let header: &[u8; HEADER] = bytes.try_into().ok()?;
+        if at < LOG_HEADER || self.read == Some(at) {
+            return None;
+        }
+        // Bytes 4 to 8: the pages of the database after the transaction in its last frame, zero in each other one.
+        let [_, _, _, _, a, b, c, d, ..] = *header;
+        Some(if [a, b, c, d] == [0; 4] { Page::Other } else { Page::Last })
+    }
+
+    /// Notes a read at an offset. What is kept has to be in the file by then.
+    pub(crate) fn note_read(&mut self, at: i64) {
+        self.read = Some(at);
+    }
+
+    /// Writes what is kept.
+    ///
+    /// # Errors
+    /// The code of the write that failed; nothing is kept then.
+    pub(crate) fn flush(&mut self, write: Write<'_>) -> Result<(), c_int> {
+        if self.bytes.is_empty() {
+            return Ok(());
+        }
+        self.awaits = None;
+        let written = write(&self.bytes, self.at);
+        self.at = self.end();
+        self.bytes.clear();
+        written
+    }
+
+    /// Offset behind what is kept.
+    fn end(&self) -> i64 {
+        self.at.saturating_add(i64::try_from(self.bytes.len()).unwrap_or(i64::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: usize = 4_096;
+    const FRAME: i64 = 24 + 4_096;
+
+    /// A log, and what each call of the system has written: offset and length.
+    #[derive(Default)]
+    struct Tried {
+        frames: Frames,
+        file: Vec<u8>,
+        calls: Vec<(i64, usize)>,
+        is_full: bool,
+    }
+
+    impl Tried {
+        fn with(
+            &mut self,
+            give: impl FnOnce(&mut Frames, Write<'_>) -> Result<(), c_int>,
+        ) -> Result<(), c_int> {
+            let Self { frames, file, calls, is_full } = self;
+            give(frames, &mut |bytes, at| {
+                if *is_full {
+                    return Err(libsqlite3_sys::SQLITE_FULL);
+                }
+                calls.push((at, bytes.len()));
+                let at = usize::try_from(at).unwrap();
+                file.resize(file.len().max(at + bytes.len()), 0);
+                file[at..at + bytes.len()].copy_from_slice(bytes);
+                Ok(())
+            })
+        }
+
+        fn write(&mut self, bytes: &[u8], at: i64) -> Result<(), c_int> {
+            self.with(|frames, write| frames.take(bytes, at, write))
+        }
+
+        /// Writes a frame as SQLite does; its page is filled with its number.
+        fn frame(&mut self, number: u8, ends: bool) -> Result<(), c_int> {
+            let at = LOG_HEADER + FRAME * i64::from(number);
+            self.write(&header(number, ends), at)?;
+            self.write(&[number; PAGE], at + 24)
+        }
+
+        fn read(&mut self, at: i64) {
+            self.frames.note_read(at);
+            self.with(Frames::flush).unwrap();
+        }
+    }
+
+    fn header(number: u8, ends: bool) -> [u8; HEADER] {
+        let mut header = [0; HEADER];
+        header[3] = number;
+        header[7] = u8::from(ends);
+        header
+    }
+
+    /// What is to stand in the file with so many frames.
+    fn expected(frames: u8, is_last: impl Fn(u8) -> bool) -> Vec<u8> {
+        let mut file = vec![0; 32];
+        for number in 0..frames {
+            file.extend(header(number, is_last(number)));
+            file.extend([number; PAGE]);
+        }
+        file
+    }
+
+    #[test]
+    fn frames_are_written_in_long_pieces_once_the_last_one_of_the_transaction_has_come() {
+        let mut tried = Tried::default();
+        for number in 0..40 {
+            tried.frame(number, false).unwrap();
+        }
+        // 31 of them take less than 128 KiB.
+        assert_eq!(tried.calls, [(32, 31 * 4_120)]);
+        tried.frame(40, true).unwrap();
+        tried.frame(41, true).unwrap();
+        assert_eq!(tried.calls[1..], [(32 + 31 * FRAME, 10 * 4_120), (32 + 41 * FRAME, 4_120)]);
+        assert_eq!(tried.file, expected(42, |number| number >= 40));
+    }
+
+    #[test]
+    fn what_is_kept_is_in_the_file_before_anything_else_is_asked_of_it() {
+        let mut tried = Tried::default();
+        tried.frame(0, false).unwrap();
+        tried.read(32 + 24);
+        assert_eq!(tried.file, expected(1, |_| false));
+        // A page that is there is written anew, and then the log from its beginning, by another transaction.
+        tried.frame(1, false).unwrap();
+        tried.write(&[7; PAGE], 32 + 24).unwrap();
+        assert_eq!(tried.calls, [(32, 4_120), (32 + FRAME, 4_120), (56, PAGE)]);
+        tried.frame(2, false).unwrap();
+        tried.write(&[9; 32], 0).unwrap();
+        tried.frame(0, true).unwrap();
+        assert_eq!(tried.calls[3..], [(32 + 2 * FRAME, 4_120), (0, 32), (32, 4_120)]);
+    }
+
+    #[test]
+    fn a_checksum_that_is_mended_is_written_at_once() {
+        let mut tried = Tried::default();
+        tried.frame(0, false).unwrap();
+        tried.frame(1, true).unwrap();
+        for number in [0, 1] {
+            let at = LOG_HEADER + FRAME * i64::from(number);
+            tried.read(at);
+            tried.write(&header(number + 8, true), at).unwrap();
+        }
+        assert_eq!(tried.calls[1..], [(32, 24), (32 + FRAME, 24)]);
+        assert_eq!((tried.file[35], tried.file[35 + 4_120]), (8, 9));
+    }
+
+    #[test]
+    fn a_write_that_fails_is_told_and_nothing_of_it_comes_later() {
+        let mut tried = Tried::default();
+        tried.frame(0, false).unwrap();
+        tried.is_full = true;
+        assert_eq!(tried.frame(1, true), Err(libsqlite3_sys::SQLITE_FULL));
+        tried.is_full = false;
+        tried.frame(0, true).unwrap();
+        assert_eq!(tried.calls, [(32, 4_120)]);
+        assert_eq!(tried.file, expected(1, |_| true));
+    }
+}

@@ -1,0 +1,242 @@
+//! The file system that SQLite calls: its own one, with the log's frames kept for a while.
+
+#![expect(unsafe_code, reason = "SQLite calls its file systems in C, by pointers")]
+
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use libsqlite3_sys::{
+    SQLITE_IOERR, SQLITE_NOTFOUND, SQLITE_OK, SQLITE_OPEN_WAL, sqlite3_file, sqlite3_filename,
+    sqlite3_initialize, sqlite3_int64, sqlite3_io_methods, sqlite3_vfs, sqlite3_vfs_find,
+    sqlite3_vfs_register,
+};
+
+use crate::frames::Frames;
+
+const NAME: &CStr = c"heddle-log";
+
+/// The file system could not be put before SQLite's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("SQLite does not take a file system: code {0}")]
+pub struct InstallError(c_int);
+
+/// SQLite's own file system.
+static THEIRS: AtomicPtr<sqlite3_vfs> = AtomicPtr::new(ptr::null_mut());
+
+/// Puts the file system before SQLite's own, for all connections that are opened from now on. Called again it does nothing.
+///
+/// # Errors
+/// When SQLite can't be initialised, or has no file system of its own.
+pub fn install() -> Result<(), InstallError> {
+    static INSTALLED: OnceLock<Result<(), InstallError>> = OnceLock::new();
+    *INSTALLED.get_or_init(|| match register() {
+        SQLITE_OK => Ok(()),
+        code => Err(InstallError(code)),
+    })
+}
+
+fn register() -> c_int {
+    // SAFETY: may be called at any time by any thread.
+    let code = unsafe { sqlite3_initialize() };
+    if code != SQLITE_OK {
+        return code;
+    }
+    // SAFETY: SQLite is initialised; null asks for the file system that is used by default.
+    let theirs = unsafe { sqlite3_vfs_find(ptr::null()) };
+    // SAFETY: a file system that is registered lives as long as the program, and nobody changes it but for its link.
+    let Some(known) = (unsafe { theirs.as_ref() }) else { return SQLITE_NOTFOUND };
+    let Ok(more) = c_int::try_from(size_of::<Log>() + align_of::<Log>()) else { return SQLITE_NOTFOUND };
+    THEIRS.store(theirs, Ordering::Release);
+    // What is asked of it besides opening a file SQLite's own answers: by its functions, which find in this copy what they
+    // find in theirs.
+    let ours = sqlite3_vfs {
+        szOsFile: known.szOsFile.saturating_add(more),
+        pNext: ptr::null_mut(),
+        zName: NAME.as_ptr(),
+        xOpen: Some(open),
+        ..*known
+    };
+    // SAFETY: the structure is whole and is never freed.
+    unsafe { sqlite3_vfs_register(Box::leak(Box::new(ours)), 1) }
+}
+
+/// The log's file beside what SQLite's own file system knows of it, in the memory behind that.
+struct Log {
+    /// Functions of SQLite's own for the file.
+    theirs: &'static sqlite3_io_methods,
+    frames: Frames,
+}
+
+/// The place of what is known of a log, in the memory that SQLite has given for a file.
+fn place(file: *mut sqlite3_file) -> *mut Log {
+    let theirs = THEIRS.load(Ordering::Acquire);
+    // SAFETY: as in `register`, which has put it there before a file could be opened.
+    let size = unsafe { theirs.as_ref() }.map_or(0, |theirs| theirs.szOsFile);
+    let behind = file.cast::<u8>().wrapping_add(usize::try_from(size).unwrap_or(0));
+    behind.wrapping_add(behind.align_offset(align_of::<Log>())).cast()
+}
+
+/// Opens a file as SQLite's own file system does; one of a log is then written by [`METHODS`].
+unsafe extern "C" fn open(
+    _: *mut sqlite3_vfs,
+    name: sqlite3_filename,
+    file: *mut sqlite3_file,
+    flags: c_int,
+    flags_of: *mut c_int,
+) -> c_int {
+    let theirs = THEIRS.load(Ordering::Acquire);
+    // SAFETY: as in `place`.
+    let Some(open) = (unsafe { theirs.as_ref() }).and_then(|theirs| theirs.xOpen) else {
+        return SQLITE_IOERR;
+    };
+    // SAFETY: the arguments are SQLite's, for a file system with smaller files.
+    let code = unsafe { open(theirs, name, file, flags, flags_of) };
+    if code != SQLITE_OK || flags & SQLITE_OPEN_WAL == 0 {
+        return code;
+    }
+    // SAFETY: the file is open.
+    let theirs = unsafe { (*file).pMethods };
+    // SAFETY: functions of a file are constants of SQLite's.
+    let Some(theirs) = (unsafe { theirs.as_ref() }) else { return SQLITE_IOERR };
+    // SAFETY: `szOsFile` counts the place, whatever its alignment takes; nothing stands there yet.
+    unsafe { place(file).write(Log { theirs, frames: Frames::default() }) };
+    // SAFETY: the file is open, and nobody else has it yet.
+    unsafe { (*file).pMethods = &raw const METHODS };
+    SQLITE_OK
+}
+
+/// Functions of a log's file: those of the first version, since a log is never locked, shared or mapped.
+static METHODS: sqlite3_io_methods = sqlite3_io_methods {
+    iVersion: 1,
+    xClose: Some(close),
+    xRead: Some(read),
+    xWrite: Some(write),
+    xTruncate: Some(truncate),
+    xSync: Some(sync),
+    xFileSize: Some(size),
+    xLock: Some(lock),
+    xUnlock: Some(unlock),
+    xCheckReservedLock: Some(is_reserved),
+    xFileControl: Some(control),
+    xSectorSize: Some(sector),
+    xDeviceCharacteristics: Some(characteristics),
+    xShmMap: None,
+    xShmLock: None,
+    xShmBarrier: None,
+    xShmUnmap: None,
+    xFetch: None,
+    xUnfetch: None,
+};
+
+/// What is known of a log that is open.
+///
+/// # Safety
+/// The file is one that [`open`] has given [`METHODS`], is not closed, and no other call uses it: SQLite's connections make
+/// one call at a time.
+unsafe fn log_of<'a>(file: *mut sqlite3_file) -> &'a mut Log {
+    // SAFETY: `open` has written it there.
+    unsafe { &mut *place(file) }
+}
+
+impl Log {
+    /// Takes what SQLite writes.
+    fn take(&mut self, file: *mut sqlite3_file, bytes: &[u8], at: i64) -> c_int {
+        code(self.frames.take(bytes, at, &mut |bytes, at| written(self.theirs, file, bytes, at)))
+    }
+
+    /// Writes what is kept; then asks SQLite's own file system.
+    fn behind(
+        &mut self,
+        file: *mut sqlite3_file,
+        ask: impl FnOnce(&sqlite3_io_methods) -> Option<c_int>,
+    ) -> c_int {
+        match self.frames.flush(&mut |bytes, at| written(self.theirs, file, bytes, at)) {
+            Ok(()) => ask(self.theirs).unwrap_or(SQLITE_IOERR),
+            Err(code) => code,
+        }
+    }
+}
+
+fn code(result: Result<(), c_int>) -> c_int {
+    result.err().unwrap_or(SQLITE_OK)
+}
+
+/// Writes bytes of a log's file by SQLite's own file system.
+fn written(theirs: &sqlite3_io_methods, file: *mut sqlite3_file, bytes: &[u8], at: i64) -> Result<(), c_int> {
+    let (Some(write), Ok(many)) = (theirs.xWrite, c_int::try_from(bytes.len())) else {
+        return Err(SQLITE_IOERR);
+    };
+    // SAFETY: the file is open, and the bytes are so many.
+    match unsafe { write(file, bytes.as_ptr().cast(), many, at) } {
+        SQLITE_OK => Ok(()),
+        code => Err(code),
+    }
+}
+
+unsafe extern "C" fn close(file: *mut sqlite3_file) -> c_int {
+    // SAFETY: `open` has written it there, and nobody asks for it any more. Frames that are kept are of a transaction that never
+    // ended: nobody misses them.
+    let Log { theirs, frames } = unsafe { place(file).read() };
+    drop(frames);
+    // SAFETY: the file is open.
+    theirs.xClose.map_or(SQLITE_IOERR, |close| unsafe { close(file) })
+}
+
+unsafe extern "C" fn write(
+    file: *mut sqlite3_file,
+    from: *const c_void,
+    many: c_int,
+    at: sqlite3_int64,
+) -> c_int {
+    // SAFETY: called by SQLite for a log that is open.
+    let log = unsafe { log_of(file) };
+    let Ok(many) = usize::try_from(many) else { return SQLITE_IOERR };
+    // SAFETY: SQLite gives so many bytes, and keeps them as they are during the call.
+    log.take(file, unsafe { std::slice::from_raw_parts(from.cast::<u8>(), many) }, at)
+}
+
+unsafe extern "C" fn read(file: *mut sqlite3_file, to: *mut c_void, many: c_int, at: sqlite3_int64) -> c_int {
+    // SAFETY: called by SQLite for a log that is open.
+    let log = unsafe { log_of(file) };
+    log.frames.note_read(at);
+    // SAFETY: the arguments are SQLite's.
+    log.behind(file, |theirs| theirs.xRead.map(|read| unsafe { read(file, to, many, at) }))
+}
+
+/// Functions that write what is kept before SQLite's own file system is asked.
+macro_rules! behind {
+    ($($name:ident is $theirs:ident($($argument:ident: $kind:ty),*);)*) => {$(
+        unsafe extern "C" fn $name(file: *mut sqlite3_file $(, $argument: $kind)*) -> c_int {
+            // SAFETY: called by SQLite for a log that is open.
+            let log = unsafe { log_of(file) };
+            // SAFETY: the arguments are SQLite's.
+            log.behind(file, |theirs| theirs.$theirs.map(|ask| unsafe { ask(file $(, $argument)*) }))
+        }
+    )*};
+}
+
+behind! {
+    truncate is xTruncate(length: sqlite3_int64);
+    sync is xSync(flags: c_int);
+    size is xFileSize(length: *mut sqlite3_int64);
+    lock is xLock(level: c_int);
+    unlock is xUnlock(level: c_int);
+    is_reserved is xCheckReservedLock(answer: *mut c_int);
+    control is xFileControl(what: c_int, with: *mut c_void);
+}
+
+unsafe extern "C" fn sector(file: *mut sqlite3_file) -> c_int {
+    // SAFETY: called by SQLite for a log that is open.
+    let theirs = unsafe { log_of(file) }.theirs;
+    // SAFETY: the file is open.
+    theirs.xSectorSize.map_or(0, |ask| unsafe { ask(file) })
+}
+
+unsafe extern "C" fn characteristics(file: *mut sqlite3_file) -> c_int {
+    // SAFETY: called by SQLite for a log that is open.
+    let theirs = unsafe { log_of(file) }.theirs;
+    // SAFETY: the file is open.
+    theirs.xDeviceCharacteristics.map_or(0, |ask| unsafe { ask(file) })
+}

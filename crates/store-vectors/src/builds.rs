@@ -3,11 +3,13 @@
 use diesel::dsl::{exists, not};
 use diesel::{
     BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, Queryable,
-    SelectableHelper, insert_into, update,
+    SelectableHelper, insert_into,
 };
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{BuildId, IngestionJobId, TenantId, Timestamp};
-use heddle_store::{AsConn, At, Db, Error, Id, StoreError, document, lock, on_conn, write_tx};
+use heddle_store::{
+    AsConn, At, Conn, Db, Error, Id, StoreError, add_all, document, lock, on_conn, update, write_tx,
+};
 use heddle_vectors::ports::{Claimed, Cut, NodeIdentity};
 use heddle_vectors::records::{
     Build, BuildState, File, FileError, FileState, JobState, Passage, Stage, VectorDatabase,
@@ -17,8 +19,8 @@ use crate::counts::{self, Leftover};
 use crate::key::DatabaseKey;
 use crate::rows::{search_of, warnings_of};
 use crate::schema::{
-    BuildRow, PassageRow, ServerRow, vector_builds, vector_databases, vector_files, vector_job_servers,
-    vector_jobs, vector_live, vector_passages, vector_usage,
+    BuildRow, NewPassages, PassageRow, ServerRow, vector_builds, vector_databases, vector_files,
+    vector_job_servers, vector_jobs, vector_live, vector_usage,
 };
 use crate::words::{BuildWord, JobWord, StageWord};
 use crate::writing::{self, open_build, set_file};
@@ -359,6 +361,21 @@ async fn within_quota<C: AsConn>(conn: &mut C, row: &BuildRow, total: i64, most:
     Ok(())
 }
 
+/// Adds passages: on PostgreSQL by one statement, on SQLite by one call of its thread.
+async fn added<C: AsConn>(conn: &mut C, rows: Vec<PassageRow>) -> Result<(), Error> {
+    match conn.as_conn() {
+        Conn::Sqlite(conn) => {
+            conn.spawn_blocking(move |conn| add_all(conn, &rows.iter().collect::<Vec<_>>())).await?;
+        }
+        Conn::Postgres(conn) => {
+            let mut new = NewPassages::default();
+            rows.iter().for_each(|row| new.push(row));
+            new.execute(conn).await?;
+        }
+    }
+    Ok(())
+}
+
 pub(crate) async fn write_passages(
     db: &Db,
     build: &Build,
@@ -377,12 +394,11 @@ pub(crate) async fn write_passages(
         if next != Some(first.id.0) || !is_room {
             return Err(StoreError::Stale.into());
         }
-        let mut bytes = 0;
-        for passage in passages {
-            let one = PassageRow::of(of.tenant, of.database, passage)?;
-            bytes += one.size();
-            insert_into(vector_passages::table).values(&one).execute(conn).await?;
-        }
+        let rows: Result<Vec<PassageRow>, Error> =
+            passages.iter().map(|passage| PassageRow::of(of.tenant, of.database, passage)).collect();
+        let rows = rows?;
+        let bytes: i64 = rows.iter().map(PassageRow::size).sum();
+        added(conn, rows).await?;
         update(vector_builds::table.find((of.tenant, row.id)))
             .set((vector_builds::done.eq(row.done + count), vector_builds::bytes.eq(row.bytes + bytes)))
             .execute(conn)

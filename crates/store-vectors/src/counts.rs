@@ -1,8 +1,8 @@
 //! Counts of databases and organisations, and the numbers of commits: kept with the commits.
 
-use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, insert_into, update};
+use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, insert_into};
 use diesel_async::RunQueryDsl;
-use heddle_store::{AsConn, Error, Id, on_conn};
+use heddle_store::{AsConn, Error, Id, on_conn, update};
 use heddle_vectors::records::{FileState, PassageRange};
 
 use crate::key::DatabaseKey;

@@ -2,7 +2,7 @@
 
 use diesel::{
     BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl,
-    SelectableHelper, TextExpressionMethods, delete, insert_into, update,
+    SelectableHelper, TextExpressionMethods, delete, insert_into,
 };
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{DatabaseName, Page, PageRequest, Revision, TenantId};
@@ -10,7 +10,7 @@ use heddle_policy::{AccessFilter, resource};
 use heddle_store::tombstone::{self, Tombstone};
 use heddle_store::{
     AsConn, Db, Error, Id, StoreError, document, journal, keyset, lock, on_conn, page, read, revision,
-    search, tenant as contents, write_tx,
+    search, tenant as contents, update, write_tx,
 };
 use heddle_usecase::Journal;
 use heddle_vectors::IngestTask;

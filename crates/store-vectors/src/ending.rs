@@ -4,12 +4,11 @@ use diesel::dsl::{exists, not};
 use diesel::sql_types::BigInt;
 use diesel::{
     BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper, insert_into,
-    update,
 };
 use diesel_async::RunQueryDsl;
 use heddle_kernel::Timestamp;
 use heddle_store::{
-    AsConn, At, Conn, Db, DbInstant, DbUuid, Error, Id, StoreError, document, lock, on_conn, write_tx,
+    AsConn, At, Conn, Db, DbInstant, DbUuid, Error, Id, StoreError, document, lock, on_conn, update, write_tx,
 };
 use heddle_vectors::ports::BuildEnd;
 use heddle_vectors::records::{

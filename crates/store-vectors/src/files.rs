@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use diesel::sql_types::Text;
 use diesel::{
     BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, JoinOnDsl, QueryDsl, SelectableHelper,
-    TextExpressionMethods, delete, insert_into, update,
+    TextExpressionMethods, delete, insert_into,
 };
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{DatabaseName, FileId, Page, PageRequest, Revision, TenantId, VectorDatabaseId};
@@ -13,8 +13,8 @@ use heddle_policy::{AccessFilter, resource};
 use heddle_store::filter::Names;
 use heddle_store::tombstone::{self, Tombstone};
 use heddle_store::{
-    AsConn, Db, Error, Id, StoreError, journal, keyset, lock, on_conn, page, read, revision, search, within,
-    write_tx,
+    AsConn, Db, Error, Id, StoreError, journal, keyset, lock, on_conn, page, read, revision, search, update,
+    within, write_tx,
 };
 use heddle_usecase::Journal;
 use heddle_vectors::ports::{

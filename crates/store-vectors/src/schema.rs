@@ -108,7 +108,7 @@ row! {
 
 row! {
     /// A passage; ids are never given twice in a database, and those of one build are in one row.
-    pub(crate) vector_passages (organization_id, database_id, id) => PassageRow {
+    pub(crate) vector_passages (organization_id, database_id, id) => PassageRow many (NewPassages) {
         key organization_id: [DbUuid] Id,
         key database_id: [DbUuid] Id,
         key id: [BigInt] i64,

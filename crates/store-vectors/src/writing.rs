@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper, delete, insert_into, update};
+use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper, delete, insert_into};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{TenantId, Timestamp};
 use heddle_store::schema::ErrandRow;
-use heddle_store::{AsConn, Error, Id, StoreError, document, errands, on_conn};
+use heddle_store::{AsConn, Error, Id, StoreError, document, errands, on_conn, update};
 use heddle_vectors::IngestTask;
 use heddle_vectors::ports::FieldValue;
 use heddle_vectors::records::{Build, BuildState, FileError, FileState, Stage};

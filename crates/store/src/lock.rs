@@ -5,6 +5,7 @@ use diesel_async::RunQueryDsl;
 
 use crate::conn::{AsConn, Conn};
 use crate::error::Error;
+use crate::fixed::fixed;
 
 /// Makes transactions that take the same name wait for each other until they end. SQLite's do anyway: one writes at
 /// a time.
@@ -13,8 +14,8 @@ use crate::error::Error;
 /// When the database fails, or the lock stays taken too long.
 pub async fn serialise<C: AsConn>(conn: &mut C, name: &str) -> Result<(), Error> {
     if let Conn::Postgres(conn) = conn.as_conn() {
-        diesel::sql_query("SELECT pg_advisory_xact_lock(1212502093, hashtext($1))")
-            .bind::<Text, _>(name)
+        fixed("SELECT pg_advisory_xact_lock(1212502093, hashtext(")
+            .bind::<Text, _>(name, "))")
             .execute(conn)
             .await?;
     }

@@ -27,15 +27,28 @@ pub struct Stable<T: QuerySource, Where, Set: AsChangeset> {
 #[derive(Debug)]
 pub struct StableId<T, Where, Set>(PhantomData<(T, Where, Set)>);
 
-/// Sets columns of the rows of `target`, all of them always.
-pub fn stable<T, S>(target: T, set: S) -> Stable<T::Table, T::WhereClause, S>
+/// Rows of a table that are to be changed.
+#[derive(Debug)]
+pub struct Update<T, Where> {
+    table: T,
+    filter: Where,
+}
+
+/// Begins an update of the rows of `target`, in place of diesel's own.
+pub fn update<T>(target: T) -> Update<T::Table, T::WhereClause>
 where
     T: IntoUpdateTarget,
     T::Table: QuerySource,
-    S: AsChangeset<Target = T::Table>,
 {
     let target = target.into_update_target();
-    Stable { from: target.table.from_clause(), filter: target.where_clause, set: set.as_changeset() }
+    Update { table: target.table, filter: target.where_clause }
+}
+
+impl<T: QuerySource, Where> Update<T, Where> {
+    /// Sets columns, all of them always: an optional assignment has no identity, and is refused by the compiler.
+    pub fn set<S: AsChangeset<Target = T>>(self, set: S) -> Stable<T, Where, S> {
+        Stable { from: self.table.from_clause(), filter: self.filter, set: set.as_changeset() }
+    }
 }
 
 /// A database, by how an update begins there.

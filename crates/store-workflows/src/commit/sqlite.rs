@@ -11,7 +11,7 @@ use diesel::sql_types::Text;
 use diesel::sqlite::Sqlite;
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, QueryResult, RunQueryDsl, SqliteConnection};
 use heddle_store::journal::JournalRows;
-use heddle_store::{Addition, At, DbInstant, DbUuid, Error, Id, add, add_all, anew, savepoint, stable};
+use heddle_store::{Addition, At, DbInstant, DbUuid, Error, Id, add, add_all, anew, savepoint, update};
 
 use super::halves::{Groups, only};
 use super::statements::blocking;
@@ -73,7 +73,7 @@ fn number(conn: &mut SqliteConnection, prepared: &mut [Prepared]) -> Result<(), 
     if steps.peek().is_none() {
         return Ok(());
     }
-    stable(run_commits::table, run_commits::number.eq(run_commits::number + 1)).execute(conn)?;
+    update(run_commits::table).set(run_commits::number.eq(run_commits::number + 1)).execute(conn)?;
     let number: i64 = run_commits::table.select(run_commits::number).first(conn)?;
     steps.filter_map(|step| step.events.as_mut()).for_each(|feed| feed.commit = number);
     Ok(())

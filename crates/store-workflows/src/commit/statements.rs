@@ -5,7 +5,7 @@ macro_rules! statements {
     ($conn:ty, $dsl:path, $dialect:ident, $added:ident, ($($async:tt)?), ($($wait:tt)*)) => {
         use diesel::{ExpressionMethods, QueryDsl, insert_into};
         use heddle_usecase::StoreError;
-        use heddle_store::{At, Error, Id, stable};
+        use heddle_store::{At, Error, Id, update};
         use crate::schema::{
             case_events, data_stores, dead_letters, human_tasks, jobs, outbox, run_subscriptions, run_timers, runs,
             start_bindings,
@@ -200,7 +200,7 @@ macro_rules! statements {
                     .filter(case_events::state.eq(InboxStateWord(InboxState::Buffered)));
                 let state = InboxStateWord(InboxState::Consumed);
                 let change = EventConsumed { state: &state, run_ids, case_ids }.set();
-                one(stable(kept, change).execute(conn)$($wait)*?)?;
+                one(update(kept).set(change).execute(conn)$($wait)*?)?;
             }
             if let Some(write) = &rows.advance {
                 advance(conn, write)$($wait)*?;
@@ -241,7 +241,7 @@ macro_rules! statements {
                 crashes: &0,
             }
             .set();
-            one(stable(present, change).execute(conn)$($wait)*?)
+            one(update(present).set(change).execute(conn)$($wait)*?)
         }
 
         /// Writes a step of a run that is there as its expected revision.
@@ -251,7 +251,7 @@ macro_rules! statements {
             }
             let present = runs::table.find((row.organization_id, row.id)).filter(runs::revision.eq(expected));
             let change = RunChange::from(row).set();
-            one(stable(present, change).execute(conn)$($wait)*?)
+            one(update(present).set(change).execute(conn)$($wait)*?)
         }
 
         $($async)? fn run(conn: &mut $conn, write: &StepRows) -> Result<(), Error> {
@@ -295,7 +295,7 @@ macro_rules! statements {
         ) -> Result<(), Error> {
             let row = human_tasks::table.find((tenant, task)).filter(human_tasks::run_id.eq(of));
             let change = TaskAssigned { assignee }.set();
-            one(stable(row, change).execute(conn)$($wait)*?)
+            one(update(row).set(change).execute(conn)$($wait)*?)
         }
 
         /// Writes a change of a task.
@@ -317,7 +317,7 @@ macro_rules! statements {
                 TaskRows::End { task, state, ended_at, completed_by } => {
                     let row = human_tasks::table.find((tenant, *task)).filter(human_tasks::run_id.eq(of));
                     let change = TaskEnded { state, ended_at, completed_by }.set();
-                    one(stable(row, change).execute(conn)$($wait)*?)
+                    one(update(row).set(change).execute(conn)$($wait)*?)
                 }
             }
         }
@@ -362,7 +362,7 @@ pub(crate) mod blocking {
             runs::waiting_since.eq(row.waiting_since),
             runs::bytes.eq(row.bytes),
         );
-        Ok(stable(same, change).execute(conn)? > 0)
+        Ok(update(same).set(change).execute(conn)? > 0)
     }
 
     /// Writes the events of a step with the number of their commit.

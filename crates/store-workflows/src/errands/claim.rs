@@ -114,7 +114,7 @@ async fn free_behind<C: AsConn>(conn: &mut C, lane: &Lane, first: &ErrandRow, no
         .filter(errands::id.ne(first.id))
         .filter(errands::due_at.le(now));
     on_conn!(conn, |conn| {
-        diesel::update(behind).set(errands::node.eq(None::<Id>)).execute(conn).await?;
+        heddle_store::update(behind).set(errands::node.eq(None::<Id>)).execute(conn).await?;
     });
     Ok(())
 }
@@ -143,7 +143,7 @@ async fn take<C: AsConn>(
         errands::hastened.eq(false),
     );
     on_conn!(conn, |conn| {
-        diesel::update(present).set(lease).execute(conn).await?;
+        heddle_store::update(present).set(lease).execute(conn).await?;
     });
     let (tenant, id) = (row.organization_id, row.id);
     match row.record() {
@@ -169,9 +169,10 @@ pub(super) async fn renew(db: &Db, held: &[Held], holder: Holder) -> Result<Vec<
             let in_order = held!(one, holder.node).filter(errands::line.ne(""));
             let alone = held!(one, holder.node).filter(errands::line.eq(""));
             let both = (errands::due_at.eq(until), errands::turn.eq(until));
-            let mut rows = diesel::update(in_order).set(errands::due_at.eq(until)).execute(conn).await?;
+            let mut rows =
+                heddle_store::update(in_order).set(errands::due_at.eq(until)).execute(conn).await?;
             if rows == 0 {
-                rows = diesel::update(alone).set(both).execute(conn).await?;
+                rows = heddle_store::update(alone).set(both).execute(conn).await?;
             }
             if rows > 0 {
                 renewed.push(*one);
@@ -190,8 +191,8 @@ pub(super) async fn release(db: &Db, held: &[Held], node: Uuid, now: Timestamp) 
             let alone = held!(one, node).filter(errands::line.eq(""));
             let free = (errands::node.eq(None::<Id>), errands::due_at.eq(now));
             let both = (errands::node.eq(None::<Id>), errands::due_at.eq(now), errands::turn.eq(now));
-            if diesel::update(in_order).set(free).execute(conn).await? == 0 {
-                diesel::update(alone).set(both).execute(conn).await?;
+            if heddle_store::update(in_order).set(free).execute(conn).await? == 0 {
+                heddle_store::update(alone).set(both).execute(conn).await?;
             }
         }
         Ok(())
@@ -206,8 +207,8 @@ pub(super) async fn recover(db: &Db, node: Uuid, now: Timestamp) -> Result<u64, 
         let in_order = mine().filter(errands::line.ne(""));
         let alone = mine().filter(errands::line.eq(""));
         let both = (errands::due_at.eq(now), errands::turn.eq(now));
-        let rows = diesel::update(in_order).set(errands::due_at.eq(now)).execute(conn).await?;
-        Ok(rows + diesel::update(alone).set(both).execute(conn).await?)
+        let rows = heddle_store::update(in_order).set(errands::due_at.eq(now)).execute(conn).await?;
+        Ok(rows + heddle_store::update(alone).set(both).execute(conn).await?)
     })?;
     Ok(u64::try_from(rows).unwrap_or(u64::MAX))
 }
@@ -221,11 +222,11 @@ pub(super) async fn hasten(db: &Db, lane: &Lane, now: Timestamp) -> Result<(), S
         for (tenant, id) in first {
             // In this order: one that is ended between the two is met by the second.
             let held = errand_row!(tenant, id).filter(errands::node.is_not_null());
-            diesel::update(held).set(errands::hastened.eq(true)).execute(conn).await?;
+            heddle_store::update(held).set(errands::hastened.eq(true)).execute(conn).await?;
             let waits = errands::node.is_null().and(errands::due_at.gt(now));
             let row = errand_row!(tenant, id).filter(waits);
             let due = (errands::due_at.eq(now), errands::turn.eq(rows::turn(lane_line(lane), now)));
-            diesel::update(row).set(due).execute(conn).await?;
+            heddle_store::update(row).set(due).execute(conn).await?;
         }
         Ok(())
     })

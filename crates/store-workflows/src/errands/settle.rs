@@ -108,14 +108,14 @@ async fn later<C: AsConn>(
     };
     let row = held!(held, ending.node).filter(errands::hastened.eq(false));
     let change = again(not_before);
-    let rows = on_conn!(conn, |conn| diesel::update(row).set(change).execute(conn).await?);
+    let rows = on_conn!(conn, |conn| heddle_store::update(row).set(change).execute(conn).await?);
     if rows > 0 {
         return Ok(true);
     }
     // What held it up is over since it was begun.
     let row = held!(held, ending.node);
     let change = again(At(ending.now));
-    let rows = on_conn!(conn, |conn| diesel::update(row).set(change).execute(conn).await?);
+    let rows = on_conn!(conn, |conn| heddle_store::update(row).set(change).execute(conn).await?);
     Ok(rows > 0)
 }
 

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod backup;
+mod kept;
 mod migrations;
 mod outage;
 mod shared;

@@ -20,8 +20,12 @@ pub(crate) struct Frames {
     at: i64,
     /// What the last header asks for: its page.
     awaits: Option<Page>,
+    /// Bytes before the last header.
+    before: usize,
     /// Offset of the last read.
     read: Option<i64>,
+    /// Whether pages come in parts, as they may on disks whose sectors break: nothing is kept then.
+    in_parts: bool,
 }
 
 /// Page that is to follow a header.
@@ -36,15 +40,24 @@ impl Frames {
     /// Takes bytes for an offset: keeps them where they are a part of a new frame, and else writes them behind what is kept.
     ///
     /// # Errors
-    /// The code of a write that failed. Nothing is kept then, and the transaction has failed.
+    /// The code of a write that failed. The bytes are not kept then; what was kept before still is.
     pub(crate) fn take(&mut self, bytes: &[u8], at: i64, write: Write<'_>) -> Result<(), c_int> {
         if let Some(page) = self.awaits.take() {
-            if at == self.end() {
+            if at == self.end() && is_page(bytes) {
                 self.bytes.extend_from_slice(bytes);
                 let is_full = self.bytes.len() + HEADER + bytes.len() > MOST;
-                return if page == Page::Last || is_full { self.flush(write) } else { Ok(()) };
+                if page == Page::Other && !is_full {
+                    return Ok(());
+                }
+                let written = self.flush(write);
+                if written.is_err() {
+                    self.bytes.truncate(self.before);
+                }
+                return written;
             }
+            self.in_parts |= at == self.end();
         } else if let Some(page) = self.awaited(bytes, at) {
+            self.rewind(at);
             if at != self.end() {
                 self.flush(write)?;
                 self.at = at;
@@ -52,6 +65,7 @@ impl Frames {
             if self.bytes.capacity() == 0 {
                 self.bytes.reserve_exact(MOST);
             }
+            self.before = self.bytes.len();
             self.bytes.extend_from_slice(bytes);
             self.awaits = Some(page);
             return Ok(());
@@ -65,7 +79,7 @@ impl Frames {
     /// A header that was read just now is the one of a frame that is there, whose checksum is mended: no page follows.
     fn awaited(&self, bytes: &[u8], at: i64) -> Option<Page> {
         let header: &[u8; HEADER] = bytes.try_into().ok()?;
-        if at < LOG_HEADER || self.read == Some(at) {
+        if self.in_parts || at < LOG_HEADER || self.read == Some(at) {
             return None;
         }
         // Bytes 4 to 8: the pages of the database after the transaction in its last frame, zero in each other one.
@@ -73,30 +87,50 @@ impl Frames {
         Some(if [a, b, c, d] == [0; 4] { Page::Other } else { Page::Last })
     }
 
-    /// Notes a read at an offset. What is kept has to be in the file by then.
-    pub(crate) fn note_read(&mut self, at: i64) {
+    /// Forgets frames from an offset on: a new one in their place says that they were taken back.
+    fn rewind(&mut self, at: i64) {
+        let stays = usize::try_from(at.saturating_sub(self.at)).unwrap_or(0);
+        self.bytes.truncate(stays);
+    }
+
+    /// Notes a read; what is kept of its bytes is written before.
+    ///
+    /// # Errors
+    /// The code of a write that failed.
+    pub(crate) fn read(&mut self, many: c_int, at: i64, write: Write<'_>) -> Result<(), c_int> {
         self.read = Some(at);
+        let is_kept = at < self.end() && at.saturating_add(many.into()) > self.at;
+        if is_kept { self.flush(write) } else { Ok(()) }
     }
 
     /// Writes what is kept.
     ///
     /// # Errors
-    /// The code of the write that failed; nothing is kept then.
+    /// The code of the write that failed. It is kept still: SQLite was told that it is there.
     pub(crate) fn flush(&mut self, write: Write<'_>) -> Result<(), c_int> {
-        if self.bytes.is_empty() {
-            return Ok(());
+        if !self.bytes.is_empty() {
+            write(&self.bytes, self.at)?;
+            self.at = self.end();
+            self.bytes.clear();
         }
-        self.awaits = None;
-        let written = write(&self.bytes, self.at);
-        self.at = self.end();
+        Ok(())
+    }
+
+    /// Forgets what is kept: nobody writes any more, so that it is of a transaction that was taken back.
+    pub(crate) fn forget(&mut self) {
         self.bytes.clear();
-        written
+        self.awaits = None;
     }
 
     /// Offset behind what is kept.
     fn end(&self) -> i64 {
         self.at.saturating_add(i64::try_from(self.bytes.len()).unwrap_or(i64::MAX))
     }
+}
+
+/// Whether bytes are a whole page. A part of one that has been cut never is: the rest would be 24 bytes or a sector.
+fn is_page(bytes: &[u8]) -> bool {
+    bytes.len() >= 512 && bytes.len().is_power_of_two()
 }
 
 #[cfg(test)]
@@ -144,9 +178,8 @@ mod tests {
             self.write(&[number; PAGE], at + 24)
         }
 
-        fn read(&mut self, at: i64) {
-            self.frames.note_read(at);
-            self.with(Frames::flush).unwrap();
+        fn read(&mut self, at: i64) -> Result<(), c_int> {
+            self.with(|frames, write| frames.read(4_096, at, write))
         }
     }
 
@@ -185,7 +218,9 @@ mod tests {
     fn what_is_kept_is_in_the_file_before_anything_else_is_asked_of_it() {
         let mut tried = Tried::default();
         tried.frame(0, false).unwrap();
-        tried.read(32 + 24);
+        tried.read(32 + FRAME + 24).unwrap();
+        assert_eq!(tried.calls, [], "nothing of it is kept");
+        tried.read(32 + 24).unwrap();
         assert_eq!(tried.file, expected(1, |_| false));
         // A page that is there is written anew, and then the log from its beginning, by another transaction.
         tried.frame(1, false).unwrap();
@@ -204,7 +239,7 @@ mod tests {
         tried.frame(1, true).unwrap();
         for number in [0, 1] {
             let at = LOG_HEADER + FRAME * i64::from(number);
-            tried.read(at);
+            tried.read(at).unwrap();
             tried.write(&header(number + 8, true), at).unwrap();
         }
         assert_eq!(tried.calls[1..], [(32, 24), (32 + FRAME, 24)]);
@@ -212,14 +247,47 @@ mod tests {
     }
 
     #[test]
-    fn a_write_that_fails_is_told_and_nothing_of_it_comes_later() {
+    fn what_a_full_disk_refuses_is_kept_until_there_is_room_but_for_the_frame_that_was_refused() {
         let mut tried = Tried::default();
         tried.frame(0, false).unwrap();
+        tried.frame(1, false).unwrap();
         tried.is_full = true;
-        assert_eq!(tried.frame(1, true), Err(libsqlite3_sys::SQLITE_FULL));
+        assert_eq!(tried.read(32 + 24), Err(libsqlite3_sys::SQLITE_FULL));
+        assert_eq!(tried.frame(2, true), Err(libsqlite3_sys::SQLITE_FULL));
         tried.is_full = false;
-        tried.frame(0, true).unwrap();
-        assert_eq!(tried.calls, [(32, 4_120)]);
-        assert_eq!(tried.file, expected(1, |_| true));
+        tried.read(32 + 24).unwrap();
+        assert_eq!(tried.file, expected(2, |_| false));
+        // Taken back as far as the second one.
+        tried.frame(2, false).unwrap();
+        tried.frame(1, true).unwrap();
+        assert_eq!(tried.calls[1..], [(32 + FRAME, 4_120)]);
+        assert_eq!(tried.file, expected(2, |number| number == 1));
+    }
+
+    #[test]
+    fn frames_that_were_taken_back_are_not_written() {
+        let mut tried = Tried::default();
+        (0..3).for_each(|number| tried.frame(number, false).unwrap());
+        tried.frame(1, true).unwrap();
+        assert_eq!(tried.calls, [(32, 2 * 4_120)]);
+        assert_eq!(tried.file, expected(2, |number| number == 1));
+        tried.frame(2, false).unwrap();
+        tried.frames.forget();
+        tried.read(32 + 2 * FRAME + 24).unwrap();
+        tried.frame(2, true).unwrap();
+        assert_eq!(tried.calls[1..], [(32 + 2 * FRAME, 4_120)]);
+    }
+
+    #[test]
+    fn pages_in_parts_are_written_at_once() {
+        let mut tried = Tried::default();
+        for number in [0, 1] {
+            let at = LOG_HEADER + FRAME * i64::from(number);
+            tried.write(&header(number, true), at).unwrap();
+            tried.write(&[number; PAGE - 24], at + 24).unwrap();
+            tried.write(&[number; 24], at + FRAME - 24).unwrap();
+            assert_eq!(tried.file.len(), usize::try_from(at + FRAME).unwrap());
+        }
+        assert_eq!(tried.file, expected(2, |_| true));
     }
 }

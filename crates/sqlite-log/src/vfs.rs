@@ -8,14 +8,16 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use libsqlite3_sys::{
-    SQLITE_IOERR, SQLITE_NOTFOUND, SQLITE_OK, SQLITE_OPEN_WAL, sqlite3_file, sqlite3_filename,
-    sqlite3_initialize, sqlite3_int64, sqlite3_io_methods, sqlite3_vfs, sqlite3_vfs_find,
-    sqlite3_vfs_register,
+    SQLITE_IOERR, SQLITE_NOTFOUND, SQLITE_OK, SQLITE_OPEN_MAIN_DB, SQLITE_OPEN_WAL, SQLITE_SHM_EXCLUSIVE,
+    SQLITE_SHM_UNLOCK, sqlite3_database_file_object, sqlite3_file, sqlite3_filename, sqlite3_initialize,
+    sqlite3_int64, sqlite3_io_methods, sqlite3_vfs, sqlite3_vfs_find, sqlite3_vfs_register,
 };
 
 use crate::frames::Frames;
 
 const NAME: &CStr = c"heddle-log";
+/// The lock of whoever writes, among those that a database's connections share (`WAL_WRITE_LOCK`).
+const WRITING: c_int = 0;
 
 /// The file system could not be put before SQLite's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -47,7 +49,7 @@ fn register() -> c_int {
     let theirs = unsafe { sqlite3_vfs_find(ptr::null()) };
     // SAFETY: a file system that is registered lives as long as the program, and nobody changes it but for its link.
     let Some(known) = (unsafe { theirs.as_ref() }) else { return SQLITE_NOTFOUND };
-    let Ok(more) = c_int::try_from(size_of::<Log>() + align_of::<Log>()) else { return SQLITE_NOTFOUND };
+    let Ok(more) = c_int::try_from(size_of::<Known>() + align_of::<Known>()) else { return SQLITE_NOTFOUND };
     THEIRS.store(theirs, Ordering::Release);
     // What is asked of it besides opening a file SQLite's own answers: by its functions, which find in this copy what they
     // find in theirs.
@@ -62,23 +64,36 @@ fn register() -> c_int {
     unsafe { sqlite3_vfs_register(Box::leak(Box::new(ours)), 1) }
 }
 
-/// The log's file beside what SQLite's own file system knows of it, in the memory behind that.
-struct Log {
+/// A file beside what SQLite's own file system knows of it, in the memory behind that.
+struct Known {
     /// Functions of SQLite's own for the file.
     theirs: &'static sqlite3_io_methods,
+    /// Of a log the database, and of a database the log, while that is open.
+    other: *mut sqlite3_file,
+    /// Of a log what is kept.
     frames: Frames,
 }
 
-/// The place of what is known of a log, in the memory that SQLite has given for a file.
-fn place(file: *mut sqlite3_file) -> *mut Log {
+/// The place of what is known of a file, in the memory that SQLite has given for it.
+fn place(file: *mut sqlite3_file) -> *mut Known {
     let theirs = THEIRS.load(Ordering::Acquire);
     // SAFETY: as in `register`, which has put it there before a file could be opened.
     let size = unsafe { theirs.as_ref() }.map_or(0, |theirs| theirs.szOsFile);
     let behind = file.cast::<u8>().wrapping_add(usize::try_from(size).unwrap_or(0));
-    behind.wrapping_add(behind.align_offset(align_of::<Log>())).cast()
+    behind.wrapping_add(behind.align_offset(align_of::<Known>())).cast()
 }
 
-/// Opens a file as SQLite's own file system does; one of a log is then written by [`METHODS`].
+/// What is known of a file that is open.
+///
+/// # Safety
+/// The file has [`DATABASE`] or [`LOG`] as its functions, is not closed, and no other call uses it: SQLite's connections make one
+/// call at a time, for a database and its log together.
+unsafe fn known<'a>(file: *mut sqlite3_file) -> &'a mut Known {
+    // SAFETY: `open` has written it there.
+    unsafe { &mut *place(file) }
+}
+
+/// Opens a file as SQLite's own file system does. A log is then written by [`LOG`], for a database that is known to be its.
 unsafe extern "C" fn open(
     _: *mut sqlite3_vfs,
     name: sqlite3_filename,
@@ -93,22 +108,54 @@ unsafe extern "C" fn open(
     };
     // SAFETY: the arguments are SQLite's, for a file system with smaller files.
     let code = unsafe { open(theirs, name, file, flags, flags_of) };
-    if code != SQLITE_OK || flags & SQLITE_OPEN_WAL == 0 {
+    if code != SQLITE_OK {
         return code;
     }
+    let mut other = ptr::null_mut();
+    let ours = if flags & SQLITE_OPEN_MAIN_DB != 0 {
+        &raw const DATABASE
+    } else if flags & SQLITE_OPEN_WAL != 0 && !name.is_null() {
+        // SAFETY: the name is one of a log that SQLite opens.
+        other = unsafe { sqlite3_database_file_object(name) };
+        // SAFETY: a database is open before its log.
+        if other.is_null() || unsafe { (*other).pMethods } != &raw const DATABASE {
+            return SQLITE_OK;
+        }
+        // SAFETY: it has those functions.
+        unsafe { known(other) }.other = file;
+        &raw const LOG
+    } else {
+        return SQLITE_OK;
+    };
     // SAFETY: the file is open.
     let theirs = unsafe { (*file).pMethods };
     // SAFETY: functions of a file are constants of SQLite's.
     let Some(theirs) = (unsafe { theirs.as_ref() }) else { return SQLITE_IOERR };
     // SAFETY: `szOsFile` counts the place, whatever its alignment takes; nothing stands there yet.
-    unsafe { place(file).write(Log { theirs, frames: Frames::default() }) };
+    unsafe { place(file).write(Known { theirs, other, frames: Frames::default() }) };
     // SAFETY: the file is open, and nobody else has it yet.
-    unsafe { (*file).pMethods = &raw const METHODS };
+    unsafe { (*file).pMethods = ours };
     SQLITE_OK
 }
 
-/// Functions of a log's file: those of the first version, since a log is never locked, shared or mapped.
-static METHODS: sqlite3_io_methods = sqlite3_io_methods {
+/// Functions of a database's file: SQLite's own, but that a log is told when its writer ends.
+static DATABASE: sqlite3_io_methods = sqlite3_io_methods {
+    iVersion: 3,
+    xWrite: Some(write_database),
+    xRead: Some(read_database),
+    xShmMap: Some(share),
+    xShmLock: Some(lock_shared),
+    xShmBarrier: Some(barrier),
+    xShmUnmap: Some(unshare),
+    xFetch: Some(fetch),
+    xUnfetch: Some(unfetch),
+    ..FUNCTIONS
+};
+
+/// Functions of a log's file: those of the first version, since a log is never shared or mapped.
+static LOG: sqlite3_io_methods = FUNCTIONS;
+
+const FUNCTIONS: sqlite3_io_methods = sqlite3_io_methods {
     iVersion: 1,
     xClose: Some(close),
     xRead: Some(read),
@@ -130,40 +177,7 @@ static METHODS: sqlite3_io_methods = sqlite3_io_methods {
     xUnfetch: None,
 };
 
-/// What is known of a log that is open.
-///
-/// # Safety
-/// The file is one that [`open`] has given [`METHODS`], is not closed, and no other call uses it: SQLite's connections make
-/// one call at a time.
-unsafe fn log_of<'a>(file: *mut sqlite3_file) -> &'a mut Log {
-    // SAFETY: `open` has written it there.
-    unsafe { &mut *place(file) }
-}
-
-impl Log {
-    /// Takes what SQLite writes.
-    fn take(&mut self, file: *mut sqlite3_file, bytes: &[u8], at: i64) -> c_int {
-        code(self.frames.take(bytes, at, &mut |bytes, at| written(self.theirs, file, bytes, at)))
-    }
-
-    /// Writes what is kept; then asks SQLite's own file system.
-    fn behind(
-        &mut self,
-        file: *mut sqlite3_file,
-        ask: impl FnOnce(&sqlite3_io_methods) -> Option<c_int>,
-    ) -> c_int {
-        match self.frames.flush(&mut |bytes, at| written(self.theirs, file, bytes, at)) {
-            Ok(()) => ask(self.theirs).unwrap_or(SQLITE_IOERR),
-            Err(code) => code,
-        }
-    }
-}
-
-fn code(result: Result<(), c_int>) -> c_int {
-    result.err().unwrap_or(SQLITE_OK)
-}
-
-/// Writes bytes of a log's file by SQLite's own file system.
+/// Writes bytes of a file by SQLite's own file system.
 fn written(theirs: &sqlite3_io_methods, file: *mut sqlite3_file, bytes: &[u8], at: i64) -> Result<(), c_int> {
     let (Some(write), Ok(many)) = (theirs.xWrite, c_int::try_from(bytes.len())) else {
         return Err(SQLITE_IOERR);
@@ -175,15 +189,6 @@ fn written(theirs: &sqlite3_io_methods, file: *mut sqlite3_file, bytes: &[u8], a
     }
 }
 
-unsafe extern "C" fn close(file: *mut sqlite3_file) -> c_int {
-    // SAFETY: `open` has written it there, and nobody asks for it any more. Frames that are kept are of a transaction that never
-    // ended: nobody misses them.
-    let Log { theirs, frames } = unsafe { place(file).read() };
-    drop(frames);
-    // SAFETY: the file is open.
-    theirs.xClose.map_or(SQLITE_IOERR, |close| unsafe { close(file) })
-}
-
 unsafe extern "C" fn write(
     file: *mut sqlite3_file,
     from: *const c_void,
@@ -191,33 +196,75 @@ unsafe extern "C" fn write(
     at: sqlite3_int64,
 ) -> c_int {
     // SAFETY: called by SQLite for a log that is open.
-    let log = unsafe { log_of(file) };
+    let Known { theirs, frames, .. } = unsafe { known(file) };
     let Ok(many) = usize::try_from(many) else { return SQLITE_IOERR };
     // SAFETY: SQLite gives so many bytes, and keeps them as they are during the call.
-    log.take(file, unsafe { std::slice::from_raw_parts(from.cast::<u8>(), many) }, at)
+    let bytes = unsafe { std::slice::from_raw_parts(from.cast::<u8>(), many) };
+    let taken = frames.take(bytes, at, &mut |bytes, at| written(theirs, file, bytes, at));
+    taken.err().unwrap_or(SQLITE_OK)
 }
 
 unsafe extern "C" fn read(file: *mut sqlite3_file, to: *mut c_void, many: c_int, at: sqlite3_int64) -> c_int {
     // SAFETY: called by SQLite for a log that is open.
-    let log = unsafe { log_of(file) };
-    log.frames.note_read(at);
+    let Known { theirs, frames, .. } = unsafe { known(file) };
+    if let Err(code) = frames.read(many, at, &mut |bytes, at| written(theirs, file, bytes, at)) {
+        return code;
+    }
     // SAFETY: the arguments are SQLite's.
-    log.behind(file, |theirs| theirs.xRead.map(|read| unsafe { read(file, to, many, at) }))
+    theirs.xRead.map_or(SQLITE_IOERR, |ask| unsafe { ask(file, to, many, at) })
 }
 
-/// Functions that write what is kept before SQLite's own file system is asked.
-macro_rules! behind {
+unsafe extern "C" fn close(file: *mut sqlite3_file) -> c_int {
+    // SAFETY: `open` has written it there, and nobody asks for it any more. Frames that are kept are of a transaction that never
+    // ended: nobody misses them.
+    let Known { theirs, other, frames } = unsafe { place(file).read() };
+    drop(frames);
+    if !other.is_null() {
+        // SAFETY: a database is closed behind its log, which was taken out of it then; so this is a log, and its database is open.
+        unsafe { known(other) }.other = ptr::null_mut();
+    }
+    // SAFETY: the file is open.
+    theirs.xClose.map_or(SQLITE_IOERR, |close| unsafe { close(file) })
+}
+
+unsafe extern "C" fn lock_shared(file: *mut sqlite3_file, first: c_int, many: c_int, flags: c_int) -> c_int {
+    // SAFETY: called by SQLite for a database that is open.
+    let Known { theirs, other, .. } = unsafe { known(file) };
+    if first == WRITING && flags == SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE && !other.is_null() {
+        // What ended well is in the log; others may write it from now on.
+        // SAFETY: a database knows its log while that is open.
+        unsafe { known(*other) }.frames.forget();
+    }
+    // SAFETY: the arguments are SQLite's.
+    theirs.xShmLock.map_or(SQLITE_IOERR, |ask| unsafe { ask(file, first, many, flags) })
+}
+
+unsafe extern "C" fn barrier(file: *mut sqlite3_file) {
+    // SAFETY: called by SQLite for a database that is open.
+    if let Some(ask) = unsafe { known(file) }.theirs.xShmBarrier {
+        // SAFETY: the file is open.
+        unsafe { ask(file) };
+    }
+}
+
+/// Functions that ask SQLite's own file system, behind what is kept. Nothing is, of a database.
+macro_rules! theirs {
     ($($name:ident is $theirs:ident($($argument:ident: $kind:ty),*);)*) => {$(
         unsafe extern "C" fn $name(file: *mut sqlite3_file $(, $argument: $kind)*) -> c_int {
-            // SAFETY: called by SQLite for a log that is open.
-            let log = unsafe { log_of(file) };
+            // SAFETY: called by SQLite for a file that is open.
+            let Known { theirs, frames, .. } = unsafe { known(file) };
+            if let Err(code) = frames.flush(&mut |bytes, at| written(theirs, file, bytes, at)) {
+                return code;
+            }
             // SAFETY: the arguments are SQLite's.
-            log.behind(file, |theirs| theirs.$theirs.map(|ask| unsafe { ask(file $(, $argument)*) }))
+            theirs.$theirs.map_or(SQLITE_IOERR, |ask| unsafe { ask(file $(, $argument)*) })
         }
     )*};
 }
 
-behind! {
+theirs! {
+    read_database is xRead(to: *mut c_void, many: c_int, at: sqlite3_int64);
+    write_database is xWrite(from: *const c_void, many: c_int, at: sqlite3_int64);
     truncate is xTruncate(length: sqlite3_int64);
     sync is xSync(flags: c_int);
     size is xFileSize(length: *mut sqlite3_int64);
@@ -225,18 +272,22 @@ behind! {
     unlock is xUnlock(level: c_int);
     is_reserved is xCheckReservedLock(answer: *mut c_int);
     control is xFileControl(what: c_int, with: *mut c_void);
+    share is xShmMap(page: c_int, length: c_int, grow: c_int, to: *mut *mut c_void);
+    unshare is xShmUnmap(remove: c_int);
+    fetch is xFetch(at: sqlite3_int64, many: c_int, to: *mut *mut c_void);
+    unfetch is xUnfetch(at: sqlite3_int64, from: *mut c_void);
 }
 
 unsafe extern "C" fn sector(file: *mut sqlite3_file) -> c_int {
-    // SAFETY: called by SQLite for a log that is open.
-    let theirs = unsafe { log_of(file) }.theirs;
+    // SAFETY: called by SQLite for a file that is open.
+    let theirs = unsafe { known(file) }.theirs;
     // SAFETY: the file is open.
     theirs.xSectorSize.map_or(0, |ask| unsafe { ask(file) })
 }
 
 unsafe extern "C" fn characteristics(file: *mut sqlite3_file) -> c_int {
-    // SAFETY: called by SQLite for a log that is open.
-    let theirs = unsafe { log_of(file) }.theirs;
+    // SAFETY: called by SQLite for a file that is open.
+    let theirs = unsafe { known(file) }.theirs;
     // SAFETY: the file is open.
     theirs.xDeviceCharacteristics.map_or(0, |ask| unsafe { ask(file) })
 }

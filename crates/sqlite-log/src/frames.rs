@@ -70,6 +70,10 @@ impl Frames {
             self.awaits = Some(page);
             return Ok(());
         }
+        if at < LOG_HEADER {
+            // The log begins anew.
+            self.forget();
+        }
         self.flush(write)?;
         write(bytes, at)
     }
@@ -229,7 +233,7 @@ mod tests {
         tried.frame(2, false).unwrap();
         tried.write(&[9; 32], 0).unwrap();
         tried.frame(0, true).unwrap();
-        assert_eq!(tried.calls[3..], [(32 + 2 * FRAME, 4_120), (0, 32), (32, 4_120)]);
+        assert_eq!(tried.calls[3..], [(0, 32), (32, 4_120)]);
     }
 
     #[test]

@@ -111,8 +111,12 @@ unsafe extern "C" fn open(
     if code != SQLITE_OK {
         return code;
     }
+    // SAFETY: the file is open.
+    let theirs = unsafe { (*file).pMethods };
+    // SAFETY: functions of a file are constants of SQLite's.
+    let Some(theirs) = (unsafe { theirs.as_ref() }) else { return SQLITE_IOERR };
     let mut other = ptr::null_mut();
-    let ours = if flags & SQLITE_OPEN_MAIN_DB != 0 {
+    let ours = if flags & SQLITE_OPEN_MAIN_DB != 0 && theirs.iVersion >= DATABASE.iVersion {
         &raw const DATABASE
     } else if flags & SQLITE_OPEN_WAL != 0 && !name.is_null() {
         // SAFETY: the name is one of a log that SQLite opens.
@@ -127,10 +131,6 @@ unsafe extern "C" fn open(
     } else {
         return SQLITE_OK;
     };
-    // SAFETY: the file is open.
-    let theirs = unsafe { (*file).pMethods };
-    // SAFETY: functions of a file are constants of SQLite's.
-    let Some(theirs) = (unsafe { theirs.as_ref() }) else { return SQLITE_IOERR };
     // SAFETY: `szOsFile` counts the place, whatever its alignment takes; nothing stands there yet.
     unsafe { place(file).write(Known { theirs, other, frames: Frames::default() }) };
     // SAFETY: the file is open, and nobody else has it yet.
@@ -138,11 +138,12 @@ unsafe extern "C" fn open(
     SQLITE_OK
 }
 
-/// Functions of a database's file: SQLite's own, but that a log is told when its writer ends.
+/// Functions of a database's file: SQLite's own, but that its log forgets what is kept when nobody writes any more.
 static DATABASE: sqlite3_io_methods = sqlite3_io_methods {
     iVersion: 3,
     xWrite: Some(write_database),
     xRead: Some(read_database),
+    xUnlock: Some(unlock_database),
     xShmMap: Some(share),
     xShmLock: Some(lock_shared),
     xShmBarrier: Some(barrier),
@@ -227,16 +228,33 @@ unsafe extern "C" fn close(file: *mut sqlite3_file) -> c_int {
     theirs.xClose.map_or(SQLITE_IOERR, |close| unsafe { close(file) })
 }
 
+impl Known {
+    /// Has the log of a database forget what is kept: what ended well is in the file, and others may write it from now on.
+    fn forget_log(&self) {
+        if !self.other.is_null() {
+            // SAFETY: a database knows its log while that is open.
+            unsafe { known(self.other) }.frames.forget();
+        }
+    }
+}
+
 unsafe extern "C" fn lock_shared(file: *mut sqlite3_file, first: c_int, many: c_int, flags: c_int) -> c_int {
     // SAFETY: called by SQLite for a database that is open.
-    let Known { theirs, other, .. } = unsafe { known(file) };
-    if first == WRITING && flags == SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE && !other.is_null() {
-        // What ended well is in the log; others may write it from now on.
-        // SAFETY: a database knows its log while that is open.
-        unsafe { known(*other) }.frames.forget();
+    let known = unsafe { known(file) };
+    if first == WRITING && flags == SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE {
+        known.forget_log();
     }
     // SAFETY: the arguments are SQLite's.
-    theirs.xShmLock.map_or(SQLITE_IOERR, |ask| unsafe { ask(file, first, many, flags) })
+    known.theirs.xShmLock.map_or(SQLITE_IOERR, |ask| unsafe { ask(file, first, many, flags) })
+}
+
+/// Ends a lock of the whole file, which is the writer's own where that lets nobody else in (`locking_mode = EXCLUSIVE`).
+unsafe extern "C" fn unlock_database(file: *mut sqlite3_file, level: c_int) -> c_int {
+    // SAFETY: called by SQLite for a database that is open.
+    let known = unsafe { known(file) };
+    known.forget_log();
+    // SAFETY: the arguments are SQLite's.
+    known.theirs.xUnlock.map_or(SQLITE_IOERR, |ask| unsafe { ask(file, level) })
 }
 
 unsafe extern "C" fn barrier(file: *mut sqlite3_file) {

@@ -149,6 +149,27 @@ fn what_a_writer_took_back_never_stands_over_what_another_one_committed() {
     }
 }
 
+#[test]
+fn what_was_taken_back_in_a_database_of_ones_own_is_not_written_once_others_are_let_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let (mut first, mut known) = (small(&path), Rows::new());
+    insert(&mut first, 0..400, &mut known);
+    // The writer's lock is not asked for there, nor given back.
+    first
+        .batch_execute(
+            "DROP INDEX i; PRAGMA locking_mode = EXCLUSIVE; BEGIN; UPDATE t SET text = upper(text)",
+        )
+        .unwrap();
+    first.batch_execute("ROLLBACK; PRAGMA locking_mode = NORMAL").unwrap();
+    assert!(rows(&mut first) == known);
+    let mut second = open(&path);
+    sql_query("UPDATE t SET text = 'a' WHERE id < 300").execute(&mut second).unwrap();
+    known.range_mut(..300).for_each(|(_, text)| *text = "a".to_owned());
+    assert!(rows(&mut first) == known);
+    assert!(left(&path) == known);
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_commit_of_many_pages_is_written_by_few_calls() {

@@ -133,7 +133,7 @@ const READS: &[Read] = &[
     list("tasks?candidate=me", "/api/human-tasks?candidate=me", 20),
     list("tasks?workflowId", "/api/human-tasks?workflowId={workflow}", 5),
     list("tasks?runId", "/api/human-tasks?runId={run}", 5),
-    list("tasks?candidate", "/api/human-tasks?candidate=user-3", 3),
+    list("tasks?candidate", "/api/human-tasks?candidate={user}", 3),
     list("tasks?caseTypeId", "/api/human-tasks?caseTypeId={caseType}", 5),
     list("tasks?caseId", "/api/human-tasks?caseId={case}", 1),
     list("tasks?followUp", "/api/human-tasks?followUp=2030-01-01T00:00:00Z", 2),

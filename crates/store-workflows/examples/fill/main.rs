@@ -9,6 +9,12 @@ use heddle_store::{Db, Options};
 async fn fill(address: &str, rows: u64, user: &str) -> Result<(), Box<dyn std::error::Error>> {
     let db = Db::open(address, &Options::default()).await?;
     let templates = rows::fill(&db, rows, user).await?;
+    // Else what is read next writes first what was filled, page by page, to make room in memory.
+    if let Some(postgres) = db.postgres()
+        && let Err(error) = postgres.execute_batch("CHECKPOINT").await
+    {
+        println!("no checkpoint: {error}");
+    }
     println!("{rows} runs of {templates} workflows");
     Ok(())
 }

@@ -37,6 +37,14 @@ impl Due {
             Self::Lasting => "due_at > ",
         }
     }
+
+    /// The same, said such that no index by due times is taken, by which all would be sorted.
+    const fn checked(self) -> &'static str {
+        match self {
+            Self::Over => "coalesce(due_at, due_at) <= ",
+            Self::Lasting => "coalesce(due_at, due_at) > ",
+        }
+    }
 }
 
 /// The statement that finds the types that have locked or delayed jobs, each by one look into the index.
@@ -160,7 +168,7 @@ impl Wanted<'_> {
         }
         if let Some(worker) = worker {
             out.words(" AND worker = ").text(worker);
-            out.words(" AND state || '' = 'locked' AND due_at > ").at(self.now);
+            out.words(" AND state || '' = 'locked' AND ").words(Due::Lasting.checked()).at(self.now);
         }
         match stream {
             Stream::Every => {}
@@ -169,13 +177,13 @@ impl Wanted<'_> {
             }
             Stream::At(state, side) => {
                 out.words(self.in_state(state)).text(state.as_str());
-                out.words(" AND ").words(side.compared()).at(self.now);
+                out.words(" AND ").words(side.checked()).at(self.now);
             }
             // They are found by their ids: the state is said such that no index of it is taken, along which all jobs in the
             // state would be gone through.
             Stream::Few(state, side) => {
                 out.words(" AND state || '' = ").text(state.as_str());
-                out.words(" AND ").words(side.compared()).at(self.now);
+                out.words(" AND ").words(side.checked()).at(self.now);
                 let behind =
                     self.few.iter().flatten().copied().filter(|id| from.is_none_or(|from| *id > from));
                 let few: Vec<Id> = behind.collect();

@@ -353,15 +353,18 @@ impl Wanted<'_> {
         }
         out.words("t.state = ").text(TaskState::Open.as_str());
         out.words(" AND (t.assignee IS NOT NULL AND ").named("t.assignee", &person.names);
-        out.words(" OR t.assignee IS NULL AND EXISTS (SELECT 1 FROM human_task_candidates AS c");
+        out.words(" OR t.assignee IS NULL AND (SELECT TRUE FROM human_task_candidates AS c");
         out.words(" WHERE c.organization_id = t.organization_id AND c.task_id = t.id AND (c.kind = ");
         out.text(CandidateKind::User.as_str()).words(" AND ").named("c.name", &person.names);
         out.words(" OR c.kind = ").text(CandidateKind::Group.as_str()).words(" AND ");
         out.named("c.name", &person.groups);
-        out.words("))))");
+        out.words(") LIMIT 1) IS TRUE))");
     }
 
     /// The conditions on whom a task is for, where no stream stands for them.
+    ///
+    /// Each task's candidates are looked at for themselves: where `EXISTS` says it, PostgreSQL reads the candidates of all
+    /// tasks first, and looks into those.
     fn meant(&self, out: &mut Statement) {
         let TaskFilter { assignee, candidate, .. } = self.filter;
         if let Some(names) = assignee {
@@ -369,7 +372,7 @@ impl Wanted<'_> {
         }
         if let Some((names, groups)) = candidate {
             out.words(" AND (t.assignee IS NOT NULL AND ").named("t.assignee", names);
-            out.words(" OR t.assignee IS NULL AND EXISTS (SELECT 1 FROM human_task_candidates AS m");
+            out.words(" OR t.assignee IS NULL AND (SELECT TRUE FROM human_task_candidates AS m");
             out.words(" WHERE m.organization_id = t.organization_id AND m.task_id = t.id AND (m.kind = ");
             out.text(CandidateKind::Everyone.as_str());
             out.words(" OR m.kind = ")
@@ -378,7 +381,7 @@ impl Wanted<'_> {
                 .named("m.name", names);
             out.words(" OR m.kind = ").text(CandidateKind::Group.as_str()).words(" AND ");
             out.named("m.name", groups);
-            out.words(")))");
+            out.words(") LIMIT 1) IS TRUE)");
         }
     }
 }

@@ -18,7 +18,7 @@ pub(crate) struct Frames {
     bytes: Vec<u8>,
     /// Offset of the first of them.
     at: i64,
-    /// What the last header asks for: its page.
+    /// Page that the last header asks for.
     awaits: Option<Page>,
     /// Bytes before the last header.
     before: usize,
@@ -194,7 +194,7 @@ mod tests {
         header
     }
 
-    /// What is to stand in the file with so many frames.
+    /// Content that the file is to have with so many frames.
     fn expected(frames: u8, is_last: impl Fn(u8) -> bool) -> Vec<u8> {
         let mut file = vec![0; 32];
         for number in 0..frames {

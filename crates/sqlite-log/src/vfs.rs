@@ -83,7 +83,7 @@ fn place(file: *mut sqlite3_file) -> *mut Known {
     behind.wrapping_add(behind.align_offset(align_of::<Known>())).cast()
 }
 
-/// What is known of a file that is open.
+/// Knowledge of a file that is open.
 ///
 /// # Safety
 /// The file has [`DATABASE`] or [`LOG`] as its functions, is not closed, and no other call uses it: SQLite's connections make one

@@ -425,8 +425,14 @@ const LIMIT: u32 = 10;
 const FEW: i64 = 1_500;
 /// Lists of which PostgreSQL reads more at this size: a whole table of 20,000 rows is as near to it as an index, or the rows of a
 /// state are sorted.
-const MORE: [&str; 4] =
-    ["runs state", "runs node", "runs state, few of a version", "tasks candidate, workflow"];
+const MORE: [&str; 6] = [
+    "runs state",
+    "runs node",
+    "runs state, few of a version",
+    "tasks candidate, workflow",
+    "jobs worker",
+    "own tasks workflow",
+];
 
 /// Rows that were read of all tables since it is counted, and how often a table that grows was read as a whole.
 async fn rows_read(db: &Db) -> (i64, i64) {
@@ -442,7 +448,7 @@ async fn rows_read(db: &Db) -> (i64, i64) {
         "SELECT CAST((SELECT sum(seq_tup_read) FROM pg_stat_user_tables WHERE schemaname = current_schema()) \
          + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE schemaname = current_schema()) AS bigint) AS rows, \
          CAST((SELECT sum(seq_scan) FROM pg_stat_user_tables WHERE schemaname = current_schema() \
-         AND relname IN ({names}) AND n_live_tup > 1000) AS bigint) AS scans"
+         AND relname IN ({names}) AND relid IN (SELECT oid FROM pg_class WHERE reltuples > 1000)) AS bigint) AS scans"
     );
     db.postgres().unwrap().execute_batch("SELECT pg_stat_force_next_flush()").await.unwrap();
     let count: Count = read!(db, |conn| Ok(diesel::sql_query(&counted).get_result(conn).await?)).unwrap();

@@ -196,8 +196,8 @@ const LAYERS: &[Layer] = &[
             "heddle-identity",
         ],
     },
-    // The journal and the tenant are what every area writes; the store knows no area.
     Layer { name: "heddle-sqlite-log", knows: &[] },
+    // The journal and the tenant are what every area writes; the store knows no area.
     Layer {
         name: "heddle-store",
         knows: &["heddle-kernel", "heddle-policy", "heddle-usecase", "heddle-sqlite-log"],

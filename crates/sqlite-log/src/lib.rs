@@ -5,8 +5,9 @@
 //! [`install`] puts before SQLite's own one keeps frames until the one that ends a transaction has come, and writes them in
 //! one piece each 128 KiB. All else, every other file too, goes to SQLite's own at once.
 //!
-//! What is kept is never missed. A frame counts only once the transaction's last frame is in the log, which is never kept, and
-//! whatever else is asked of the file (a read, a sync, its length) writes first what is kept.
+//! What is kept is never missed. A frame counts only once the transaction's last frame is in the log, which is never kept; a
+//! read of what is kept, a sync or the question for the file's length writes it first. What a full disk refuses stays kept
+//! until there is room, and what a transaction took back is forgotten before anybody else may write.
 
 mod frames;
 mod vfs;

@@ -27,8 +27,8 @@ const FEW: u64 = 20_000;
 const WORKFLOWS: usize = 20;
 const CASE_TYPES: usize = 4;
 /// Calls before a figure, and calls that are measured.
-pub(super) const WARM: usize = 10;
-pub(super) const CALLS: usize = 60;
+const WARM: usize = 10;
+const CALLS: usize = 60;
 /// Page that is measured beside the first one, or the last one before it.
 const DEEP: usize = 100;
 
@@ -223,24 +223,19 @@ pub(crate) async fn run(options: Options) -> Result<bool> {
         options.backend.clone()
     };
     for backend in backends {
-        let mut sizes = Vec::new();
-        for rows in [FEW.min(options.rows), options.rows] {
-            let postgres = server::postgres_for(backend)?;
-            let figures = if options.vectors {
-                stored::measure(&binary, postgres.as_ref(), rows).await?
-            } else {
-                measure(&binary, postgres.as_ref(), rows).await?
-            };
-            for (name, value) in &figures {
-                print(backend, format!("{name} rows={rows}"), *value, "ms");
+        let sizes = [FEW.min(options.rows), options.rows];
+        let figures = if options.vectors {
+            stored::measure(&binary, backend, sizes).await?
+        } else {
+            measure(&binary, backend, sizes).await?
+        };
+        for (place, rows) in sizes.iter().enumerate() {
+            for (name, values) in &figures {
+                print(backend, format!("{name} rows={rows}"), values[place], "ms");
             }
-            sizes.push(figures);
         }
-        let [few, many] = sizes.as_slice() else { bail!("two sizes are measured") };
-        for (name, value) in few {
-            if let Some(large) = many.get(name) {
-                print(backend, format!("{name} ratio"), large / value, "x");
-            }
+        for (name, [few, many]) in &figures {
+            print(backend, format!("{name} ratio"), many / few, "x");
         }
     }
     Ok(true)
@@ -250,75 +245,161 @@ fn print(backend: Backend, name: String, value: f64, unit: &'static str) {
     out::line(Figure { backend: backend.name(), build: None, name, callers: None, value, unit });
 }
 
-/// Medians in milliseconds by name, with so many runs and tasks stored.
-async fn measure(
-    binary: &std::path::Path,
-    postgres: Option<&Postgres>,
-    rows: u64,
-) -> Result<BTreeMap<String, f64>> {
-    let mut server = Server::start(binary, Mode { demo: true, test_clock: false }, postgres).await?;
-    let client = searching::sign_in(&server).await?;
-    let requester = requester(&client, &server).await?;
-    let mut workflows = Vec::new();
-    for number in 0..WORKFLOWS {
-        let workflow = prepare::publish(&client, &format!("growth-{number}"), prepare::HUMAN_TASK).await?;
-        let starter = if number % 2 == 0 { &client } else { &requester };
-        prepare::start(starter, &workflow, &json!({})).await?;
-        workflows.push(workflow);
+/// Medians in milliseconds by name, of the small database and of the large one.
+pub(super) type Figures = BTreeMap<String, [f64; 2]>;
+
+/// A server that is asked: the one with the small database, or the one with the large.
+pub(super) struct Side<'a> {
+    pub connection: &'a mut Connection,
+    pub client: &'a Client,
+    /// Puts the server's own ids into a path.
+    pub put_in: &'a dyn Fn(&str) -> String,
+}
+
+/// A server whose database is filled.
+struct Filled {
+    server: Server,
+    /// The server's own cluster of PostgreSQL, which ends with it.
+    _postgres: Option<Postgres>,
+    client: Client,
+    requester: Client,
+    facts: Facts,
+}
+
+/// Medians with so many runs and tasks stored. Both servers run at the same time, and are asked in turn: what else the machine
+/// does meets both alike.
+async fn measure(binary: &std::path::Path, backend: Backend, [few, many]: [u64; 2]) -> Result<Figures> {
+    let mut few = Filled::start(binary, backend, few).await?;
+    let mut many = Filled::start(binary, backend, many).await?;
+    // Opened when there is something to ask: an idle one is closed.
+    let mut connections = [opened(&few.server).await?, opened(&many.server).await?];
+    let mut figures = Figures::new();
+    for (reads, is_own) in [(READS, false), (OWN_READS, true)] {
+        let put_in = [&few, &many].map(|filled| |path: &str| filled.facts.put_in(path));
+        let [of_few, of_many] = &put_in;
+        let [to_few, to_many] = &mut connections;
+        let mut sides = [
+            Side { connection: to_few, client: few.client(is_own), put_in: of_few },
+            Side { connection: to_many, client: many.client(is_own), put_in: of_many },
+        ];
+        measure_reads(reads, &mut sides, &mut figures).await?;
     }
-    let mut case_types = Vec::new();
-    for number in 0..CASE_TYPES {
-        let case_type =
-            prepare::publish_case(&client, &format!("growth-case-{number}"), prepare::HUMAN_CASE).await?;
-        prepare::start_case(&client, &case_type, "growth").await?;
-        case_types.push(case_type);
-    }
-    server.stop().await?;
-    let began = Instant::now();
-    let (database, many) = (server.database(), rows.to_string());
-    let caller = server.facts().email.clone().context("the ready file names no administrator")?;
-    let arguments = [database.as_str(), &many, &caller].map(OsStr::new);
-    super::example("heddle-store-workflows", "fill", &[], &arguments)?;
-    out::note(format_args!("{rows} rows in {} s", began.elapsed().as_secs()));
-    server.launch().await?;
-    let client = searching::sign_in(&server).await?;
-    let workflow = workflows.first().context("no workflow")?;
-    let facts = facts(&client, workflow, case_types.first().context("no case type")?).await?;
-    let host = server.facts().address.trim_start_matches("http://").to_owned();
-    let mut connection = Connection::open(&host).await?;
-    let mut figures = BTreeMap::new();
-    let put_in = |path: &str| facts.put_in(path);
-    measure_reads(READS, &mut connection, &client, &put_in, &mut figures).await?;
-    let requester = Client::sign_in(&server.facts().address, REQUESTER.0, REQUESTER.1).await?;
-    measure_reads(OWN_READS, &mut connection, &requester, &put_in, &mut figures).await?;
-    let (start, complete) = round_trips(&mut connection, &client, workflow).await?;
+    let [start, complete] = round_trips([&few, &many], &mut connections).await?;
     figures.insert("start".to_owned(), start);
     figures.insert("complete".to_owned(), complete);
-    server.stop().await?;
+    few.server.stop().await?;
+    many.server.stop().await?;
     Ok(figures)
+}
+
+impl Filled {
+    /// Starts a server, and stores so many runs and tasks.
+    async fn start(binary: &std::path::Path, backend: Backend, rows: u64) -> Result<Self> {
+        let postgres = server::postgres_for(backend)?;
+        let mut server =
+            Server::start(binary, Mode { demo: true, test_clock: false }, postgres.as_ref()).await?;
+        let client = searching::sign_in(&server).await?;
+        let requester = requester(&client, &server).await?;
+        let mut workflows = Vec::new();
+        for number in 0..WORKFLOWS {
+            let workflow =
+                prepare::publish(&client, &format!("growth-{number}"), prepare::HUMAN_TASK).await?;
+            let starter = if number % 2 == 0 { &client } else { &requester };
+            prepare::start(starter, &workflow, &json!({})).await?;
+            workflows.push(workflow);
+        }
+        let mut case_types = Vec::new();
+        for number in 0..CASE_TYPES {
+            let case_type =
+                prepare::publish_case(&client, &format!("growth-case-{number}"), prepare::HUMAN_CASE).await?;
+            prepare::start_case(&client, &case_type, "growth").await?;
+            case_types.push(case_type);
+        }
+        server.stop().await?;
+        let began = Instant::now();
+        let (database, many) = (server.database(), rows.to_string());
+        let caller = server.facts().email.clone().context("the ready file names no administrator")?;
+        let arguments = [database.as_str(), &many, &caller].map(OsStr::new);
+        super::example("heddle-store-workflows", "fill", &[], &arguments)?;
+        out::note(format_args!("{rows} rows in {} s", began.elapsed().as_secs()));
+        server.launch().await?;
+        let client = searching::sign_in(&server).await?;
+        let workflow = workflows.first().context("no workflow")?;
+        let facts = facts(&client, workflow, case_types.first().context("no case type")?).await?;
+        let requester = Client::sign_in(&server.facts().address, REQUESTER.0, REQUESTER.1).await?;
+        Ok(Self { server, _postgres: postgres, client, requester, facts })
+    }
+
+    /// The administrator, or the requester.
+    const fn client(&self, is_own: bool) -> &Client {
+        if is_own { &self.requester } else { &self.client }
+    }
+}
+
+/// A connection to a server.
+pub(super) async fn opened(server: &Server) -> Result<Connection> {
+    Connection::open(server.facts().address.trim_start_matches("http://")).await
 }
 
 /// Adds the medians of reads, whose paths get their ids first.
 pub(super) async fn measure_reads(
     reads: &[Read],
-    connection: &mut Connection,
-    client: &Client,
-    put_in: &impl Fn(&str) -> String,
-    figures: &mut BTreeMap<String, f64>,
+    sides: &mut [Side<'_>; 2],
+    figures: &mut Figures,
 ) -> Result<()> {
     for read in reads {
-        let path = put_in(read.path);
+        let paths = sides.each_ref().map(|side| (side.put_in)(read.path));
         let Some(page) = read.page else {
-            figures.insert(read.name.to_owned(), median(connection, client, &path).await?);
+            figures.insert(read.name.to_owned(), gets(sides, &paths).await?);
             continue;
         };
-        let first = with(&path, &format!("limit={page}"));
-        figures.insert(format!("{} page=1", read.name), median(connection, client, &first).await?);
-        if let Some(deep) = deep(client, &first).await? {
-            figures.insert(format!("{} page=deep", read.name), median(connection, client, &deep).await?);
+        let first = paths.map(|path| with(&path, &format!("limit={page}")));
+        figures.insert(format!("{} page=1", read.name), gets(sides, &first).await?);
+        let [few, many] = &first;
+        let deep = (deep(sides[0].client, few).await?, deep(sides[1].client, many).await?);
+        if let (Some(few), Some(many)) = deep {
+            figures.insert(format!("{} page=deep", read.name), gets(sides, &[few, many]).await?);
         }
     }
     Ok(())
+}
+
+/// The medians of a `GET`.
+async fn gets(sides: &mut [Side<'_>; 2], paths: &[String; 2]) -> Result<[f64; 2]> {
+    let token = |place: usize| sides[place].client.token();
+    let request = |place: usize| http1::request("GET", &paths[place], Some(&token(place)), None);
+    let requests = [request(0), request(1)];
+    medians(sides, |_, place| requests[place].clone()).await
+}
+
+/// The warm medians of what each server is asked, in milliseconds: `question` gives the request by the number of the call and
+/// the place of the server.
+pub(super) async fn medians(
+    sides: &mut [Side<'_>; 2],
+    mut question: impl FnMut(usize, usize) -> Vec<u8>,
+) -> Result<[f64; 2]> {
+    let mut latencies = [Latencies::default(), Latencies::default()];
+    for call in 0..WARM + CALLS {
+        for (place, (side, latencies)) in sides.iter_mut().zip(&mut latencies).enumerate() {
+            let request = question(call, place);
+            let began = Instant::now();
+            let (status, body) = side.connection.exchange(&request).await?;
+            if status != 200 {
+                let asked = String::from_utf8_lossy(&request).lines().next().unwrap_or_default().to_owned();
+                bail!("{asked}: {status} {}", String::from_utf8_lossy(body));
+            }
+            if call >= WARM {
+                latencies.add(began.elapsed());
+            }
+        }
+    }
+    Ok(latencies.map(middle))
+}
+
+/// The median, in milliseconds.
+pub(super) fn middle(mut latencies: Latencies) -> f64 {
+    latencies.sort();
+    latencies.percentile(0.5)
 }
 
 /// Makes a user with the role `requester`, and signs them in.
@@ -394,50 +475,34 @@ async fn deep(client: &Client, first: &str) -> Result<Option<String>> {
     Ok(path)
 }
 
-/// The warm median of a read, in milliseconds.
-async fn median(connection: &mut Connection, client: &Client, path: &str) -> Result<f64> {
-    let request = http1::request("GET", path, Some(&client.token()), None);
-    let mut latencies = Latencies::default();
-    for call in 0..WARM + CALLS {
-        let began = Instant::now();
-        let (status, body) = connection.exchange(&request).await?;
-        if status != 200 {
-            bail!("GET {path}: {status} {}", String::from_utf8_lossy(body));
-        }
-        if call >= WARM {
-            latencies.add(began.elapsed());
-        }
-    }
-    latencies.sort();
-    Ok(latencies.percentile(0.5))
-}
-
 /// Medians of a start, and of the completion of its task.
-async fn round_trips(connection: &mut Connection, client: &Client, workflow: &str) -> Result<(f64, f64)> {
-    let base = format!("/api/workflows/{workflow}/runs");
-    let start = http1::request("POST", &base, Some(&client.token()), Some("{}"));
-    let (mut starts, mut completions) = (Latencies::default(), Latencies::default());
+async fn round_trips(sides: [&Filled; 2], connections: &mut [Connection; 2]) -> Result<[[f64; 2]; 2]> {
+    let mut starts = [Latencies::default(), Latencies::default()];
+    let mut completions = [Latencies::default(), Latencies::default()];
     for call in 0..WARM + 5 * CALLS {
-        let began = Instant::now();
-        let (status, body) = connection.exchange(&start).await?;
-        let started = began.elapsed();
-        let body: Value = serde_json::from_slice(body).unwrap_or_default();
-        let Some(run) = body["data"]["id"].as_str().filter(|_| status == 201) else {
-            bail!("start: {status} {body}");
-        };
-        let path = format!("{base}/{run}/human-tasks/work/complete");
-        let complete = http1::request("POST", &path, Some(&client.token()), Some("{}"));
-        let began = Instant::now();
-        let (status, body) = connection.exchange(&complete).await?;
-        if status != 200 {
-            bail!("complete: {status} {}", String::from_utf8_lossy(body));
-        }
-        if call >= WARM {
-            starts.add(started);
-            completions.add(began.elapsed());
+        for (place, (filled, connection)) in sides.iter().zip(connections.iter_mut()).enumerate() {
+            let Filled { client, facts, .. } = *filled;
+            let base = format!("/api/workflows/{}/runs", facts.workflow);
+            let start = http1::request("POST", &base, Some(&client.token()), Some("{}"));
+            let began = Instant::now();
+            let (status, body) = connection.exchange(&start).await?;
+            let started = began.elapsed();
+            let body: Value = serde_json::from_slice(body).unwrap_or_default();
+            let Some(run) = body["data"]["id"].as_str().filter(|_| status == 201) else {
+                bail!("start: {status} {body}");
+            };
+            let path = format!("{base}/{run}/human-tasks/work/complete");
+            let complete = http1::request("POST", &path, Some(&client.token()), Some("{}"));
+            let began = Instant::now();
+            let (status, body) = connection.exchange(&complete).await?;
+            if status != 200 {
+                bail!("complete: {status} {}", String::from_utf8_lossy(body));
+            }
+            if call >= WARM {
+                starts[place].add(started);
+                completions[place].add(began.elapsed());
+            }
         }
     }
-    starts.sort();
-    completions.sort();
-    Ok((starts.percentile(0.5), completions.percentile(0.5)))
+    Ok([starts.map(middle), completions.map(middle)])
 }

@@ -6,21 +6,20 @@
     reason = "members of JSON: an absent one reads as null, and a runner says what it found"
 )]
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use heddle_harness_kit::client::Client;
 use heddle_harness_kit::figures::Latencies;
-use heddle_harness_kit::http1::{self, Connection};
+use heddle_harness_kit::http1;
 use heddle_harness_kit::out;
 use heddle_harness_kit::postgres::Postgres;
 use heddle_harness_kit::random::Random;
-use heddle_harness_kit::server::{Mode, Server};
+use heddle_harness_kit::server::{self, Backend, Mode, Server};
 use serde_json::{Value, json};
 
-use super::growth::{CALLS, Read, WARM, list, measure_reads};
+use super::growth::{Figures, Read, Side, list, measure_reads, medians, middle, opened};
 use super::searching::{files_at_once, sign_in, upload_patiently};
 use crate::vectors::{self, Text};
 
@@ -72,40 +71,59 @@ const QUERIES: &[Query] = &[
     Query { name: "query?mediaType", filter: Some(r#"{"field":"mediaType","eq":"text/plain"}"#) },
 ];
 
-/// Medians in milliseconds by name, with so many passages stored.
-pub(super) async fn measure(
-    binary: &Path,
-    postgres: Option<&Postgres>,
-    rows: u64,
-) -> Result<BTreeMap<String, f64>> {
-    let mut server = Server::start(binary, Mode { demo: true, test_clock: false }, postgres).await?;
-    let client = sign_in(&server).await?;
-    for number in 0..OTHERS {
-        let body = json!({"name": format!("other-{number}"), "embeddingModelId": null});
-        let answer = client.post(vectors::PATH, &body).await?;
-        if !answer.ok() {
-            out::note(format_args!("{number} databases: {}", answer.refusal()));
-            break;
-        }
-    }
-    let schema = json!({"kind": {"type": "string", "filterable": true}});
-    let body = json!({"name": GROWING, "embeddingModelId": null, "metadataSchema": schema});
-    vectors::create_as(&client, &body).await?;
-    let files = rows / PASSAGES;
-    let began = Instant::now();
-    fill(&client, files).await?;
-    out::note(format_args!("{files} files in {} s", began.elapsed().as_secs()));
-    let host = server.facts().address.trim_start_matches("http://").to_owned();
-    let mut connection = Connection::open(&host).await?;
-    let mut figures = BTreeMap::new();
+/// A server whose database is filled.
+struct Filled {
+    server: Server,
+    /// The server's own cluster of PostgreSQL, which ends with it.
+    _postgres: Option<Postgres>,
+    client: Client,
+}
+
+/// Medians with so many passages stored; both servers are asked in turn.
+pub(super) async fn measure(binary: &Path, backend: Backend, [few, many]: [u64; 2]) -> Result<Figures> {
+    let mut few = Filled::start(binary, backend, few).await?;
+    let mut many = Filled::start(binary, backend, many).await?;
+    let mut figures = Figures::new();
     let as_it_is = |path: &str| path.to_owned();
-    measure_reads(READS, &mut connection, &client, &as_it_is, &mut figures).await?;
+    // Opened when there is something to ask: an idle one is closed.
+    let [mut to_few, mut to_many] = [opened(&few.server).await?, opened(&many.server).await?];
+    let mut sides = [
+        Side { connection: &mut to_few, client: &few.client, put_in: &as_it_is },
+        Side { connection: &mut to_many, client: &many.client, put_in: &as_it_is },
+    ];
+    measure_reads(READS, &mut sides, &mut figures).await?;
     for query in QUERIES {
-        figures.insert(query.name.to_owned(), asked(&mut connection, &client, query).await?);
+        figures.insert(query.name.to_owned(), asked(&mut sides, query).await?);
     }
-    figures.insert("delete-file".to_owned(), deleted(&client).await?);
-    server.stop().await?;
+    figures.insert("delete-file".to_owned(), deleted([&few.client, &many.client]).await?);
+    few.server.stop().await?;
+    many.server.stop().await?;
     Ok(figures)
+}
+
+impl Filled {
+    /// Starts a server, and stores so many passages.
+    async fn start(binary: &Path, backend: Backend, rows: u64) -> Result<Self> {
+        let postgres = server::postgres_for(backend)?;
+        let server = Server::start(binary, Mode { demo: true, test_clock: false }, postgres.as_ref()).await?;
+        let client = sign_in(&server).await?;
+        for number in 0..OTHERS {
+            let body = json!({"name": format!("other-{number}"), "embeddingModelId": null});
+            let answer = client.post(vectors::PATH, &body).await?;
+            if !answer.ok() {
+                out::note(format_args!("{number} databases: {}", answer.refusal()));
+                break;
+            }
+        }
+        let schema = json!({"kind": {"type": "string", "filterable": true}});
+        let body = json!({"name": GROWING, "embeddingModelId": null, "metadataSchema": schema});
+        vectors::create_as(&client, &body).await?;
+        let files = rows / PASSAGES;
+        let began = Instant::now();
+        fill(&client, files).await?;
+        out::note(format_args!("{files} files in {} s", began.elapsed().as_secs()));
+        Ok(Self { server, _postgres: postgres, client })
+    }
 }
 
 /// Uploads so many files, and waits until nothing more becomes of any.
@@ -162,48 +180,48 @@ fn text(number: u64) -> Text {
     Text { name: name(number), text: passages.join("\n\n") }
 }
 
-/// The warm median of queries with one filter, in milliseconds.
-async fn asked(connection: &mut Connection, client: &Client, query: &Query) -> Result<f64> {
+/// The medians of queries with one filter.
+async fn asked(sides: &mut [Side<'_>; 2], query: &Query) -> Result<[f64; 2]> {
     let path = format!("{}/query", vectors::path(GROWING));
     let mut random = Random::new(11);
-    let mut latencies = Latencies::default();
     let filter: Option<Value> = query.filter.map(serde_json::from_str).transpose().context("a filter")?;
-    for call in 0..WARM + CALLS {
-        let words = (0..4).map(|_| format!("word{}", random.between(1, 2_000)));
-        let words = words.collect::<Vec<_>>().join(" ");
+    let tokens = sides.each_ref().map(|side| side.client.token());
+    let mut words = String::new();
+    let question = |_, place: usize| {
+        if place == 0 {
+            let four: Vec<String> = (0..4).map(|_| format!("word{}", random.between(1, 2_000))).collect();
+            words = four.join(" ");
+        }
         let mut body = json!({"query": words, "mode": "keyword", "limit": 8});
         if let Some(filter) = &filter {
             body["filter"] = filter.clone();
         }
-        let request = http1::request("POST", &path, Some(&client.token()), Some(&body.to_string()));
-        let began = Instant::now();
-        let (status, answer) = connection.exchange(&request).await?;
-        if status != 200 {
-            bail!("POST {path}: {status} {}", String::from_utf8_lossy(answer));
-        }
-        if call >= WARM {
+        http1::request("POST", &path, Some(&tokens[place]), Some(&body.to_string()))
+    };
+    medians(sides, question).await
+}
+
+/// The medians of deletions.
+async fn deleted(clients: [&Client; 2]) -> Result<[f64; 2]> {
+    let path = vectors::files_path(GROWING);
+    let mut ids = Vec::new();
+    for client in clients {
+        let files = client.get(&format!("{path}?state=ready&limit=60")).await?.data()?;
+        let of = files.as_array().into_iter().flatten().filter_map(|file| file["id"].as_str());
+        ids.push(of.map(str::to_owned).collect::<Vec<_>>());
+    }
+    let mut latencies = [Latencies::default(), Latencies::default()];
+    for number in 0..ids.iter().map(Vec::len).min().unwrap_or_default() {
+        for ((client, ids), latencies) in clients.iter().zip(&ids).zip(&mut latencies) {
+            let began = Instant::now();
+            let answer = client.delete(&format!("{path}/{}", ids[number])).await?;
+            if answer.status != 204 {
+                bail!("DELETE: {}", answer.refusal());
+            }
             latencies.add(began.elapsed());
         }
     }
-    latencies.sort();
-    Ok(latencies.percentile(0.5))
-}
-
-/// The median of deletions, in milliseconds.
-async fn deleted(client: &Client) -> Result<f64> {
-    let path = vectors::files_path(GROWING);
-    let files = client.get(&format!("{path}?state=ready&limit=60")).await?.data()?;
-    let mut latencies = Latencies::default();
-    for id in files.as_array().into_iter().flatten().filter_map(|file| file["id"].as_str()) {
-        let began = Instant::now();
-        let answer = client.delete(&format!("{path}/{id}")).await?;
-        if answer.status != 204 {
-            bail!("DELETE: {}", answer.refusal());
-        }
-        latencies.add(began.elapsed());
-    }
-    latencies.sort();
-    Ok(latencies.percentile(0.5))
+    Ok(latencies.map(middle))
 }
 
 #[cfg(test)]

@@ -17,6 +17,8 @@ use heddle_workflows::records::{DueTimer, Work};
 
 /// Rows of one transaction.
 const CHUNK: u64 = 20_000;
+/// Rows of the first one.
+const FIRST: u64 = 1_000;
 
 /// Words that the databases write differently.
 struct Dialect {
@@ -332,13 +334,17 @@ pub(crate) async fn fill(db: &Db, rows: u64, user: &str) -> Result<u64, Box<dyn 
     }
     let mut from = 0;
     while from < rows {
-        let until = rows.min(from + CHUNK);
+        let until = rows.min(from + if from == 0 { FIRST } else { CHUNK });
         let part = Part { from, until, templates, user };
         execute(db, &dialect.runs(part)).await?;
         execute(db, &dialect.tasks(part)).await?;
         execute(db, &dialect.jobs(part)).await?;
         execute(db, &dialect.letters(part)).await?;
         execute(db, &dialect.events(part)).await?;
+        // PostgreSQL's triggers keep the plans of tables without rows until the statistics of these change.
+        if let Some(postgres) = db.postgres().filter(|_| from == 0) {
+            postgres.execute_batch("ANALYZE").await?;
+        }
         from = until;
     }
     let done = ["DROP TABLE fill_events", "DROP TABLE fill_tasks", "DROP TABLE fill_runs"];

@@ -98,6 +98,46 @@ pub fn hosts(url: &str) -> Option<Vec<(String, u16)>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
+
+    use tracing::span::{Attributes, Id, Record};
+    use tracing::{Event, Level, Metadata, Subscriber};
+
+    /// Log that keeps the levels of what is told.
+    #[derive(Clone, Default)]
+    struct Told(Arc<Mutex<Vec<Level>>>);
+
+    impl Subscriber for Told {
+        fn enabled(&self, _: &Metadata<'_>) -> bool {
+            true
+        }
+        fn new_span(&self, _: &Attributes<'_>) -> Id {
+            Id::from_u64(1)
+        }
+        fn record(&self, _: &Id, _: &Record<'_>) {}
+        fn record_follows_from(&self, _: &Id, _: &Id) {}
+        fn event(&self, event: &Event<'_>) {
+            self.0.lock().unwrap().push(*event.metadata().level());
+        }
+        fn enter(&self, _: &Id) {}
+        fn exit(&self, _: &Id) {}
+    }
+
+    #[test]
+    fn an_outage_and_its_end_are_told_once_each() {
+        let told = Told::default();
+        tracing::subscriber::with_default(told.clone(), || {
+            let outages = Outages::of("postgres://ada:s3cret@db/heddle");
+            outages.answers();
+            for _ in 0..3 {
+                assert_eq!(outages.failed("refused"), "PostgreSQL at db:5432, database heddle: refused");
+            }
+            outages.answers();
+            outages.answers();
+            outages.failed("refused");
+        });
+        assert_eq!(*told.0.lock().unwrap(), [Level::ERROR, Level::INFO, Level::ERROR]);
+    }
 
     #[test]
     fn the_place_is_told_without_the_password() {

@@ -181,6 +181,9 @@ async fn in_two_parts(
     Ok(Page::from_surplus(found, page.limit, |run: &Run| (run.has_incident, run.created_at.micros(), run.id)))
 }
 
+/// Fewest runs of which the states are read for those that stand at a node.
+const LOOKED_AT: i64 = 25;
+
 /// So many runs behind a place, or all that are there.
 async fn gathered(
     db: &Db,
@@ -191,10 +194,12 @@ async fn gathered(
     wanted: usize,
 ) -> Result<Gathered, StoreError> {
     // The state says at which nodes a run stands, and only the engine reads it: such a list reads on until
-    // its page is full.
-    let limit = match filter.node_id {
-        Some(_) => i64::from(MAX_LIMIT),
-        None => i64::try_from(wanted).unwrap_or(i64::MAX),
+    // its page is full, by the more the fewer it finds.
+    let most = i64::from(MAX_LIMIT);
+    let asked = i64::try_from(wanted).unwrap_or(i64::MAX);
+    let mut limit = match filter.node_id {
+        Some(_) => (2 * asked).clamp(LOOKED_AT, most),
+        None => asked,
     };
     let (mut found, mut bytes) = (Vec::new(), PAGE_BYTES);
     loop {
@@ -209,6 +214,7 @@ async fn gathered(
         if bytes <= 0 || filter.node_id.is_none() {
             return Ok(Gathered { runs: found, cut: from });
         }
+        limit = (4 * limit).min(most);
     }
 }
 

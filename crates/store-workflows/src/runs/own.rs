@@ -19,6 +19,9 @@ use crate::words::CandidateKind;
 /// Most streams of one statement.
 const STREAMS: usize = 48;
 
+/// Most streams of a statement that is kept prepared.
+const FEW: usize = 12;
+
 /// A statement that finds runs: id, and place in the list.
 pub(super) type Statement = crate::statement::Statement<(DbUuid, DbInstant)>;
 
@@ -27,12 +30,12 @@ pub(super) type Statement = crate::statement::Statement<(DbUuid, DbInstant)>;
 pub(super) fn is_own<S>(out: &mut crate::statement::Statement<S>, person: &Person) {
     out.words("(r.created_by IS NOT NULL AND r.created_by = ").id(person.id);
     out.words(" OR (SELECT TRUE FROM run_people AS p WHERE p.organization_id = r.organization_id");
-    out.words(" AND p.run_id = r.id AND p.kind = ").text(CandidateKind::User.as_str()).words(" AND ");
+    out.words(" AND p.run_id = r.id AND p.kind = ").word(CandidateKind::User.as_str()).words(" AND ");
     out.named("p.name", &person.names);
     out.words(
         " LIMIT 1) IS TRUE OR (SELECT TRUE FROM run_people AS p WHERE p.organization_id = r.organization_id",
     );
-    out.words(" AND p.run_id = r.id AND p.kind = ").text(CandidateKind::Group.as_str()).words(" AND ");
+    out.words(" AND p.run_id = r.id AND p.kind = ").word(CandidateKind::Group.as_str()).words(" AND ");
     out.named("p.name", &person.groups);
     out.words(" LIMIT 1) IS TRUE)");
 }
@@ -143,7 +146,12 @@ impl Wanted<'_> {
     }
 
     fn merged(&self, streams: &[Stream]) -> Statement {
-        let mut out = Statement::new(false);
+        let (_, denied) = filter::at(runs::id, self.access.filter());
+        let lists = denied.len() + filter::above(runs::workflow_id, self.access.filter()).len();
+        let is_listed = streams.iter().any(|stream| matches!(stream, Stream::Listed(_)));
+        let groups = self.access.denied_own().map_or(0, |person| person.groups.len());
+        let is_kept = streams.len() <= FEW && lists == 0 && !is_listed && groups <= FEW;
+        let mut out = if is_kept { Statement::unseen() } else { Statement::new(false) };
         if let [only] = streams {
             self.stream(&mut out, only);
             return out;
@@ -155,7 +163,7 @@ impl Wanted<'_> {
             out.words(&format!(") AS s{place}"));
         }
         let order = if self.is_descending() { " DESC" } else { "" };
-        out.words(&format!(") AS found ORDER BY created_at{order}, id{order} LIMIT ")).number(self.limit);
+        out.words(&format!(") AS found ORDER BY created_at{order}, id{order} LIMIT ")).most(self.limit);
         out
     }
 
@@ -170,7 +178,7 @@ impl Wanted<'_> {
             Stream::Meant(kind, name) => {
                 out.words("SELECT r.id, r.created_at FROM run_people AS o CROSS JOIN runs AS r");
                 out.words(" WHERE o.organization_id = ").id(self.tenant);
-                out.words(" AND o.kind = ").text(kind.as_str()).words(" AND o.name = ").text(name);
+                out.words(" AND o.kind = ").word(kind.as_str()).words(" AND o.name = ").text(name);
                 out.words(" AND r.organization_id = o.organization_id AND r.id = o.run_id");
                 ("o.created_at", "o.run_id")
             }
@@ -189,7 +197,7 @@ impl Wanted<'_> {
         if let Some((at, run)) = self.from {
             out.words(&format!(" AND ({created}, {id}) {behind} (")).at(at).words(", ").id(run).words(")");
         }
-        out.words(&format!(" ORDER BY {created}{order}, {id}{order} LIMIT ")).number(self.limit);
+        out.words(&format!(" ORDER BY {created}{order}, {id}{order} LIMIT ")).most(self.limit);
     }
 
     /// The condition on the kind, by the column that the stream's index has; apart from every index of runs where that of
@@ -201,7 +209,7 @@ impl Wanted<'_> {
             Stream::Every | Stream::Listed(_) if by_definition => " AND r.kind || '' = ",
             Stream::Every | Stream::Listed(_) | Stream::Started(_) => " AND r.kind = ",
         });
-        out.text(self.access.kind().as_str());
+        out.word(self.access.kind().as_str());
     }
 
     /// Conditions of the filter, but for the node, which the state alone tells; `created` is the column of the stream's
@@ -225,7 +233,7 @@ impl Wanted<'_> {
             out.words(" AND r.workflow_id = ").id(*workflow);
         }
         if let Some(state) = state {
-            out.words(" AND r.state = ").text(state.as_str());
+            out.words(" AND r.state = ").word(state.as_str());
         }
         match has_incident {
             Some(true) => {
@@ -255,7 +263,7 @@ impl Wanted<'_> {
             out.words(&format!(" AND {created} < ")).at(At(*to));
         }
         if let Some(before) = waiting_before {
-            out.words(" AND r.state = ").text(RunState::Waiting.as_str());
+            out.words(" AND r.state = ").word(RunState::Waiting.as_str());
             out.words(&format!(" AND {created} < ")).at(At(*before));
             out.words(" AND r.waiting_since < ").at(At(*before));
         }

@@ -17,7 +17,9 @@ use crate::words::{CandidateKind, Involved, Standing};
 /// Most streams of one statement.
 const STREAMS: usize = 48;
 /// Most streams of a statement that is kept prepared.
-const FEW: usize = 12;
+const FEW: usize = 24;
+/// Most groups of a person by whose own such a statement goes.
+const FEW_GROUPS: usize = 8;
 /// The states of tasks.
 const STATES: &[TaskState] = TaskState::ALL;
 /// The order of the list.
@@ -158,8 +160,11 @@ impl Wanted<'_> {
     /// The first of some streams.
     fn merged(&self, streams: &[Stream<'_>]) -> Statement {
         let lists = self.reach.denied_runs.len() + self.reach.denied_workflows.len();
-        let of_people = self.reach.own.is_some() || self.reach.denied_own.is_some();
-        let mut out = Statement::new(streams.len() <= FEW && lists == 0 && !of_people);
+        let people = [&self.reach.own, &self.reach.denied_own].into_iter().flatten();
+        let meant = self.filter.candidate.iter().map(|(_, groups)| groups.len());
+        let groups: usize = people.map(|person| person.groups.len()).chain(meant).sum();
+        let is_kept = streams.len() <= FEW && lists == 0 && groups <= FEW_GROUPS;
+        let mut out = if is_kept { Statement::unseen() } else { Statement::new(false) };
         if let [only] = streams {
             self.stream(&mut out, *only);
             return out;
@@ -170,7 +175,7 @@ impl Wanted<'_> {
             self.stream(&mut out, *stream);
             out.words(&format!(") AS s{place}"));
         }
-        out.words(&format!(") AS found ORDER BY {IN_ORDER} LIMIT ")).number(self.limit);
+        out.words(&format!(") AS found ORDER BY {IN_ORDER} LIMIT ")).most(self.limit);
         out
     }
 
@@ -183,11 +188,11 @@ impl Wanted<'_> {
                 if let Holder::Assignee(name) = holder {
                     out.words(" AND t.assignee = ").text(name);
                     // Few are one's own, whatever the definition: the index is that of the assignee.
-                    out.words(" AND t.instance_kind = ").text(self.reach.kind.as_str());
+                    out.words(" AND t.instance_kind = ").word(self.reach.kind.as_str());
                 } else {
                     self.of_kind(out, "t.instance_kind");
                 }
-                out.words(" AND t.state = ").text(state.as_str());
+                out.words(" AND t.state = ").word(state.as_str());
                 self.of_workflow(out, "t.workflow_id");
                 ["t.due_order", "t.created_at", "t.id"]
             }
@@ -195,21 +200,21 @@ impl Wanted<'_> {
                 out.words("SELECT t.id, t.due_order, t.created_at, ").words(BYTES);
                 out.words(" FROM human_task_candidates AS c CROSS JOIN human_tasks AS t");
                 out.words(" WHERE c.organization_id = ").id(self.tenant);
-                out.words(" AND c.kind = ").text(kind.as_str()).words(" AND c.name = ").text(name);
+                out.words(" AND c.kind = ").word(kind.as_str()).words(" AND c.name = ").text(name);
                 self.of_kind(out, "c.instance_kind");
-                out.words(" AND c.standing = ").text(Standing::of(state, false).as_str());
+                out.words(" AND c.standing = ").word(Standing::of(state, false).as_str());
                 self.of_workflow(out, "c.workflow_id");
                 out.words(" AND t.organization_id = c.organization_id AND t.id = c.task_id");
                 // The task has the last word, should one that is opened and ended by one step stand here as open.
-                out.words(" AND t.assignee IS NULL AND t.state = ").text(state.as_str());
+                out.words(" AND t.assignee IS NULL AND t.state = ").word(state.as_str());
                 ["c.due_order", "c.created_at", "c.task_id"]
             }
             Holder::Involved(kind, user) => {
                 out.words("SELECT t.id, t.due_order, t.created_at, ").words(BYTES);
                 out.words(" FROM human_tasks AS t WHERE t.organization_id = ").id(self.tenant);
                 out.words(&format!(" AND t.{} = ", kind.column())).id(*user);
-                out.words(" AND t.instance_kind = ").text(self.reach.kind.as_str());
-                out.words(" AND t.state = ").text(state.as_str());
+                out.words(" AND t.instance_kind = ").word(self.reach.kind.as_str());
+                out.words(" AND t.state = ").word(state.as_str());
                 self.of_workflow(out, "t.workflow_id");
                 ["t.due_order", "t.created_at", "t.id"]
             }
@@ -231,14 +236,14 @@ impl Wanted<'_> {
         };
         self.conditions(out, ordered, follow_up);
         let [due, created, id] = ordered;
-        out.words(&format!(" ORDER BY {due}, {created}, {id} LIMIT ")).number(self.limit);
+        out.words(&format!(" ORDER BY {due}, {created}, {id} LIMIT ")).most(self.limit);
     }
 
     /// The condition on the kind of the instances, by the column that the stream's index has. Where a definition is named,
     /// the index is that of the definition, whose instances are of one kind: it is only checked.
     fn of_kind(&self, out: &mut Statement, column: &str) {
         let column = if self.filter.workflow.is_some() { "t.instance_kind || ''" } else { column };
-        out.words(&format!(" AND {column} = ")).text(self.reach.kind.as_str());
+        out.words(&format!(" AND {column} = ")).word(self.reach.kind.as_str());
     }
 
     /// The condition on the workflow, by the column that the stream's index has.
@@ -351,12 +356,12 @@ impl Wanted<'_> {
         for kind in [Involved::Starter, Involved::Completer] {
             out.words(&format!("t.{} = ", kind.column())).id(person.id).words(" OR ");
         }
-        out.words("t.state = ").text(TaskState::Open.as_str());
+        out.words("t.state = ").word(TaskState::Open.as_str());
         out.words(" AND (t.assignee IS NOT NULL AND ").named("t.assignee", &person.names);
         out.words(" OR t.assignee IS NULL AND (SELECT TRUE FROM human_task_candidates AS c");
         out.words(" WHERE c.organization_id = t.organization_id AND c.task_id = t.id AND (c.kind = ");
-        out.text(CandidateKind::User.as_str()).words(" AND ").named("c.name", &person.names);
-        out.words(" OR c.kind = ").text(CandidateKind::Group.as_str()).words(" AND ");
+        out.word(CandidateKind::User.as_str()).words(" AND ").named("c.name", &person.names);
+        out.words(" OR c.kind = ").word(CandidateKind::Group.as_str()).words(" AND ");
         out.named("c.name", &person.groups);
         out.words(") LIMIT 1) IS TRUE))");
     }
@@ -374,12 +379,12 @@ impl Wanted<'_> {
             out.words(" AND (t.assignee IS NOT NULL AND ").named("t.assignee", names);
             out.words(" OR t.assignee IS NULL AND (SELECT TRUE FROM human_task_candidates AS m");
             out.words(" WHERE m.organization_id = t.organization_id AND m.task_id = t.id AND (m.kind = ");
-            out.text(CandidateKind::Everyone.as_str());
+            out.word(CandidateKind::Everyone.as_str());
             out.words(" OR m.kind = ")
-                .text(CandidateKind::User.as_str())
+                .word(CandidateKind::User.as_str())
                 .words(" AND ")
                 .named("m.name", names);
-            out.words(" OR m.kind = ").text(CandidateKind::Group.as_str()).words(" AND ");
+            out.words(" OR m.kind = ").word(CandidateKind::Group.as_str()).words(" AND ");
             out.named("m.name", groups);
             out.words(") LIMIT 1) IS TRUE)");
         }

@@ -318,7 +318,10 @@ async fn tries_of_the_set_up_token_are_in_the_trail() {
     let signed_in = stranger.post("/api/auth/sign-in", signed_in).await.expect(200).data();
     let owner = stranger.bearer(signed_in["token"].as_str().unwrap());
     // The installation has no licence yet, so the trial comes first.
-    let _ = owner.post("/api/licence/trial", json!({})).await.expect(201);
+    let keyed = owner.with("idempotency-key", "trial");
+    let begun = keyed.post("/api/licence/trial", json!({})).await.expect(201);
+    let again = keyed.post("/api/licence/trial", json!({})).await.expect(201);
+    assert_eq!(again.data(), begun.data(), "the repeat is the first answer");
     let all = installation_events(&owner, "").await;
     let tried = of_request(&all, "r-wrong");
     assert_eq!((&tried["outcome"], &tried["reason"]), (&json!("denied"), &json!("invalidToken")), "{tried}");

@@ -107,6 +107,92 @@ async fn a_precondition_holds_wherever_it_is_taken_and_is_refused_elsewhere() {
 }
 
 #[tokio::test]
+async fn of_those_who_name_one_revision_one_wins_and_the_others_are_told_the_present_one() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let admin = app.admin.clone();
+        let role = format!("/api/roles/{}", app.role("raced", &[]).await);
+        let workflow = admin.create("raced", json!({ "nodes": [], "edges": [] })).await;
+        for (path, member) in [(role, "description"), (format!("/api/workflows/{workflow}"), "displayName")] {
+            let calls = (0..8).map(|n| {
+                let (admin, path) = (admin.clone(), path.clone());
+                let body = json!({ member: format!("Name {n}") });
+                tokio::spawn(async move { with_tag(&admin, "PATCH", &path, "\"1\"", Some(body)).await })
+            });
+            let mut won = 0;
+            for call in calls.collect::<Vec<_>>() {
+                let answer = call.await.unwrap();
+                if answer.status == 200 {
+                    won += 1;
+                    continue;
+                }
+                let refused = answer.refused(409, "revisionMismatch");
+                assert_eq!(refused["details"][0]["currentRevision"], 2, "{path}: {refused}");
+            }
+            assert_eq!(won, 1, "{path}");
+        }
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn a_token_ends_no_session() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let admin = app.admin.clone();
+        let made = admin.post("/api/auth/tokens", json!({ "name": "ci" })).await.expect(201).data();
+        let token = app.anonymous().bearer(made["token"].as_str().unwrap());
+        let session = admin.get("/api/auth/sessions").await.data()[0]["id"].as_str().unwrap().to_owned();
+        let _ = token.post("/api/auth/sign-out", json!({})).await.refused(403, "sessionRequired");
+        let path = format!("/api/auth/sessions/{session}");
+        let _ = token.delete(&path).await.refused(403, "sessionRequired");
+        let _ = admin.get("/api/auth/session").await.expect(200);
+        let _ = token.get("/api/auth/session").await.expect(200);
+        let _ = admin.delete(&path).await.expect(204);
+        let _ = admin.get("/api/auth/session").await.expect(401);
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn a_validation_that_does_not_play_the_tokens_says_so_and_one_without_a_profile_is_that_of_publishing()
+{
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let admin = app.admin.clone();
+        let work = admin.create("work", nodes()).await;
+        let path = format!("/api/workflows/{work}/validate");
+        let validate = async |body: Value| admin.post(&path, body).await.expect(200).data();
+        for profile in ["structural", "bpel"] {
+            let told = validate(json!({ "profile": profile })).await;
+            assert_eq!(told.get("soundness"), Some(&Value::Null), "{profile}: {told}");
+        }
+        assert!(validate(json!({ "profile": "full" })).await["soundness"].is_object());
+        let (absent, published) = (
+            validate(json!({})).await,
+            admin.post(&format!("/api/workflows/{work}/publish"), json!({})).await,
+        );
+        let published = published.expect(200).data();
+        assert_eq!(absent["diagnostics"], published["diagnostics"], "{absent}");
+        // A case type is imported by an operation of its own.
+        let cmmn =
+            json!({ "source": { "format": "cmmn", "content": "<definitions/>" }, "target": "definition" });
+        let refused = admin.post("/api/workflows/transform/preview", cmmn).await.expect(400);
+        assert_eq!(refused.fields(), ["source.format"]);
+        app.stop().await;
+    });
+}
+
+/// Start, a human task, end.
+fn nodes() -> Value {
+    json!({
+        "nodes": [{ "id": "s", "type": "startEvent" }, { "id": "work", "type": "userTask", "displayName": "Work" },
+            { "id": "e", "type": "endEvent" }],
+        "edges": [{ "id": "a", "source": "s", "target": "work" }, { "id": "b", "source": "work", "target": "e" }],
+    })
+}
+
+#[tokio::test]
 async fn changes_without_a_precondition_are_all_made() {
     with_both!(|db| {
         let mut app = TestApp::start(db).await;

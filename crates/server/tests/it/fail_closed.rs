@@ -46,13 +46,16 @@ async fn a_condition_without_an_answer_is_an_incident_and_not_the_default_flow()
                 assert!(message.contains(word), "{message}");
             }
             assert_eq!(nodes_done(admin, &workflow, &run).await, ["s"]);
-            let retry = json!({ "decision": "retry", "variables": { "amount": 7 } });
+            let retry =
+                json!({ "decision": "retry", "feedback": "seven it is", "variables": { "amount": 7 } });
             let done = admin.decide(&workflow, run["id"].as_str().unwrap(), retry).await.expect(200).data();
             assert_eq!(done["state"], "completed", "{done}");
             assert_eq!(nodes_done(admin, &workflow, &run).await.last().unwrap(), "b");
             let events = admin.events(&workflow, run["id"].as_str().unwrap()).await;
             let second = events.iter().filter(|event| event["attempt"] == 2).count();
             assert!(second > 0, "the second attempt is told: {events:?}");
+            let taken = events.iter().find(|event| event["type"] == "decision.taken").unwrap();
+            assert_eq!(taken["data"]["feedback"], "seven it is", "{taken}");
         }
         app.stop().await;
     });
@@ -226,7 +229,12 @@ async fn an_owner_whom_a_task_does_not_name_is_told_the_way() {
         let workflow = admin.publish("managers", task(json!({ "candidateGroups": ["managers"] }))).await;
         let run = admin.run(&workflow, json!({})).await;
         let id = run["id"].as_str().unwrap();
-        let error = admin.complete(&workflow, id, "work", json!({})).await.refused(403, "notCandidate");
+        let path = format!("/api/workflows/{workflow}/runs/{id}/human-tasks/work/complete");
+        let named = admin.with("x-request-id", "r-not-named");
+        let error = named.post(&path, json!({})).await.refused(403, "notCandidate");
+        let denied = admin.get("/api/audit-events?action=access.denied&limit=200").await.expect(200).data();
+        let told = denied.as_array().unwrap().iter().find(|event| event["requestId"] == "r-not-named");
+        assert_eq!(told.unwrap()["reason"], "notCandidate", "{denied}");
         let message = error["details"][0]["message"].as_str().unwrap();
         assert!(message.contains("`managers`") && message.contains("/assign"), "{error}");
         let assign = format!("/api/human-tasks/{}/assign", run["humanTasks"][0]["id"].as_str().unwrap());

@@ -276,6 +276,24 @@ async fn a_claimed_file_stays_with_its_workflow() {
 }
 
 #[tokio::test]
+async fn a_previewed_file_is_claimed_no_more_when_its_time_is_over() {
+    on_both!(|db| {
+        let (workflows, _) = stores(&db);
+        let t = tenant();
+        workflows.keep_source(t, &file("a"), at(10), SourceQuota::default()).await.unwrap();
+        let claims = ["a".repeat(64)];
+        for (slug, second, is_claimed) in [("late", 10, false), ("later", 11, false), ("early", 9, true)] {
+            let made = Workflow { updated_at: at(second), ..workflow(t, slug) };
+            workflows
+                .insert(WorkflowWrite { claims: &claims, ..write(&made, None) }, &Journal::default())
+                .await
+                .unwrap();
+            assert_eq!(workflows.source(key(t, made.id)).await.is_ok(), is_claimed, "{slug}");
+        }
+    });
+}
+
+#[tokio::test]
 async fn a_deleted_workflow_leaves_tombstones_alone() {
     on_both!(|db| {
         let (workflows, runs) = stores(&db);

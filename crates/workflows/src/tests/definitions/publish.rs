@@ -222,6 +222,11 @@ async fn what_a_definition_asks_for_and_does_not_get_is_refused_by_name() {
             "unknownSetting",
         ),
         (
+            with("/nodes/2/configuration", json!({ "colour": "red" })),
+            "definition.nodes[2].configuration.colour",
+            "unknownSetting",
+        ),
+        (
             chain(&[(
                 "a",
                 "scriptTask",

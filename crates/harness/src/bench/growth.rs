@@ -461,16 +461,17 @@ fn with(path: &str, parameter: &str) -> String {
     format!("{path}{}{parameter}", if path.contains('?') { '&' } else { '?' })
 }
 
-/// Path of the hundredth page, or of the last one; none where the first is the last.
+/// Path of the hundredth page, or of the last full one before it; none where that is the first.
 async fn deep(client: &Client, first: &str) -> Result<Option<String>> {
-    let mut path = None;
+    let (mut before, mut path) = (None, None);
     for _ in 1..DEEP {
         let answer = client.get(path.as_deref().unwrap_or(first)).await?;
         if !answer.ok() {
             bail!("GET {first}: {}", answer.refusal());
         }
-        let Some(cursor) = answer.body["page"]["nextCursor"].as_str() else { break };
-        path = Some(with(first, &format!("cursor={}", encode(cursor))));
+        // The last one may be short, and then costs less than those of a longer list.
+        let Some(cursor) = answer.body["page"]["nextCursor"].as_str() else { return Ok(before) };
+        before = path.replace(with(first, &format!("cursor={}", encode(cursor))));
     }
     Ok(path)
 }

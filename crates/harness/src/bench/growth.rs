@@ -29,7 +29,7 @@ const CASE_TYPES: usize = 4;
 /// Calls before a figure, and calls that are measured.
 const WARM: usize = 10;
 const CALLS: usize = 60;
-/// Page that is measured beside the first one, or the last one before it.
+/// Page that is measured beside the first one, or the last full one before it.
 const DEEP: usize = 100;
 
 /// Read that is measured.

@@ -260,3 +260,23 @@ pub fn task_detail(view: &TaskView) -> wire::tasks::HumanTaskDetail {
         variables: view.variables.clone(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use heddle_api::wire::runs::RunEventType;
+    use heddle_engine::EventKind;
+    use serde_json::json;
+
+    #[test]
+    fn every_type_of_an_event_that_the_engine_gives_can_be_asked_for() {
+        // Who reads a type that there is not tells of all that there are.
+        let told = serde_json::from_value::<EventKind>(json!({ "type": "none", "data": {} })).unwrap_err();
+        let told = told.to_string();
+        let given: BTreeSet<&str> = told.split('`').skip(3).step_by(2).collect();
+        assert!(given.contains("run.started"), "{told}");
+        let asked: BTreeSet<&str> = RunEventType::ALL.iter().map(|one| one.as_str()).collect();
+        assert_eq!(given, asked);
+    }
+}

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use deadpool::managed::QueueMode;
 use diesel_async::pooled_connection::deadpool::{Hook, HookError, Object, Pool};
 use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
 use diesel_async::{AsyncConnection, AsyncPgConnection, SimpleAsyncConnection, TransactionManager};
@@ -85,6 +86,9 @@ impl PgDb {
         let weight = Arc::new(Weight::default());
         let pool = Pool::builder(manager)
             .max_size(options.connections.max(1))
+            // The one that was used last has the plans of what is asked often: each connection makes its own, and that takes
+            // longer than most answers.
+            .queue_mode(QueueMode::Lifo)
             .pre_recycle(Hook::async_fn(move |conn: &mut AsyncPgConnection, metrics| {
                 let (idle, age) = (metrics.last_used(), metrics.age());
                 let weight = Arc::clone(&weight);

@@ -27,6 +27,8 @@ words! {
         RunResumed = "run.resumed",
         /// Node instance: activated.
         NodeActivated = "node.activated",
+        /// Node instance: came to another stage of its life, at which it waits.
+        NodeStaged = "node.staged",
         /// Node instance: completed.
         NodeCompleted = "node.completed",
         /// Node instance: cancelled.
@@ -121,6 +123,8 @@ words! {
         CallFailed = "call.failed",
         /// Called run: cancelled by this one.
         CallCancelled = "call.cancelled",
+        /// Decision about a run: taken.
+        DecisionTaken = "decision.taken",
         /// Incident: raised.
         IncidentRaised = "incident.raised",
         /// Incident: resolved.

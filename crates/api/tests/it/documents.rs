@@ -329,3 +329,17 @@ fn a_file_that_is_sent_as_such_has_an_example_of_its_kind() {
         }
     }
 }
+
+#[test]
+fn the_guide_tells_of_every_type_of_event_and_of_no_other() {
+    let guide = include_str!("../../../../docs/api-guide.md");
+    let (_, told) = guide.split_once("Events are counted from 1 without a gap.").unwrap();
+    let told = told.trim_start().lines().next().unwrap();
+    // The sentences behind the list begin with a member of an event.
+    let (list, _) = told.split_once(". `attempt`").unwrap();
+    let told: BTreeSet<&str> = list.split('`').skip(1).step_by(2).collect();
+    let types = contract_json().pointer("/components/schemas/RunEventType/enum").unwrap().as_array().unwrap();
+    let types: BTreeSet<&str> = types.iter().filter_map(Value::as_str).collect();
+    assert!(!types.is_empty());
+    assert_eq!(told, types);
+}

@@ -77,3 +77,24 @@ fn many_words_are_told_in_a_time_that_grows_with_them() {
     assert!(!heddle_bpmn_graph::compile(&imported.definition).is_executable());
     assert!(xml::write(&imported.definition).is_ok());
 }
+
+#[test]
+fn a_field_with_a_default_is_required_still() {
+    let field = "<startEvent id=\"s\"><extensionElements><camunda:formData>\
+        <camunda:formField id=\"days\" type=\"long\" defaultValue=\"1\"><camunda:validation>\
+        <camunda:constraint name=\"required\"/><camunda:constraint name=\"min\" config=\"1\"/></camunda:validation>\
+        </camunda:formField><camunda:formField id=\"half\" type=\"boolean\" defaultValue=\"false\"/>\
+        </camunda:formData></extensionElements></startEvent>";
+    let xml = format!(
+        "<definitions xmlns=\"http://www.omg.org/spec/BPMN/20100524/MODEL\" \
+        xmlns:camunda=\"http://camunda.org/schema/1.0/bpmn\" targetNamespace=\"urn:x\">\
+        <process id=\"p\" isExecutable=\"true\">{field}</process></definitions>"
+    );
+    let imported = xml::read(xml.as_bytes()).unwrap();
+    let nodes = model::nodes(&imported.definition);
+    let schema = Value::from(nodes[0].node.configuration.clone().unwrap())["inputSchema"].take();
+    assert_eq!(schema["required"], serde_json::json!(["days"]), "{schema}");
+    assert_eq!(schema["properties"]["days"]["default"], 1, "{schema}");
+    assert_eq!(schema["properties"]["days"]["minimum"], 1, "{schema}");
+    assert_eq!(schema["properties"]["half"]["default"], false, "{schema}");
+}

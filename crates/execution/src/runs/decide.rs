@@ -314,7 +314,7 @@ fn complete(
     };
     let form = forms.of(run, &task);
     let sent = Sent { outcome: Some(outcome), values: &decision.variables, base: "variables" };
-    let Settled { outcome, values } = settled(&open, form.as_deref(), sent)?;
+    let Settled { outcome, values } = settled(run, &open, form.as_deref(), sent)?;
     Ok(Command::CompleteTask { task_id: task.id, outcome, values, comment: decision.feedback.clone() })
 }
 

@@ -292,7 +292,7 @@ impl Runs {
             let form = self.forms.of(run, &task);
             let outcome = completion.outcome.as_deref();
             let sent = Sent { outcome, values: &completion.values, base: "values" };
-            let Settled { outcome, values } = settled(&open, form.as_deref(), sent)?;
+            let Settled { outcome, values } = settled(run, &open, form.as_deref(), sent)?;
             let task_id = task.id;
             *chosen.lock() = Some((task.clone(), done(task, context)));
             let comment = completion.comment.clone();
@@ -540,11 +540,12 @@ pub(super) struct Settled {
 }
 
 /// Settles a completion. An outcome that is not named is the one that the values say, where the model gives outcomes
-/// values.
+/// values. What is neither sent nor among the run's variables has the default that the form gives it.
 ///
 /// # Errors
 /// `Invalid`: an outcome that the task does not offer, a value that contradicts it, values that the form does not allow.
 pub(super) fn settled(
+    run: &Run,
     task: &OpenTask,
     form: Option<&Checker>,
     sent: Sent<'_>,
@@ -577,6 +578,10 @@ pub(super) fn settled(
     }
     if !problems.is_empty() {
         return Err(UseCaseError::Invalid(problems));
+    }
+    if let Some(form) = form {
+        let is_known = |name: &str| run.snapshot.variable_at(Some(task.node_instance_id), name).is_some();
+        form.fill(&mut values, base, is_known).map_err(UseCaseError::Invalid)?;
     }
     Ok(Settled { outcome: outcome.map(str::to_owned), values })
 }

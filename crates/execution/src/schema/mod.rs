@@ -6,7 +6,7 @@ mod problems;
 mod work;
 
 use jsonschema::{PatternOptions, Validator};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use self::bounds::Shape;
 use self::problems::Told;
@@ -72,6 +72,41 @@ impl Checker {
         }
         let message = "The value does not fit its schema, and is too large to say where.";
         vec![Problem::at(base, "schema", message)]
+    }
+
+    /// Fills in the `default` of each property that is neither among the values, which have passed, nor known already: what
+    /// a schema requires must be sent, with a default or without.
+    ///
+    /// # Errors
+    /// What is wrong with the values when they have their defaults, as of [`Self::check`].
+    pub fn fill(
+        &self,
+        values: &mut Map<String, Value>,
+        base: &str,
+        is_known: impl Fn(&str) -> bool,
+    ) -> Result<(), Vec<Problem>> {
+        let schema = self.ready.as_ref().ok().map(|ready| &ready.schema);
+        let properties = schema.and_then(|schema| schema.get("properties")?.as_object());
+        let defaults: Map<String, Value> = properties
+            .into_iter()
+            .flatten()
+            .filter(|(name, _)| !values.contains_key(*name) && !is_known(name))
+            .filter_map(|(name, property)| Some((name.clone(), property.get("default")?.clone())))
+            .collect();
+        if defaults.is_empty() {
+            return Ok(());
+        }
+        let mut filled = values.clone();
+        filled.extend(defaults);
+        let filled = Value::Object(filled);
+        let problems = self.check(&filled, base);
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        if let Value::Object(filled) = filled {
+            *values = filled;
+        }
+        Ok(())
     }
 }
 

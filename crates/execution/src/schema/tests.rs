@@ -165,3 +165,27 @@ fn references_of_honest_schemas_are_found() {
     assert_eq!(checked(&schema, &json!({ "lines": [{ "price": 1 }], "extra": {}, "total": 2 })), []);
     assert_eq!(checked(&schema, &json!({ "lines": [{ "price": "x" }], "total": "y" })).len(), 2);
 }
+
+#[test]
+fn what_may_be_absent_has_its_default_and_what_is_required_must_be_sent() {
+    let schema = json!({
+        "type": "object", "required": ["days"],
+        "properties": {
+            "days": { "type": "integer", "default": 1 }, "note": { "type": "string", "default": "none" },
+            "half": { "type": "boolean", "default": false }, "free": { "type": "string" }
+        }
+    });
+    assert_eq!(told(&schema, &json!({})), [("values.days", "required")].map(owned));
+    let filled = |schema: &Value, value: Value, known: &str| {
+        let mut values = value.as_object().unwrap().clone();
+        let told = Checker::new(schema).fill(&mut values, "values", |name| name == known);
+        told.map(|()| Value::Object(values)).map_err(|problems| problems[0].field.clone().unwrap())
+    };
+    let all = json!({ "days": 3, "note": "none", "half": false });
+    assert_eq!(filled(&schema, json!({ "days": 3 }), ""), Ok(all));
+    let sent = json!({ "days": 3, "note": null });
+    assert_eq!(filled(&schema, sent, "half"), Ok(json!({ "days": 3, "note": null })), "null is a value");
+    let wrong = json!({ "properties": { "days": { "type": "integer", "default": "one" } } });
+    assert_eq!(filled(&wrong, json!({}), ""), Err("values.days".to_owned()));
+    assert_eq!(filled(&wrong, json!({ "days": 2 }), ""), Ok(json!({ "days": 2 })));
+}

@@ -243,3 +243,36 @@ async fn an_owner_whom_a_task_does_not_name_is_told_the_way() {
         app.stop().await;
     });
 }
+
+#[tokio::test]
+async fn what_may_be_absent_has_its_default_and_what_is_required_must_be_sent() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let admin = &app.admin;
+        let asked = |name: &str, default: Value| {
+            json!({ "type": "object", "required": [name],
+                "properties": { name: { "default": 1 }, "half": { "type": "boolean", "default": false }, "other": default } })
+        };
+        let mut definition = task(json!({ "form": asked("price", json!({ "default": "none" })) }));
+        definition["nodes"][0]["configuration"] =
+            json!({ "inputSchema": asked("days", json!({ "type": "string" })) });
+        let workflow = admin.publish("leave", definition).await;
+        let runs = format!("/api/workflows/{workflow}/runs");
+        let refused = admin.post(&runs, json!({})).await.expect(400);
+        assert_eq!(refused.fields(), ["input.days"]);
+        let run = admin.run(&workflow, json!({ "input": { "days": 2, "half": true } })).await;
+        let id = run["id"].as_str().unwrap();
+        let plain = admin.run(&workflow, json!({ "input": { "days": 2 } })).await;
+        let plain = admin.run_now(&workflow, plain["id"].as_str().unwrap()).await;
+        assert_eq!(plain["variables"], json!({ "days": 2, "half": false }));
+        let refused = admin.complete(&workflow, id, "work", json!({})).await.expect(400);
+        assert_eq!(refused.fields(), ["values.price"]);
+        let values = json!({ "values": { "price": 5 } });
+        let _ = admin.complete(&workflow, id, "work", values).await.expect(200);
+        let done = admin.run_now(&workflow, id).await;
+        assert_eq!(done["state"], "completed");
+        let kept = json!({ "days": 2, "half": true, "price": 5, "other": "none" });
+        assert_eq!(done["variables"], kept, "what the run has already stays as it is");
+        app.stop().await;
+    });
+}

@@ -145,13 +145,22 @@ impl Wanted<'_> {
         streams
     }
 
-    fn merged(&self, streams: &[Stream]) -> Statement {
+    /// Whether a statement of these streams has one text for all who ask, and is kept.
+    fn keeps(&self, streams: &[Stream]) -> bool {
         let (_, denied) = filter::at(runs::id, self.access.filter());
         let lists = denied.len() + filter::above(runs::workflow_id, self.access.filter()).len();
         let is_listed = streams.iter().any(|stream| matches!(stream, Stream::Listed(_)));
         let groups = self.access.denied_own().map_or(0, |person| person.groups.len());
-        let is_kept = streams.len() <= FEW && lists == 0 && !is_listed && groups <= FEW;
-        let mut out = if is_kept { Statement::unseen() } else { Statement::new(false) };
+        streams.len() <= FEW && lists == 0 && !is_listed && groups <= FEW
+    }
+
+    /// Whether the part is read by one statement that is kept.
+    pub(super) fn is_kept(&self) -> bool {
+        self.keeps(&self.streams())
+    }
+
+    fn merged(&self, streams: &[Stream]) -> Statement {
+        let mut out = if self.keeps(streams) { Statement::unseen() } else { Statement::new(false) };
         if let [only] = streams {
             self.stream(&mut out, only);
             return out;

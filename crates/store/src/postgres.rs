@@ -197,9 +197,11 @@ async fn establish(url: &str) -> diesel::ConnectionResult<AsyncPgConnection> {
         let (client, connection) =
             tokio_postgres::connect(url, tokio_postgres::NoTls).await.map_err(refused)?;
         let mut conn = AsyncPgConnection::try_from_client_and_connection(client, connection).await?;
-        // A transaction that nobody ends must not hold its locks for ever.
+        // A transaction that nobody ends must not hold its locks for ever. A page is read by one process: to begin another
+        // takes longer than most pages, and those that a plan of many rows asks for begin whether there are any or not.
         conn.batch_execute(
-            "SET idle_in_transaction_session_timeout = '60s'; SET lock_timeout = '10s'; SET jit = off",
+            "SET idle_in_transaction_session_timeout = '60s'; SET lock_timeout = '10s'; SET jit = off; \
+             SET max_parallel_workers_per_gather = 0",
         )
         .await
         .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;

@@ -556,12 +556,13 @@ async fn connect(path: &Path, role: Role) -> Result<SqliteConn, OpenError> {
 const MOST_LOG_PAGES: i64 = 65_536;
 
 /// The page size takes effect on a new file alone, and only before the switch to the write-ahead log. It is small, since a
-/// commit writes whole pages, and most of its rows have a page each. Readers keep little: whenever something is committed
-/// they begin anew. No commit waits for the disk by itself ([`Commits`] does); what copies the log back does.
+/// commit writes whole pages, and most of its rows have a page each. Readers keep what a page of a list takes whose rows each
+/// stand on pages of their own, and no more: whenever something is committed they begin anew. No commit waits for the disk by
+/// itself ([`Commits`] does); what copies the log back does.
 fn pragmas(role: Role) -> String {
     let (kibibytes, own) = match role {
         Role::Writer => (6_144, format!("PRAGMA wal_autocheckpoint = {MOST_LOG_PAGES};")),
-        Role::Reader => (1_024, "PRAGMA query_only = ON;".to_owned()),
+        Role::Reader => (3_072, "PRAGMA query_only = ON;".to_owned()),
         Role::Copier => (256, "PRAGMA wal_autocheckpoint = 0;".to_owned()),
     };
     format!(

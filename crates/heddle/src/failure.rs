@@ -183,6 +183,9 @@ fn detail(one: &Value) -> String {
     let about = element.or_else(|| member("field").map(str::to_owned));
     let message = member("message").or_else(|| member("reason")).unwrap_or_default();
     let mut text = about.map_or_else(|| message.to_owned(), |about| format!("{about}: {message}"));
+    if let Some(told) = member("providerMessage") {
+        text += &format!(" It says: {told}");
+    }
     if let Some(remedy) = member("remedy") {
         text += &format!(" ({remedy})");
     }
@@ -221,6 +224,14 @@ mod tests {
         for (error, expected) in cases {
             assert_eq!(code(&error), expected, "{error:#}");
         }
+    }
+
+    #[test]
+    fn what_a_provider_says_is_said_too() {
+        let detail =
+            json!({ "reason": "modelNotFound", "message": "There is none.", "providerMessage": "Fetch it." });
+        let refusal = Refusal::of(503, &json!({ "error": { "details": [detail] } }));
+        assert_eq!(refusal.to_string(), "There is none. It says: Fetch it.");
     }
 
     #[test]

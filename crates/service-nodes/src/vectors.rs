@@ -152,8 +152,8 @@ impl VectorNodes {
             allow_degraded: settings.allow_degraded,
             ..Query::default()
         };
-        let answer = self.ports.queries.query(&authorized, context, &query).await?;
-        Ok(answered(&answer))
+        let answer = self.ports.queries.query(&authorized, context, &query).await;
+        Ok(answered(&answer.map_err(|error| absent(&settings.database, error))?))
     }
 
     async fn upsert(
@@ -232,7 +232,7 @@ impl VectorNodes {
                     }
                     Ok(described)
                 }
-                None => Err(error.into()),
+                None => Err(absent(name.as_str(), error)),
             },
         }
     }
@@ -368,6 +368,14 @@ fn there(error: &UseCaseError) -> Option<FileId> {
     let UseCaseError::Conflict(problems) = error else { return None };
     let same = problems.iter().find(|problem| problem.reason == "notUnique")?;
     same.extra.get("fileId")?.as_str()?.parse().ok()
+}
+
+/// A failure that says which database there is not.
+fn absent(database: &str, error: UseCaseError) -> ServiceFault {
+    match error {
+        UseCaseError::NotFound => refused(format!("database: there is no vector database `{database}`.")),
+        other => other.into(),
+    }
 }
 
 fn denied(_: DenialError) -> ServiceFault {

@@ -27,6 +27,11 @@ impl CaseMachine<'_> {
         let found: Vec<(ItemIx, LocalId)> =
             named.iter().flat_map(|ix| self.hosts(*ix).into_iter().map(move |id| (*ix, id))).collect();
         let mut hosts = found.iter().copied();
+        let nowhere = if host.is_some() {
+            "the host that is named is no active stage or task that has it in its planning table"
+        } else {
+            "no active stage or task has it in its planning table"
+        };
         let host = match host {
             Some(ItemTarget::Instance(id)) => hosts.find(|(_, own)| *own == id),
             Some(ItemTarget::Item(name)) => {
@@ -38,8 +43,7 @@ impl CaseMachine<'_> {
                 [..] => return Err(refused("several instances have it in their planning table: name one")),
             },
         };
-        let (ix, host) =
-            host.ok_or_else(|| refused("no active stage or task has it in its planning table"))?;
+        let (ix, host) = host.ok_or_else(|| refused(nowhere))?;
         let own = self.plan_item(ix).ok_or_else(unknown)?;
         let Some(discretion) = &own.discretionary else {
             return Err(refused("it is no discretionary item"));

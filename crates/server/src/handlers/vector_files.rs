@@ -9,6 +9,7 @@ use heddle_api::operations::ops;
 use heddle_api::wire;
 use heddle_api::wire::vector_files::{StagedFile, UploadBody, UploadFile};
 use heddle_faces::literals::{file_state, file_state_of, stage};
+use heddle_usecase::UseCaseError;
 use heddle_vectors::ports::{Blobs as _, FieldCondition, FileFilter, StoredBlob};
 use heddle_vectors::records::{FieldType, File, FileError, MetadataSchema};
 use heddle_vectors::{Come, FilePatch, Filter, NewFile, UploadPolicy, Uploaded};
@@ -206,9 +207,24 @@ fn conditions(
     let each = wanted
         .iter()
         .map(|(name, text)| json!({ "field": format!("metadata.{name}"), "eq": typed(name, text) }));
-    let filter = Filter::read(&json!({ "and": each.collect::<Vec<_>>() }), schema)?;
+    let filter = Filter::read(&json!({ "and": each.collect::<Vec<_>>() }), schema);
+    let filter = filter.map_err(|error| as_parameters(error, wanted))?;
     let needed = || Failure::internal("equalities in a row are no conjunction");
     filter.conjunction().ok_or_else(needed)
+}
+
+/// What is wrong with a filter, told of the parameters of which it was made.
+fn as_parameters(error: UseCaseError, wanted: &BTreeMap<String, String>) -> UseCaseError {
+    let UseCaseError::Invalid(mut problems) = error else { return error };
+    for problem in &mut problems {
+        let place =
+            problem.field.as_deref().and_then(|field| field.strip_prefix("filter.and[")?.split(']').next());
+        let name = place.and_then(|place| wanted.keys().nth(place.parse().ok()?));
+        if let Some(name) = name {
+            problem.field = Some(format!("metadata.{name}"));
+        }
+    }
+    UseCaseError::Invalid(problems)
 }
 
 /// A failure of a file or a job, on the wire.

@@ -22,6 +22,9 @@ fn a_discretionary_item_comes_when_somebody_plans_it() {
     assert_eq!(case.at("extra"), "active");
     let again = case.plan("extra").unwrap_err();
     assert!(matches!(again, Rejection::NotPlannable { .. }), "{again}");
+    let host = Some(ItemTarget::Item("nobody".to_owned()));
+    let nobody = case.give(Command::PlanItem { host, item: "extra".to_owned() }).unwrap_err();
+    assert!(nobody.to_string().contains("the host that is named"), "{nobody}");
     assert!(!case.view().planning[0].applicable);
     case.complete("extra");
     assert_eq!(case.status(), Status::Completed);

@@ -45,6 +45,8 @@ async fn each_type_of_text_comes_in_as_a_part_and_is_found() {
             (&counts["files"], &counts["readyFiles"], &counts["failedFiles"]),
             (&json!(5), &json!(5), &json!(0))
         );
+        let unknown = admin.get(&format!("{}?metadata.nope=1", files_of("types"))).await.expect(400);
+        assert_eq!(unknown.fields(), ["metadata.nope"]);
         let of_2024 =
             admin.get(&format!("{}?metadata.year=2024", files_of("types"))).await.expect(200).data();
         let names: Vec<_> = of_2024.as_array().unwrap().iter().map(|one| one["name"].clone()).collect();

@@ -119,6 +119,10 @@ async fn a_node_has_the_rights_of_whoever_started_the_run() {
         let _ = admin.post("/api/grants", deny).await.expect(201);
         let reason = incident(&starter, &workflow).await;
         assert!(reason.contains("may not do this"), "{reason}");
+        let nowhere = json!({ "kind": "vector.query", "database": "nowhere", "query": "loom" });
+        let nowhere = admin.publish("asks-nowhere", with_kind(nowhere)).await;
+        let reason = incident(admin, &nowhere).await;
+        assert!(reason.contains("database: there is no vector database `nowhere`"), "{reason}");
         // In the name of one who may, the same version is done.
         let run = text(&admin.run(&workflow, json!({})).await["id"]);
         admin.run_in(&workflow, &run, "completed").await;

@@ -204,8 +204,7 @@ fn label(line: &str) -> Option<(&str, &str)> {
     (plain && !after.starts_with('(') && !after.trim().is_empty()).then(|| (label.trim(), after))
 }
 
-/// Takes what stands below a heading until a question begins; gives the rest. Where nothing else is asked, the last
-/// paragraph is the question if it ends as one.
+/// Takes what stands below a heading until a question begins; gives the rest.
 fn headed(text: &str, passages: &mut Vec<Passage>) -> String {
     let (mut rest, mut below, mut within) = (String::new(), String::new(), false);
     for line in text.split_inclusive('\n') {
@@ -223,13 +222,7 @@ fn headed(text: &str, passages: &mut Vec<Passage>) -> String {
         }
     }
     let unlabelled = labelled(&below, passages);
-    let mut plain: Vec<&str> = paragraphs(&unlabelled).collect();
-    let asks = |paragraph: &&str| paragraph.ends_with(['?', '？', '؟']);
-    let is_alone = plain.len() == 1 && passages.is_empty();
-    if rest.trim().is_empty() && !is_alone && plain.last().is_some_and(asks) {
-        rest.extend(plain.pop());
-    }
-    plain.into_iter().for_each(|paragraph| push("", paragraph, passages));
+    paragraphs(&unlabelled).for_each(|paragraph| push("", paragraph, passages));
     rest
 }
 
@@ -270,9 +263,6 @@ mod tests {
             ("How?", vec![], "How?"),
             ("[1] Ships sail.\n[2]: Trains run.\nOn rails.\n\nHow?", vec![a.clone(), b.clone()], "How?"),
             ("Context:\n[1] Ships sail.\n\nQuestion: How?", vec![a.clone()], "How?"),
-            ("Context:\n[1] Ships sail.\n\nWhat sails?", vec![a.clone()], "What sails?"),
-            ("Context:\nShips sail.\n\nWhat sails?", vec![pair("", "Ships sail.")], "What sails?"),
-            ("Context:\nWhat sails?", vec![pair("", "What sails?")], ""),
             (
                 "## Kontext:\nShips sail.\n\nTrains run.\nFrage: Wie?",
                 vec![pair("", "Ships sail."), pair("", "Trains run.")],

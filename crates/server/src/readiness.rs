@@ -114,6 +114,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_file_system_without_room_is_full() {
+        // One that the system makes up has no blocks that are free.
+        assert!(is_full(Path::new("/proc")));
+        assert!(!is_full(&std::env::temp_dir()));
+        assert!(!is_full(Path::new("/nowhere/at/all")), "what cannot be asked");
+    }
+
+    #[test]
     fn the_worst_check_counts() {
         let wrong = |status| check("a", status, Some("x".to_owned()));
         let good = || check("b", HealthStatus::Unavailable, None);

@@ -328,7 +328,8 @@ impl VectorNodes {
         let mut page = PageRequest { limit: PAGE, cursor: None };
         let mut all = Vec::new();
         loop {
-            let found = self.ports.files.list(&authorized, context, &filter, &page).await?;
+            let found = self.ports.files.list(&authorized, context, &filter, &page).await;
+            let found = found.map_err(|error| absent(name.as_str(), error))?;
             all.extend(found.items);
             match found.next {
                 Some(next) => page.cursor = Some(next),

@@ -126,7 +126,7 @@ impl Runs {
             if !problems.is_empty() {
                 return Err(UseCaseError::Invalid(problems));
             }
-            wanted.fill(&mut beginning.request.input, "input", |_| false).map_err(UseCaseError::Invalid)?;
+            wanted.fill(&mut beginning.request.input, |_| false);
         }
         let mut people = BTreeMap::new();
         if let Some(case) = plan.case() {

@@ -579,9 +579,9 @@ pub(super) fn settled(
     if !problems.is_empty() {
         return Err(UseCaseError::Invalid(problems));
     }
-    if let Some(form) = form {
-        let is_known = |name: &str| run.snapshot.variable_at(Some(task.node_instance_id), name).is_some();
-        form.fill(&mut values, base, is_known).map_err(UseCaseError::Invalid)?;
+    // What a task of a case gives may be bound to its case file, which nobody overwrites by saying nothing.
+    if let Some(form) = form.filter(|_| run.snapshot.case_file().is_none()) {
+        form.fill(&mut values, |name| run.snapshot.variable_at(Some(task.node_instance_id), name).is_some());
     }
     Ok(Settled { outcome: outcome.map(str::to_owned), values })
 }

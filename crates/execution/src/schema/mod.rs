@@ -18,6 +18,8 @@ const MAX_PROBLEMS: usize = 50;
 const MAX_WORK: u64 = 20_000_000;
 /// Evaluations up to which every problem is looked for; each may be one.
 const MAX_TOLD: u64 = 200_000;
+/// Most defaults that are tried one by one, where they do not pass together.
+const MAX_APART: usize = 16;
 /// Steps back that a pattern with references or look-around may take.
 const MAX_BACKTRACKS: usize = 50_000;
 
@@ -75,38 +77,42 @@ impl Checker {
     }
 
     /// Fills in the `default` of each property that is neither among the values, which have passed, nor known already: what
-    /// a schema requires must be sent, with a default or without.
-    ///
-    /// # Errors
-    /// What is wrong with the values when they have their defaults, as of [`Self::check`].
-    pub fn fill(
-        &self,
-        values: &mut Map<String, Value>,
-        base: &str,
-        is_known: impl Fn(&str) -> bool,
-    ) -> Result<(), Vec<Problem>> {
+    /// a schema requires must be sent, with a default or without. A default with which the values would not pass is none:
+    /// whoever sent them did nothing wrong.
+    pub fn fill(&self, values: &mut Map<String, Value>, is_known: impl Fn(&str) -> bool) {
         let schema = self.ready.as_ref().ok().map(|ready| &ready.schema);
         let properties = schema.and_then(|schema| schema.get("properties")?.as_object());
-        let defaults: Map<String, Value> = properties
+        let defaults: Vec<(&String, &Value)> = properties
             .into_iter()
             .flatten()
             .filter(|(name, _)| !values.contains_key(*name) && !is_known(name))
-            .filter_map(|(name, property)| Some((name.clone(), property.get("default")?.clone())))
+            .filter_map(|(name, property)| Some((name, property.get("default")?)))
             .collect();
         if defaults.is_empty() {
-            return Ok(());
+            return;
         }
-        let mut filled = values.clone();
-        filled.extend(defaults);
-        let filled = Value::Object(filled);
-        let problems = self.check(&filled, base);
-        if !problems.is_empty() {
-            return Err(problems);
-        }
-        if let Value::Object(filled) = filled {
+        if let Some(filled) = self.with(values, &defaults) {
             *values = filled;
+        } else if defaults.len() <= MAX_APART {
+            for one in defaults.chunks(1) {
+                if let Some(filled) = self.with(values, one) {
+                    *values = filled;
+                }
+            }
         }
-        Ok(())
+    }
+
+    /// Values with defaults, if they pass.
+    fn with(
+        &self,
+        values: &Map<String, Value>,
+        defaults: &[(&String, &Value)],
+    ) -> Option<Map<String, Value>> {
+        let mut filled = values.clone();
+        filled.extend(defaults.iter().map(|(name, value)| ((*name).clone(), (*value).clone())));
+        let filled = Value::Object(filled);
+        let passes = self.check(&filled, "").is_empty();
+        if let (true, Value::Object(filled)) = (passes, filled) { Some(filled) } else { None }
     }
 }
 

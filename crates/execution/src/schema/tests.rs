@@ -178,14 +178,29 @@ fn what_may_be_absent_has_its_default_and_what_is_required_must_be_sent() {
     assert_eq!(told(&schema, &json!({})), [("values.days", "required")].map(owned));
     let filled = |schema: &Value, value: Value, known: &str| {
         let mut values = value.as_object().unwrap().clone();
-        let told = Checker::new(schema).fill(&mut values, "values", |name| name == known);
-        told.map(|()| Value::Object(values)).map_err(|problems| problems[0].field.clone().unwrap())
+        Checker::new(schema).fill(&mut values, |name| name == known);
+        Value::Object(values)
     };
-    let all = json!({ "days": 3, "note": "none", "half": false });
-    assert_eq!(filled(&schema, json!({ "days": 3 }), ""), Ok(all));
+    assert_eq!(
+        filled(&schema, json!({ "days": 3 }), ""),
+        json!({ "days": 3, "note": "none", "half": false })
+    );
     let sent = json!({ "days": 3, "note": null });
-    assert_eq!(filled(&schema, sent, "half"), Ok(json!({ "days": 3, "note": null })), "null is a value");
-    let wrong = json!({ "properties": { "days": { "type": "integer", "default": "one" } } });
-    assert_eq!(filled(&wrong, json!({}), ""), Err("values.days".to_owned()));
-    assert_eq!(filled(&wrong, json!({ "days": 2 }), ""), Ok(json!({ "days": 2 })));
+    assert_eq!(filled(&schema, sent.clone(), "half"), sent, "null is a value");
+}
+
+#[test]
+fn a_default_that_does_not_fit_is_left_out_and_refuses_nothing() {
+    let filled = |schema: &Value, value: Value| {
+        assert_eq!(checked(schema, &value), []);
+        let mut values = value.as_object().unwrap().clone();
+        Checker::new(schema).fill(&mut values, |_| false);
+        Value::Object(values)
+    };
+    let wrong = json!({ "properties": { "days": { "type": "integer", "default": "1,5" }, "half": { "default": true } } });
+    assert_eq!(filled(&wrong, json!({})), json!({ "half": true }));
+    let either = json!({
+        "properties": { "iban": { "default": "none" }, "cash": {} }, "oneOf": [{ "required": ["iban"] }, { "required": ["cash"] }]
+    });
+    assert_eq!(filled(&either, json!({ "cash": 1 })), json!({ "cash": 1 }));
 }

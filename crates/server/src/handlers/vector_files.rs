@@ -213,16 +213,14 @@ fn conditions(
     filter.conjunction().ok_or_else(needed)
 }
 
-/// What is wrong with a filter, told of the parameters of which it was made.
+/// Problems of a filter, told of the parameters of which it was made.
 fn as_parameters(error: UseCaseError, wanted: &BTreeMap<String, String>) -> UseCaseError {
     let UseCaseError::Invalid(mut problems) = error else { return error };
     for problem in &mut problems {
         let place =
             problem.field.as_deref().and_then(|field| field.strip_prefix("filter.and[")?.split(']').next());
         let name = place.and_then(|place| wanted.keys().nth(place.parse().ok()?));
-        if let Some(name) = name {
-            problem.field = Some(format!("metadata.{name}"));
-        }
+        problem.field = Some(name.map_or_else(|| "metadata".to_owned(), |name| format!("metadata.{name}")));
     }
     UseCaseError::Invalid(problems)
 }

@@ -170,15 +170,19 @@ async fn in_two_parts(
         let filter = RunFilter { has_incident: Some(part), ..filter.clone() };
         let left = wanted.saturating_sub(found.len());
         let Gathered { runs, cut } = gathered(db, tenant, &filter, access, behind, left).await?;
-        found.extend(runs);
+        // A run stands in the part in which it was found, whatever has come of it since.
+        found.extend(runs.into_iter().map(|run| (part, run)));
         if let Some((micros, id)) = cut {
-            return Ok(Page { items: found, next: Some(Cursor::after(&(part, micros, id))) });
+            let items = found.into_iter().map(|(_, run)| run).collect();
+            return Ok(Page { items, next: Some(Cursor::after(&(part, micros, id))) });
         }
         if found.len() >= wanted {
             break;
         }
     }
-    Ok(Page::from_surplus(found, page.limit, |run: &Run| (run.has_incident, run.created_at.micros(), run.id)))
+    let place = |(part, run): &(bool, Run)| (*part, run.created_at.micros(), run.id);
+    let Page { items, next } = Page::from_surplus(found, page.limit, place);
+    Ok(Page { items: items.into_iter().map(|(_, run)| run).collect(), next })
 }
 
 /// Fewest runs of which the states are read for those that stand at a node.
@@ -329,6 +333,20 @@ fn meets(filter: &RunFilter) -> bool {
     newest_first && filter.workflow.is_some() && filter.version.is_some() && narrowed
 }
 
+/// Whether the ids of a part are found by a statement that is kept. PostgreSQL plans the one query anew for each call, which
+/// takes it longer than to read the rows by two that are kept; but for the filters of which the values tell the index: nearly
+/// all runs are of a version, or nearly none, and of a workflow or of a starter there may be fewer.
+fn is_kept(db: &Db, wanted: &own::Wanted<'_>) -> bool {
+    let RunFilter { workflow, started_by, business_key, correlation_key, version, waiting_before, .. } =
+        wanted.filter;
+    let indexes =
+        [workflow.is_some(), started_by.is_some(), business_key.is_some(), correlation_key.is_some()];
+    let is_plain = version.is_none()
+        && waiting_before.is_none()
+        && indexes.into_iter().filter(|is_asked| *is_asked).count() <= 1;
+    db.postgres().is_some() && is_plain && wanted.is_kept()
+}
+
 async fn chunk_of(
     db: &Db,
     tenant: TenantId,
@@ -338,16 +356,13 @@ async fn chunk_of(
 ) -> Result<Read, StoreError> {
     let from = chunk.from.map(|(micros, id)| (At(Timestamp::from_micros(micros)), Id::from(id)));
     let wanted = own::Wanted { tenant, filter, access, from, limit: chunk.limit };
-    // PostgreSQL plans the one query anew for each call, which takes it longer than to read the rows by two that are kept;
-    // but for the filters of which the value tells the index: nearly all runs are of a version, or nearly none.
-    let is_plain = filter.version.is_none() && filter.waiting_before.is_none();
-    let is_kept = db.postgres().is_some() && is_plain && wanted.is_kept();
-    let ids_first = access.person().is_some() || is_kept;
+    let ids_first = access.person().is_some() || is_kept(db, &wanted);
     read!(db, |conn| {
         let small = case_when(octet_length(runs::snapshot).le(SMALL), runs::snapshot);
         let of = runs::table.filter(runs::organization_id.eq(Id::from(tenant)));
         let mut all_found = true;
-        // Where somebody's own runs are told apart, or two orders meet, the ids of the chunk are found first.
+        // Where somebody's own runs are told apart, two orders meet, or the statement is kept, the ids of the chunk are
+        // found first.
         let found: Option<Vec<(Id, At)>> = if ids_first {
             let mut places: Vec<(Id, At)> = Vec::new();
             for statement in wanted.statements() {

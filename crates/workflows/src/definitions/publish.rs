@@ -304,13 +304,8 @@ fn timer_start_findings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
         let schema =
             at.node.configuration.as_ref().and_then(|configuration| configuration.get("inputSchema"));
         let Some(schema) = schema.filter(|schema| timed && schema::usable(schema).is_ok()) else { continue };
-        let checker = schema::Checker::new(schema);
-        let mut problems = checker.check(&serde_json::Value::Object(serde_json::Map::new()), "input");
-        if problems.is_empty() {
-            problems =
-                checker.fill(&mut serde_json::Map::new(), "input", |_| false).err().unwrap_or_default();
-        }
-        if let Some(problem) = problems.first() {
+        let nothing = serde_json::Value::Object(serde_json::Map::new());
+        if let Some(problem) = schema::Checker::new(schema).check(&nothing, "input").first() {
             let message = format!(
                 "A timer starts its runs without input, which the schema refuses: {}",
                 problem.message

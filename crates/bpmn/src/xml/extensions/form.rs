@@ -204,7 +204,7 @@ fn typed(tree: &Tree<'_>, el: El, kind: &str) -> Result<Object<String, Value>, S
     })
 }
 
-/// Sets the default of a field: a proposal to who fills in the form, who gives the value all the same.
+/// Sets the default of a field: a proposal to who fills in the form, and what a field gets that is not required and not sent.
 fn default(schema: &mut Object<String, Value>, text: Option<String>) -> Result<(), String> {
     let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(()) };
     if juel::is_juel(&text) {

@@ -119,10 +119,17 @@ async fn a_node_has_the_rights_of_whoever_started_the_run() {
         let _ = admin.post("/api/grants", deny).await.expect(201);
         let reason = incident(&starter, &workflow).await;
         assert!(reason.contains("may not do this"), "{reason}");
-        let nowhere = json!({ "kind": "vector.query", "database": "nowhere", "query": "loom" });
-        let nowhere = admin.publish("asks-nowhere", with_kind(nowhere)).await;
-        let reason = incident(admin, &nowhere).await;
-        assert!(reason.contains("database: there is no vector database `nowhere`"), "{reason}");
+        for (slug, more) in [
+            ("query", json!({ "query": "loom" })),
+            ("upsert", json!({ "items": [{ "name": "a.txt", "text": "A loom." }] })),
+            ("delete", json!({ "names": ["a.txt"] })),
+        ] {
+            let mut nowhere = json!({ "kind": format!("vector.{slug}"), "database": "nowhere" });
+            nowhere.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            let nowhere = admin.publish(&format!("nowhere-{slug}"), with_kind(nowhere)).await;
+            let reason = incident(admin, &nowhere).await;
+            assert!(reason.contains("database: there is no vector database `nowhere`"), "{slug}: {reason}");
+        }
         // In the name of one who may, the same version is done.
         let run = text(&admin.run(&workflow, json!({})).await["id"]);
         admin.run_in(&workflow, &run, "completed").await;

@@ -9,7 +9,7 @@ use diesel::pg::Pg;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::serialize::ToSql;
 use diesel::sql_types::{BigInt, HasSqlType, Text};
-use heddle_store::{At, DbInstant, DbUuid, Id};
+use heddle_store::{At, Db, DbInstant, DbUuid, Id};
 
 /// Numbers of rows for which a statement that is kept has a text; what is asked for is brought up to the next of them.
 const STEPS: [i64; 8] = [2, 3, 6, 11, 21, 51, 101, 201];
@@ -23,6 +23,25 @@ enum Keeping {
     Prepared,
     /// Prepared once, and planned once: PostgreSQL does not see the values when it plans.
     Unseen,
+}
+
+/// How the streams of a list, which stand in its order each, are brought into one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Merging {
+    /// Row by row, no further than the page goes: SQLite reads a `UNION` so, if no part of it has a limit of its own.
+    RowByRow,
+    /// The first of each are sorted: PostgreSQL reads every part of a `UNION` to its end.
+    FirstOfEach,
+}
+
+impl Merging {
+    /// That of a database.
+    pub(crate) const fn of(db: &Db) -> Self {
+        match db.postgres() {
+            Some(_) => Self::FirstOfEach,
+            None => Self::RowByRow,
+        }
+    }
 }
 
 /// Piece of a statement: words of it, or a value.
@@ -152,6 +171,21 @@ impl<S> Statement<S> {
     pub(crate) fn number(&mut self, number: i64) -> &mut Self {
         self.pieces.push(Piece::Number(number));
         self
+    }
+
+    /// The union of some streams, of which `stream` writes one.
+    pub(crate) fn union<T>(&mut self, merging: Merging, streams: &[T], stream: impl Fn(&mut Self, &T)) {
+        for (place, one) in streams.iter().enumerate() {
+            self.words(if place == 0 { "" } else { " UNION " });
+            match merging {
+                Merging::RowByRow => stream(self, one),
+                Merging::FirstOfEach => {
+                    self.words("SELECT * FROM (");
+                    stream(self, one);
+                    self.words(&format!(") AS s{place}"));
+                }
+            }
+        }
     }
 
     /// ` AND column (..)` over ids; the column comes with `IN` or `NOT IN`.

@@ -19,6 +19,7 @@ use heddle_workflows::records::{Run, RunState};
 
 use super::{octet_length, own};
 use crate::schema::RunHead;
+use crate::statement::Merging;
 use crate::words::{DefinitionKindWord, RunStateWord};
 
 /// The place of a run in the list: its creation in microseconds, then its id.
@@ -337,8 +338,21 @@ fn meets(filter: &RunFilter) -> bool {
 /// takes it longer than to read the rows by two that are kept; but for the filters of which the values tell the index: nearly
 /// all runs are of a version, or nearly none, and of a workflow or of a starter there may be fewer.
 fn is_kept(db: &Db, wanted: &own::Wanted<'_>) -> bool {
-    let RunFilter { workflow, started_by, business_key, correlation_key, version, waiting_before, .. } =
-        wanted.filter;
+    // Each by its name, so that a new one is thought of here.
+    let RunFilter {
+        workflow,
+        started_by,
+        business_key,
+        correlation_key,
+        version,
+        waiting_before,
+        state: _,
+        has_incident: _,
+        node_id: _,
+        from: _,
+        to: _,
+        sort: _,
+    } = wanted.filter;
     let indexes =
         [workflow.is_some(), started_by.is_some(), business_key.is_some(), correlation_key.is_some()];
     let is_plain = version.is_none()
@@ -355,7 +369,7 @@ async fn chunk_of(
     chunk: Chunk,
 ) -> Result<Read, StoreError> {
     let from = chunk.from.map(|(micros, id)| (At(Timestamp::from_micros(micros)), Id::from(id)));
-    let wanted = own::Wanted { tenant, filter, access, from, limit: chunk.limit };
+    let wanted = own::Wanted { tenant, filter, access, from, limit: chunk.limit, merging: Merging::of(db) };
     let ids_first = access.person().is_some() || is_kept(db, &wanted);
     read!(db, |conn| {
         let small = case_when(octet_length(runs::snapshot).le(SMALL), runs::snapshot);

@@ -14,6 +14,7 @@ use heddle_workflows::ports::{RunFilter, RunSort};
 use heddle_workflows::records::RunState;
 
 use crate::schema::{RunHead, runs};
+use crate::statement::Merging;
 use crate::words::CandidateKind;
 
 /// Most streams of one statement.
@@ -94,6 +95,7 @@ pub(super) struct Wanted<'a> {
     /// Place behind which it begins.
     pub from: Option<(At, Id)>,
     pub limit: i64,
+    pub merging: Merging,
 }
 
 impl Wanted<'_> {
@@ -161,37 +163,52 @@ impl Wanted<'_> {
 
     fn merged(&self, streams: &[Stream]) -> Statement {
         let mut out = if self.keeps(streams) { Statement::unseen() } else { Statement::new(false) };
+        let order = if self.is_descending() { " DESC" } else { "" };
         if let [only] = streams {
-            self.stream(&mut out, only);
+            self.first(&mut out, only);
             return out;
         }
-        out.words("SELECT id, created_at FROM (");
-        for (place, stream) in streams.iter().enumerate() {
-            out.words(if place == 0 { "SELECT * FROM (" } else { " UNION SELECT * FROM (" });
-            self.stream(&mut out, stream);
-            out.words(&format!(") AS s{place}"));
+        match self.merging {
+            Merging::RowByRow => {
+                out.union(self.merging, streams, |out, stream| {
+                    self.stream(out, stream);
+                });
+            }
+            Merging::FirstOfEach => {
+                out.words("SELECT id, created_at FROM (");
+                out.union(self.merging, streams, |out, stream| self.first(out, stream));
+                out.words(") AS found");
+            }
         }
-        let order = if self.is_descending() { " DESC" } else { "" };
-        out.words(&format!(") AS found ORDER BY created_at{order}, id{order} LIMIT ")).most(self.limit);
+        out.words(&format!(" ORDER BY created_at{order}, id{order} LIMIT ")).most(self.limit);
         out
     }
 
     /// The first of one stream.
-    fn stream(&self, out: &mut Statement, stream: &Stream) {
-        let (created, id) = match stream {
+    fn first(&self, out: &mut Statement, stream: &Stream) {
+        let [created, id] = self.stream(out, stream);
+        let order = if self.is_descending() { " DESC" } else { "" };
+        out.words(&format!(" ORDER BY {created}{order}, {id}{order} LIMIT ")).most(self.limit);
+    }
+
+    /// One stream, whose order the caller says: the columns of it are given.
+    fn stream(&self, out: &mut Statement, stream: &Stream) -> [&'static str; 2] {
+        let ordered = match stream {
             Stream::Every | Stream::Listed(_) | Stream::Started(_) => {
-                out.words("SELECT r.id, r.created_at FROM runs AS r WHERE r.organization_id = ")
-                    .id(self.tenant);
-                ("r.created_at", "r.id")
+                out.words("SELECT r.id AS id, r.created_at AS created_at FROM runs AS r");
+                out.words(" WHERE r.organization_id = ").id(self.tenant);
+                ["r.created_at", "r.id"]
             }
             Stream::Meant(kind, name) => {
-                out.words("SELECT r.id, r.created_at FROM run_people AS o CROSS JOIN runs AS r");
-                out.words(" WHERE o.organization_id = ").id(self.tenant);
+                out.words("SELECT o.run_id AS id, o.created_at AS created_at");
+                out.words(" FROM run_people AS o CROSS JOIN runs AS r WHERE o.organization_id = ")
+                    .id(self.tenant);
                 out.words(" AND o.kind = ").word(kind.as_str()).words(" AND o.name = ").text(name);
                 out.words(" AND r.organization_id = o.organization_id AND r.id = o.run_id");
-                ("o.created_at", "o.run_id")
+                ["o.created_at", "o.run_id"]
             }
         };
+        let [created, id] = ordered;
         match stream {
             Stream::Listed(ids) => out.among("r.id IN", ids),
             Stream::Started(by) => {
@@ -202,11 +219,11 @@ impl Wanted<'_> {
         self.of_kind(out, stream);
         self.filtered(out, created);
         self.reached(out);
-        let (behind, order) = if self.is_descending() { ("<", " DESC") } else { (">", "") };
+        let behind = if self.is_descending() { "<" } else { ">" };
         if let Some((at, run)) = self.from {
             out.words(&format!(" AND ({created}, {id}) {behind} (")).at(at).words(", ").id(run).words(")");
         }
-        out.words(&format!(" ORDER BY {created}{order}, {id}{order} LIMIT ")).most(self.limit);
+        ordered
     }
 
     /// The condition on the kind, by the column that the stream's index has; apart from every index of runs where that of
@@ -315,9 +332,24 @@ mod tests {
         let streams = |access: &AccessFilter<resource::Run>| -> Vec<usize> {
             let tenant = TenantId(Uuid::nil());
             let access = &InstanceFilter::from(access);
-            let wanted = Wanted { tenant, filter: &filter, access, from: None, limit: 5 };
-            let count = |one: Statement| debug_query::<Sqlite, _>(&one).to_string().matches("LIMIT ").count();
-            wanted.statements().into_iter().map(count).collect()
+            let merging = Merging::FirstOfEach;
+            let wanted = Wanted { tenant, filter: &filter, access, from: None, limit: 5, merging };
+            let text = |one: Statement| debug_query::<Sqlite, _>(&one).to_string();
+            let counts: Vec<usize> = wanted
+                .statements()
+                .into_iter()
+                .map(text)
+                .map(|text| text.matches("LIMIT ").count())
+                .collect();
+            for text in (Wanted { merging: Merging::RowByRow, ..wanted }).statements().into_iter().map(text) {
+                let own = text.matches(" LIMIT 1)").count();
+                assert_eq!(
+                    text.matches("LIMIT ").count(),
+                    own + 1,
+                    "no stream has a limit of its own: {text}"
+                );
+            }
+            counts
         };
         // Starts, an id, an address and sixty groups, forty-eight to a statement with one limit of its own.
         assert_eq!(streams(&AccessFilter::own_of(person.clone())), [49, 16]);
@@ -333,7 +365,8 @@ mod tests {
         let first = |sort| {
             let filter = RunFilter { sort, ..RunFilter::default() };
             let tenant = TenantId(Uuid::nil());
-            let wanted = Wanted { tenant, filter: &filter, access: &access, from: None, limit: 3 };
+            let merging = Merging::RowByRow;
+            let wanted = Wanted { tenant, filter: &filter, access: &access, from: None, limit: 3, merging };
             wanted.foremost(vec![
                 (id(1), at(5)),
                 (id(2), at(7)),

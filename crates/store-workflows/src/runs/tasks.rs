@@ -16,6 +16,7 @@ use heddle_workflows::records::HumanTask;
 use super::work_list::{FEW_FOLLOW_UPS, Place, Reach, Wanted};
 use crate::rows::NEVER_DUE;
 use crate::schema::TaskDbRow;
+use crate::statement::Merging;
 use crate::words::DefinitionKindWord;
 
 /// Most bytes of forms, candidates and outcomes on a page; one task is on it whatever its size.
@@ -82,7 +83,8 @@ pub(crate) async fn list(
     for of in access.iter().filter(is_wanted) {
         let filter = if filter.viewed == Some(of.kind()) { &whole } else { filter };
         let reach = reach(of);
-        let wanted = Wanted { tenant, filter, reach: &reach, few_follow_ups: false, from, limit };
+        let merging = Merging::of(db);
+        let wanted = Wanted { tenant, filter, reach: &reach, few_follow_ups: false, from, limit, merging };
         let few_follow_ups = match wanted.follow_ups() {
             Some(count) => {
                 let (found,): (i64,) = read!(db, |conn| Ok(count.get_result(conn).await?))?;

@@ -12,6 +12,7 @@ use heddle_workflows::records::TaskState;
 
 use super::own::is_own;
 use crate::rows::NEVER_DUE;
+use crate::statement::Merging;
 use crate::words::{CandidateKind, Involved, Standing};
 
 /// Most streams of one statement.
@@ -54,6 +55,16 @@ enum Holder {
     Involved(Involved, UserId),
 }
 
+impl Holder {
+    /// Columns of the index that has the tasks in the order of the list.
+    const fn ordered(&self) -> [&'static str; 3] {
+        match self {
+            Self::All | Self::Assignee(_) | Self::Involved(..) => ["t.due_order", "t.created_at", "t.id"],
+            Self::Candidate(..) => ["c.due_order", "c.created_at", "c.task_id"],
+        }
+    }
+}
+
 /// Stream of the list: the tasks of a holder in a state.
 #[derive(Debug, Clone, Copy)]
 struct Stream<'a> {
@@ -87,6 +98,7 @@ pub(crate) struct Wanted<'a> {
     pub from: Option<Place>,
     /// Number of tasks.
     pub limit: i64,
+    pub merging: Merging,
 }
 
 impl Wanted<'_> {
@@ -166,24 +178,47 @@ impl Wanted<'_> {
         let is_kept = streams.len() <= FEW && lists == 0 && groups <= FEW_GROUPS;
         let mut out = if is_kept { Statement::unseen() } else { Statement::new(false) };
         if let [only] = streams {
-            self.stream(&mut out, *only);
+            self.first(&mut out, *only);
             return out;
         }
-        out.words("SELECT id, due_order, created_at, bytes FROM (");
-        for (place, stream) in streams.iter().enumerate() {
-            out.words(if place == 0 { "SELECT * FROM (" } else { " UNION SELECT * FROM (" });
-            self.stream(&mut out, *stream);
-            out.words(&format!(") AS s{place}"));
+        match self.merging {
+            // The bytes are in the rows of the tasks, and no stream reads those for them.
+            Merging::RowByRow => {
+                out.words("SELECT f.id, f.due_order, f.created_at, ").words(BYTES).words(" FROM (");
+                out.union(self.merging, streams, |out, stream| {
+                    self.stream(out, *stream, None);
+                });
+                out.words(&format!(" ORDER BY {IN_ORDER} LIMIT ")).most(self.limit);
+                out.words(") AS f CROSS JOIN human_tasks AS t WHERE t.organization_id = ").id(self.tenant);
+                out.words(" AND t.id = f.id");
+            }
+            Merging::FirstOfEach => {
+                out.words("SELECT id, due_order, created_at, bytes FROM (");
+                out.union(self.merging, streams, |out, stream| self.first(out, *stream));
+                out.words(&format!(") AS found ORDER BY {IN_ORDER} LIMIT ")).most(self.limit);
+            }
         }
-        out.words(&format!(") AS found ORDER BY {IN_ORDER} LIMIT ")).most(self.limit);
         out
     }
 
-    /// The first of one stream.
-    fn stream(&self, out: &mut Statement, Stream { state, holder }: Stream<'_>) {
-        let ordered = match holder {
+    /// The first of one stream, with their bytes.
+    fn first(&self, out: &mut Statement, stream: Stream<'_>) {
+        let [due, created, id] = self.stream(out, stream, Some(BYTES));
+        out.words(&format!(" ORDER BY {due}, {created}, {id} LIMIT ")).most(self.limit);
+    }
+
+    /// One stream, whose order the caller says: the columns of it are given. What is read besides them is in the rows of the
+    /// tasks.
+    fn stream(&self, out: &mut Statement, stream: Stream<'_>, besides: Option<&str>) -> [&'static str; 3] {
+        let Stream { state, holder } = stream;
+        let ordered = holder.ordered();
+        let [due, created, id] = ordered;
+        out.words(&format!("SELECT {id} AS id, {due} AS due_order, {created} AS created_at"));
+        for column in besides {
+            out.words(", ").words(column);
+        }
+        match holder {
             Holder::All | Holder::Assignee(_) => {
-                out.words("SELECT t.id, t.due_order, t.created_at, ").words(BYTES);
                 out.words(" FROM human_tasks AS t WHERE t.organization_id = ").id(self.tenant);
                 if let Holder::Assignee(name) = holder {
                     out.words(" AND t.assignee = ").text(name);
@@ -194,10 +229,8 @@ impl Wanted<'_> {
                 }
                 out.words(" AND t.state = ").word(state.as_str());
                 self.of_workflow(out, "t.workflow_id");
-                ["t.due_order", "t.created_at", "t.id"]
             }
             Holder::Candidate(kind, name) => {
-                out.words("SELECT t.id, t.due_order, t.created_at, ").words(BYTES);
                 out.words(" FROM human_task_candidates AS c CROSS JOIN human_tasks AS t");
                 out.words(" WHERE c.organization_id = ").id(self.tenant);
                 out.words(" AND c.kind = ").word(kind.as_str()).words(" AND c.name = ").text(name);
@@ -207,18 +240,15 @@ impl Wanted<'_> {
                 out.words(" AND t.organization_id = c.organization_id AND t.id = c.task_id");
                 // The task has the last word, should one that is opened and ended by one step stand here as open.
                 out.words(" AND t.assignee IS NULL AND t.state = ").word(state.as_str());
-                ["c.due_order", "c.created_at", "c.task_id"]
             }
             Holder::Involved(kind, user) => {
-                out.words("SELECT t.id, t.due_order, t.created_at, ").words(BYTES);
                 out.words(" FROM human_tasks AS t WHERE t.organization_id = ").id(self.tenant);
                 out.words(&format!(" AND t.{} = ", kind.column())).id(*user);
                 out.words(" AND t.instance_kind = ").word(self.reach.kind.as_str());
                 out.words(" AND t.state = ").word(state.as_str());
                 self.of_workflow(out, "t.workflow_id");
-                ["t.due_order", "t.created_at", "t.id"]
             }
-        };
+        }
         // The streams of one's own are none of the filter's.
         if self.reach.own.is_some() {
             self.meant(out);
@@ -235,8 +265,7 @@ impl Wanted<'_> {
             }
         };
         self.conditions(out, ordered, follow_up);
-        let [due, created, id] = ordered;
-        out.words(&format!(" ORDER BY {due}, {created}, {id} LIMIT ")).most(self.limit);
+        ordered
     }
 
     /// The condition on the kind of the instances, by the column that the stream's index has. Where a definition is named,
@@ -421,12 +450,32 @@ mod tests {
             denied_workflows: Vec::new(),
         };
         let tenant = TenantId(uuid::Uuid::nil());
-        let wanted = Wanted { tenant, filter, reach: &reach, few_follow_ups: false, from: None, limit: 51 };
-        let count = |one: Statement| {
-            assert!(debug_query::<Pg, _>(&one).to_string().contains("$1"), "values are bound, never written");
-            debug_query::<Sqlite, _>(&one).to_string().matches("LIMIT ").count()
+        let counted = |merging: Merging| -> Vec<(usize, usize)> {
+            let wanted = Wanted {
+                tenant,
+                filter,
+                reach: &reach,
+                few_follow_ups: false,
+                from: None,
+                limit: 51,
+                merging,
+            };
+            let count = |one: Statement| {
+                let text = debug_query::<Pg, _>(&one).to_string();
+                assert!(text.contains("$1"), "values are bound, never written");
+                let text = debug_query::<Sqlite, _>(&one).to_string();
+                (text.matches(" UNION ").count() + 1, text.matches("LIMIT ").count())
+            };
+            wanted.statements().into_iter().map(count).collect()
         };
-        wanted.statements().into_iter().map(count).collect()
+        let (first_of_each, row_by_row) = (counted(Merging::FirstOfEach), counted(Merging::RowByRow));
+        for (streams, limits) in &first_of_each {
+            assert_eq!(*limits, streams + usize::from(*streams > 1), "one of each, and one of all of them");
+        }
+        let streams: Vec<usize> = first_of_each.into_iter().map(|(streams, _)| streams).collect();
+        let one_limit: Vec<(usize, usize)> = streams.iter().map(|streams| (*streams, 1)).collect();
+        assert_eq!(row_by_row, one_limit, "a stream with a limit of its own would be read to that");
+        streams
     }
 
     #[test]
@@ -438,13 +487,12 @@ mod tests {
         let many: Vec<String> = (0..50).map(|n| format!("g{n}")).collect();
         let crowd = TaskFilter { candidate: Some((Vec::new(), many)), ..open.clone() };
         for (filter, expected) in [
-            // Three, and one of all of them.
-            (all, vec![4]),
+            (all, vec![3]),
             (open, vec![1]),
             // Assigned to either name, a candidate by either or by the group, or for everyone.
-            (mine, vec![7]),
+            (mine, vec![6]),
             (foreign, vec![]),
-            (crowd, vec![49, 4]),
+            (crowd, vec![48, 3]),
         ] {
             assert_eq!(streams(&filter), expected, "{filter:?}");
         }

@@ -58,7 +58,7 @@ pub use meaning::{Edition, Lanes, Meaning};
 pub use rules::{Bits, JoinRule, SplitRule, Upstream};
 pub use settings::{MessageSettings, Setting, UserTask};
 pub use timer::{Period, Recurrence, Schedule, ScheduleFault, TimerDefinition, TimerError, TimerKind};
-pub use unsupported::{called_elsewhere, depends_on_edition, unknown_settings};
+pub use unsupported::{CallElsewhere, calls_elsewhere, depends_on_edition, unknown_settings};
 
 use heddle_settings::{calculation, timer};
 use serde::{Deserialize, Serialize};

@@ -520,10 +520,21 @@ pub fn depends_on_edition(definition: &WorkflowDefinition) -> bool {
     nodes(definition).into_iter().any(|at| at.node.configuration.as_ref().is_some_and(follows_up))
 }
 
-/// Warnings of call activities that call no process of the definition: what they call must be there,
-/// published, when they are reached.
+/// A call activity that calls no process of its own definition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallElsewhere {
+    /// What it names: a process's id, or a workflow's slug or id.
+    pub name: String,
+    /// Id of the activity.
+    pub element_id: String,
+    /// Path of the name in the definition.
+    pub path: String,
+}
+
+/// The call activities of a definition that call no process of it: what they name must be there, published, when they are
+/// reached. One whose name is computed tells it only then.
 #[must_use]
-pub fn called_elsewhere(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
+pub fn calls_elsewhere(definition: &WorkflowDefinition) -> Vec<CallElsewhere> {
     let bpmn = definition.bpmn.as_deref();
     let processes = bpmn.and_then(|bpmn| bpmn.processes.as_deref()).unwrap_or_default();
     let globals = bpmn.map(|bpmn| global_tasks(bpmn).0).unwrap_or_default();
@@ -539,15 +550,12 @@ pub fn called_elsewhere(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
         }
         let called = at.node.bpmn.as_deref().and_then(|bpmn| bpmn.called_element.as_deref());
         let Some(wanted) = given("ref").or(given("calledElement")).or(called) else { continue };
-        let computed = wanted.trim_start().starts_with(['=', '$', '#']);
-        if !wanted.trim().is_empty() && !computed && !own.contains(wanted.trim()) {
-            let sentence = format!(
-                "the definition has no process `{}`: it must be published when the activity is reached",
-                wanted.trim()
-            );
-            let one = diagnostic::warning("calledElsewhere", sentence).with_clause("10.3.6");
-            let place = format!("{}.bpmn.calledElement", at.path);
-            found.push(one.with_element(at.node.element_id().unwrap_or_default()).with_path(place));
+        let wanted = wanted.trim();
+        let computed = wanted.starts_with(['=', '$', '#']);
+        if !wanted.is_empty() && !computed && !own.contains(wanted) {
+            let element_id = at.node.element_id().unwrap_or_default().to_owned();
+            let path = format!("{}.bpmn.calledElement", at.path);
+            found.push(CallElsewhere { name: wanted.to_owned(), element_id, path });
         }
     }
     found

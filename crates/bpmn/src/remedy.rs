@@ -249,6 +249,7 @@ fn of_unused(code: &str) -> Option<&'static str> {
         }
         "correlationUnused" => "Set correlationKey in the configuration of the nodes that send and receive.",
         "invalidSchema" => "Correct the JSON Schema at the place that is named.",
+        "unfitDefault" => "Correct the default, or take it out.",
         _ => return None,
     })
 }

@@ -2,10 +2,11 @@
 //! and written to files of its standard.
 
 use async_trait::async_trait;
-use heddle_kernel::{DefinitionKind, Diagnostic, TenantId, Timestamp};
+use heddle_kernel::{DefinitionKind, Diagnostic, Timestamp};
 use heddle_usecase::UseCaseError;
 use serde_json::Value;
 
+use crate::DefinitionKey;
 use crate::records::{Start, Version};
 
 /// Judgement on a definition before its publication.
@@ -70,7 +71,7 @@ pub trait Kind: Send + Sync {
     ///
     /// # Errors
     /// `Internal`, `Unavailable`.
-    async fn examine(&self, tenant: TenantId, document: &Value) -> Result<Examination, UseCaseError>;
+    async fn examine(&self, key: DefinitionKey, document: &Value) -> Result<Examination, UseCaseError>;
 
     /// Entries of a version of the text: what it starts, and how it is called.
     ///

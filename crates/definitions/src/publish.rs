@@ -64,7 +64,7 @@ impl Definitions {
             let nothing = nothing.with_remedy("Save a draft with a definition, or send one.");
             return Ok(ValidationReport { valid: false, executable: false, diagnostics: vec![nothing] });
         };
-        let Examination { diagnostics, executable } = self.kind.examine(key.tenant(), &document).await?;
+        let Examination { diagnostics, executable } = self.kind.examine(key, &document).await?;
         let valid = !diagnostics.iter().any(is_error);
         Ok(ValidationReport { valid, executable, diagnostics })
     }
@@ -93,7 +93,7 @@ impl Definitions {
         let Some(document) = draft.value() else {
             return Err(UseCaseError::invalid("definition", "required", "The draft has no definition."));
         };
-        let diagnostics = self.kind.examine(key.tenant(), document).await?.diagnostics;
+        let diagnostics = self.kind.examine(key, document).await?.diagnostics;
         let errors: Vec<Problem> = diagnostics.iter().filter(|found| is_error(found)).map(problem).collect();
         if !errors.is_empty() {
             return Err(UseCaseError::Invalid(errors));

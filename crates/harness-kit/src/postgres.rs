@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Context, Result, bail};
 
-pub use cluster::Cluster;
+pub use cluster::{Cluster, shared_folder};
 
 /// Advice where PostgreSQL is missing.
 const ABSENT: &str = "no PostgreSQL found: install the package postgresql, or set HEDDLE_DATABASE_URL";

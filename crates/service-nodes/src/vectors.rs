@@ -291,10 +291,25 @@ impl VectorNodes {
                 false => absent += 1,
             }
         }
+        // A file that is not there, and one of a database that is not there, are the same to a deletion.
+        if absent > 0 && names.is_empty() {
+            self.look_up(context, &name).await?;
+        }
         Ok(Map::from_iter([
             ("deleted".to_owned(), Value::from(deleted)),
             ("absent".to_owned(), Value::from(absent)),
         ]))
+    }
+
+    /// Fails where there is no database of a name, as far as the person may list its files.
+    async fn look_up(&self, context: &RequestContext, name: &DatabaseName) -> Result<(), ServiceFault> {
+        let place = Within::of(name.clone());
+        let Ok(authorized) = context.snapshot().authorize_list_within::<DocumentList>(place) else {
+            return Ok(());
+        };
+        let page = PageRequest { limit: 1, cursor: None };
+        let found = self.ports.files.list(&authorized, context, &FileFilter::default(), &page).await;
+        found.map(|_| ()).map_err(|error| absent(name.as_str(), error))
     }
 
     /// Deletes a file; false where it never was.

@@ -28,6 +28,8 @@ const USUAL: [(&str, &str); 5] = [
     ("human_task.completed", "case"),
     ("case.started", "case"),
 ];
+/// So many streams are read as they are.
+const FEW_STREAMS: usize = 2;
 /// The condition of the index of types, word by word: it holds for all but [`USUAL`] events.
 const UNUSUAL: &str = "NOT (action = 'workflow.run_started' AND resource_type = 'workflow') \
     AND NOT (action = 'workflow.human_task_completed' AND resource_type = 'run') \
@@ -36,6 +38,7 @@ const UNUSUAL: &str = "NOT (action = 'workflow.run_started' AND resource_type = 
     AND NOT (action = 'case.started' AND resource_type = 'case')";
 
 /// The ids between which a page lies, the second one left out.
+#[derive(Debug, Clone, Copy)]
 struct Bounds {
     /// None where the trail is read to its beginning.
     from: Option<Id>,
@@ -192,6 +195,41 @@ macro_rules! sealed_streams {
     }};
 }
 
+/// The streams of several that have events of the page, and the bounds within which those are. The ids alone are read first,
+/// which stand in the indexes: whole events are large, and nearly all of each stream would be read for nothing.
+macro_rules! foremost {
+    ($conn:expr, $streams:expr, $tenant:expr, $access:expr, $filter:expr, $bounds:expr, $page:expr) => {{
+        let (mut heads, mut ids, mut all_told): (Vec<(Stream, Option<Id>)>, Vec<Id>, bool) =
+            (Vec::new(), Vec::new(), $streams.len() > FEW_STREAMS);
+        for stream in $streams {
+            let mut newest = None;
+            if all_told {
+                let of_stream = wanted!(audit_events, &stream, $tenant, $access, $filter, $bounds, $page);
+                match of_stream.select(audit_events::id).load::<Id>($conn).await {
+                    Ok(found) => {
+                        newest = found.as_slice().first().copied();
+                        ids.extend(found);
+                    }
+                    // One whose id is none is shown as what it is, and has no place among the others.
+                    Err(diesel::result::Error::DeserializationError(_)) => all_told = false,
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            heads.push((stream, newest));
+        }
+        ids.sort_unstable_by(|one, other| other.cmp(one));
+        ids.dedup();
+        let last = ids.get(usize::try_from(page::surplus($page) - 1).unwrap_or(usize::MAX)).copied();
+        let from = $bounds.from.max(last);
+        let is_shown = |(_, newest): &(Stream, Option<Id>)| {
+            !all_told || newest.is_some_and(|id| from.is_none_or(|from| id >= from))
+        };
+        let bounds = if all_told { Bounds { from, before: $bounds.before } } else { $bounds };
+        let streams: Vec<Stream> = heads.into_iter().filter(is_shown).map(|(stream, _)| stream).collect();
+        (streams, bounds)
+    }};
+}
+
 /// A page of the events of an organisation, or of those of none, newest first: ids rise with time.
 pub(crate) async fn page(
     store: &IdentityStore,
@@ -218,7 +256,9 @@ pub(crate) async fn page(
                 wanted!(audit_unsealed, &stream, tenant, access, filter, bounds, page)
             ));
         }
-        for stream in sealed_streams!(conn, tenant, filter) {
+        let streams = sealed_streams!(conn, tenant, filter);
+        let (streams, bounds) = foremost!(conn, streams, tenant, access, filter, bounds, page);
+        for stream in streams {
             found.extend(each_event!(
                 conn,
                 tenant,

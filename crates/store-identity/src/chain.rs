@@ -170,7 +170,8 @@ fn checkpoint(row: AuditCheckpointRow, kind: CheckpointKind) -> Checkpoint {
 }
 
 /// Columns that move with an event when it gets its place; a test holds them against the table.
-const MOVED: [&str; 16] = [
+#[doc(hidden)]
+pub const MOVED: [&str; 16] = [
     "organization_id",
     "id",
     "at",
@@ -470,18 +471,5 @@ impl AuditChainStore for IdentityStore {
             diesel::insert_into(audit_checkpoints::table).values(&row).execute(conn).await?;
             Ok(true)
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_column_moves_with_an_event() {
-        let all = audit_unsealed::table.select(audit_unsealed::all_columns);
-        let text = diesel::debug_query::<diesel::sqlite::Sqlite, _>(&all).to_string();
-        let moved = MOVED.map(|column| format!("`audit_unsealed`.`{column}`")).join(", ");
-        assert!(text.starts_with(&format!("SELECT {moved} FROM")), "{text}");
     }
 }

@@ -18,6 +18,7 @@ mod tombstones;
 mod words;
 
 pub use backup::factor_keys_of;
+pub use chain::MOVED;
 pub use schema::MIGRATIONS;
 
 use std::sync::Arc;

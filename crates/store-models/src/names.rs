@@ -1,6 +1,7 @@
 //! Columns that name a thing, by which access filters narrow lists.
 
 use heddle_policy::resource::{Deployment, Model, ModelConnection};
+use heddle_store::does_not_name;
 use heddle_store::filter::Names;
 
 use crate::schema::{model_connections, model_deployments, model_sums};
@@ -10,15 +11,9 @@ impl Names<Deployment> for model_deployments::id {}
 impl Names<Deployment> for model_sums::deployment_id {}
 impl Names<Model> for model_deployments::id {}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use heddle_store::does_not_name;
-
-    #[test]
-    fn a_deployment_is_not_its_connection() {
-        does_not_name!(model_deployments::connection_id, ModelConnection);
-        does_not_name!(model_deployments::id, ModelConnection);
-        does_not_name!(model_connections::id, Deployment);
-    }
-}
+// A deployment is not its connection: looked at whenever this is compiled.
+const _: fn() = || {
+    does_not_name!(model_deployments::connection_id, ModelConnection);
+    does_not_name!(model_deployments::id, ModelConnection);
+    does_not_name!(model_connections::id, Deployment);
+};

@@ -42,6 +42,7 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "20261129000330_workflows_filters",
     "20261129000400_workflows_triggers",
     "20261129000410_workflows_involved",
+    "20261130000100_workflows_standings",
 ];
 
 row! {

@@ -555,14 +555,19 @@ async fn connect(path: &Path, role: Role) -> Result<SqliteConn, OpenError> {
 /// Pages of the log behind which a commit copies them back itself, since nobody else came to it.
 const MOST_LOG_PAGES: i64 = 65_536;
 
+/// Most bytes of the file that readers see as memory: more than any file has. SQLite is built to allow it
+/// (`.cargo/config.toml`).
+const MAPPED: u64 = 1 << 40;
+
 /// The page size takes effect on a new file alone, and only before the switch to the write-ahead log. It is small, since a
-/// commit writes whole pages, and most of its rows have a page each. Readers keep what a page of a list takes whose rows each
-/// stand on pages of their own, and no more: whenever something is committed they begin anew. No commit waits for the disk by
-/// itself ([`Commits`] does); what copies the log back does.
+/// commit writes whole pages, and most of its rows have a page each. Readers read the file as memory of the system's: each row
+/// of a list stands on pages of its own when there are many, to copy those takes longer than to look at them, and whatever a
+/// reader keeps itself it must forget whenever something is committed. What is in the log alone it does keep. No commit waits
+/// for the disk by itself ([`Commits`] does); what copies the log back does.
 fn pragmas(role: Role) -> String {
     let (kibibytes, own) = match role {
-        Role::Writer => (6_144, format!("PRAGMA wal_autocheckpoint = {MOST_LOG_PAGES};")),
-        Role::Reader => (3_072, "PRAGMA query_only = ON;".to_owned()),
+        Role::Writer => (12_288, format!("PRAGMA wal_autocheckpoint = {MOST_LOG_PAGES};")),
+        Role::Reader => (1_024, format!("PRAGMA query_only = ON; PRAGMA mmap_size = {MAPPED};")),
         Role::Copier => (256, "PRAGMA wal_autocheckpoint = 0;".to_owned()),
     };
     format!(
@@ -581,6 +586,26 @@ mod tests {
     struct Count {
         #[diesel(sql_type = diesel::sql_types::BigInt)]
         rows: i64,
+    }
+
+    #[derive(diesel::QueryableByName)]
+    struct Mapped {
+        #[diesel(sql_type = diesel::sql_types::BigInt)]
+        mmap_size: i64,
+    }
+
+    #[test]
+    fn readers_see_the_whole_file_as_memory_however_large_it_is_and_who_writes_does_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let mapped = |role| {
+            let mut conn = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+            conn.batch_execute(&pragmas(role)).unwrap();
+            let found: Mapped =
+                diesel::RunQueryDsl::get_result(diesel::sql_query("PRAGMA mmap_size"), &mut conn).unwrap();
+            u64::try_from(found.mmap_size).unwrap()
+        };
+        assert_eq!([Role::Writer, Role::Reader, Role::Copier].map(mapped), [0, MAPPED, 0]);
     }
 
     fn insertion(conn: &mut SqliteConnection) -> Result<(), Error> {

@@ -3,15 +3,17 @@
 #![expect(clippy::indexing_slicing, reason = "members of JSON: an absent one reads as null")]
 #![expect(clippy::expect_used, clippy::panic, reason = "a test whose server does not start must fail")]
 
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-use heddle_server::{Config, Durability, EdgeLimits, Server};
+use heddle_server::{Config, DATABASE_FILE, Durability, EdgeLimits, Server};
 use serde_json::{Value, json};
 
 use crate::client::{Answer, Base, Client};
-use crate::db::TestDb;
+use crate::db::{TestDb, migrated_file};
 
 /// The password of every user that a test makes.
 pub const PASSWORD: &str = "four wide looms at night";
@@ -54,8 +56,9 @@ impl TestApp {
     /// Starts a server on the database of an address; without one, on a SQLite file in its data directory.
     pub async fn at(database_url: Option<String>, change: impl FnOnce(&mut Config)) -> Self {
         let data = tempfile::tempdir().expect("a folder");
+        let own = data.path().join("data");
         let mut config = Config {
-            data_dir: data.path().join("data"),
+            data_dir: own.clone(),
             listen: ([127, 0, 0, 1], 0).into(),
             database_url,
             durability: Durability::Process,
@@ -72,6 +75,11 @@ impl TestApp {
         config.vectors.demo = false;
         config.models.demo = false;
         change(&mut config);
+        // A test that brings a directory of its own asks what becomes of that.
+        if config.database_url.is_none() && config.data_dir == own {
+            DirBuilder::new().mode(0o700).create(&own).expect("a data directory");
+            migrated_file(&own.join(DATABASE_FILE)).await;
+        }
         let server = Server::start(config.clone()).await.unwrap_or_else(|error| panic!("{error}"));
         let base: Base = Arc::new(RwLock::new(format!("http://{}", server.address())));
         let first = server.first().clone();

@@ -1,9 +1,14 @@
 //! Databases for tests: a SQLite file or a PostgreSQL schema of its own for each test.
 #![expect(clippy::expect_used, clippy::panic, reason = "a test that can't have its database must fail")]
 
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
 pub use heddle_harness_kit::postgres::Cluster;
 use heddle_kernel::Timestamp;
-use heddle_store::{Db, Durability, Migrations, Options};
+use heddle_store::{Db, Durability, Migrations, Options, backup};
 
 /// Runs one async body on a fresh, migrated database of each kind:
 /// `on_both!(|db| { ... })`, where `db` is a `Db`.
@@ -59,15 +64,18 @@ pub fn options() -> Options {
 impl TestDb {
     /// A migrated SQLite file.
     pub async fn sqlite() -> Self {
-        let empty = Self::sqlite_empty().await;
-        empty.db.migrate(&migrations(), Timestamp::from_micros(0)).await.expect("migrates");
-        empty
+        let folder = tempfile::tempdir().expect("a folder");
+        migrated_file(&folder.path().join(FILE)).await;
+        Self::sqlite_in(folder).await
     }
 
     /// A SQLite file without tables.
     pub async fn sqlite_empty() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        let address = format!("sqlite:{}", folder.path().join("test.db").display());
+        Self::sqlite_in(tempfile::tempdir().expect("a folder")).await
+    }
+
+    async fn sqlite_in(folder: tempfile::TempDir) -> Self {
+        let address = format!("sqlite:{}", folder.path().join(FILE).display());
         let db = Db::open(&address, &options()).await.expect("a database");
         Self { db, address, kind: "sqlite", _place: Place::Folder { _folder: folder } }
     }
@@ -126,6 +134,55 @@ impl TestDb {
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         self.kind
+    }
+}
+
+/// Name of a test's SQLite file.
+const FILE: &str = "test.db";
+
+/// Puts a migrated SQLite file at a path. To apply all migrations takes longer than most tests do otherwise, so that they are
+/// applied once for each build of a test program, and the file is copied.
+pub(crate) async fn migrated_file(at: &Path) {
+    let model = model();
+    loop {
+        match fs::copy(&model, at) {
+            Ok(_) => return,
+            Err(error) if error.kind() == ErrorKind::NotFound => make(&model).await,
+            Err(error) => panic!("a copy of the migrated file: {error}"),
+        }
+    }
+}
+
+/// The file that is copied, in the build folder: named after the test program and when it was built.
+fn model() -> PathBuf {
+    let program = std::env::current_exe().expect("the program of the test");
+    // That of one that was built anew meanwhile is not known any more.
+    let built = fs::metadata(&program).and_then(|found| found.modified()).unwrap_or(UNIX_EPOCH);
+    let built = built.duration_since(UNIX_EPOCH).expect("a time of this age").as_nanos();
+    let name = program.file_name().expect("its name").to_string_lossy().into_owned();
+    heddle_harness_kit::postgres::shared_folder("heddle-test-sqlite").join(format!("{name}.{built}.db"))
+}
+
+async fn make(model: &Path) {
+    let folder = model.parent().expect("a folder");
+    fs::create_dir_all(folder).expect("the folder of migrated files");
+    let empty = TestDb::sqlite_empty().await;
+    empty.db.migrate(&migrations(), Timestamp::from_micros(0)).await.expect("migrates");
+    let from = empty.address.strip_prefix("sqlite:").expect("the address of a file").to_owned();
+    // Whole under its name from the first moment on: other processes look for it meanwhile. On the same file system, since it
+    // is renamed.
+    let beside = tempfile::tempdir_in(folder).expect("a folder beside it");
+    let made = beside.path().join(FILE);
+    backup::copy(Path::new(&from), &made, &migrations()).expect("a copy of the migrated file");
+    fs::rename(&made, model).expect("the migrated file in its place");
+    // That of the same program as it was built before is of no use any more.
+    let of_program = |path: &Path| path.with_extension("").with_extension("");
+    for old in fs::read_dir(folder).expect("the folder of migrated files").flatten().map(|found| found.path())
+    {
+        if old != model && of_program(&old) == of_program(model) {
+            // Another process may have been faster.
+            let _ = fs::remove_file(old);
+        }
     }
 }
 

@@ -7,10 +7,10 @@ use async_trait::async_trait;
 use heddle_cmmn::model::CaseDefinition;
 use heddle_cmmn::plan::{CasePlan, Work};
 use heddle_cmmn::{Compiled, Meaning, examine, xml};
-use heddle_definitions::is_error;
 use heddle_definitions::kind::{Entries, Examination, Imported, Kind, Written};
 use heddle_definitions::ports::DefinitionStore;
 use heddle_definitions::records::{Start, StartKind, Version};
+use heddle_definitions::{DefinitionKey, is_error};
 use heddle_execution::people;
 use heddle_execution::ports::{Directory, used_names};
 use heddle_execution::schema;
@@ -180,12 +180,12 @@ impl Kind for CaseTypeKind {
         Ok(examined(&typed(document)?, self.meaning).0)
     }
 
-    async fn examine(&self, tenant: TenantId, document: &Value) -> Result<Examination, UseCaseError> {
+    async fn examine(&self, key: DefinitionKey, document: &Value) -> Result<Examination, UseCaseError> {
         let definition = typed(document)?;
         let (mut diagnostics, executable) = examined(&definition, self.meaning);
         // What it names matters once the rest stands.
         if executable {
-            diagnostics.extend(self.named_findings(tenant, &definition).await?);
+            diagnostics.extend(self.named_findings(key.tenant(), &definition).await?);
         }
         Ok(Examination { diagnostics, executable })
     }

@@ -124,6 +124,40 @@ pub fn usable(schema: &Value) -> Result<(), String> {
     ready(schema).map(|_| ())
 }
 
+/// Names of the properties of a schema whose `default` is no value of them, each with a sentence that says why:
+/// [`Checker::fill`] leaves those out. None of a schema that can't be used.
+#[must_use]
+pub fn unfit_defaults(schema: &Value) -> Vec<(String, String)> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let default =
+        |(name, property): (&String, &Value)| Some((name.clone(), property.get("default")?.clone()));
+    let defaults: Map<String, Value> = properties.into_iter().flatten().filter_map(default).collect();
+    if defaults.is_empty() || usable(schema).is_err() {
+        return Vec::new();
+    }
+    // What is asked of each property, and nothing of them together: that depends on what else is sent.
+    let mut apart = schema.clone();
+    if let Some(apart) = apart.as_object_mut() {
+        let stays = |name: &str| {
+            matches!(name, "$schema" | "$id" | "$anchor" | "$defs" | "definitions" | "properties")
+        };
+        apart.retain(|member, _| stays(member));
+    }
+    let mut found: Vec<(String, String)> = Vec::new();
+    for problem in Checker::new(&apart).check(&Value::Object(defaults.clone()), "of") {
+        let field = problem.field.unwrap_or_default();
+        let Some(at) = field.strip_prefix("of.") else { continue };
+        let is_at = |name: &&String| {
+            let behind = at.strip_prefix(name.as_str());
+            behind.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        };
+        let name = defaults.keys().filter(is_at).max_by_key(|name| name.len());
+        let Some(name) = name.filter(|name| found.iter().all(|(told, _)| told != *name)) else { continue };
+        found.push((name.clone(), problem.message));
+    }
+    found
+}
+
 fn ready(schema: &Value) -> Result<Ready, String> {
     let shape = bounds::measure(schema)?;
     let patterns = PatternOptions::fancy_regex().backtrack_limit(MAX_BACKTRACKS).size_limit(1 << 20);

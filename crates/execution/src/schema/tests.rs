@@ -204,3 +204,41 @@ fn a_default_that_does_not_fit_is_left_out_and_refuses_nothing() {
     });
     assert_eq!(filled(&either, json!({ "cash": 1 })), json!({ "cash": 1 }));
 }
+
+#[test]
+fn a_default_that_is_no_value_of_its_property_is_told() {
+    let schema = json!({
+        "required": ["other"], "maxProperties": 1, "$defs": { "short": { "maxLength": 3 } },
+        "properties": {
+            "n": { "type": "integer", "default": "1,5" },
+            "m": { "type": "integer", "default": 2 },
+            "also": { "$ref": "#/properties/m", "default": 3 },
+            "word": { "$ref": "#/$defs/short", "default": "long enough" },
+            "fine": { "$ref": "#/$defs/short", "default": "ok" },
+            "deep": { "properties": { "x": { "type": "string" } }, "default": { "x": 1 } },
+            "none": { "type": "string" }
+        }
+    });
+    let names = |schema: &Value| {
+        let mut names: Vec<String> = unfit_defaults(schema).into_iter().map(|(name, _)| name).collect();
+        names.sort_unstable();
+        names
+    };
+    assert_eq!(names(&schema), ["deep", "n", "word"]);
+    // Those that can't be used are told otherwise.
+    for other in [
+        json!({ "properties": 5 }),
+        json!(true),
+        json!({ "properties": { "a": { "type": "no", "default": 1 } } }),
+    ] {
+        assert_eq!(unfit_defaults(&other), [], "{other}");
+    }
+}
+
+#[test]
+fn defaults_without_number_take_no_longer_than_their_schema() {
+    let properties: Map<String, Value> =
+        (0..100_000).map(|n| (format!("p{n}"), json!({ "default": n, "type": "string" }))).collect();
+    // Too large to be used, which is told at its own place.
+    assert_eq!(unfit_defaults(&json!({ "properties": properties })), []);
+}

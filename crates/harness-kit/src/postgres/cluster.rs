@@ -67,7 +67,7 @@ impl Cluster {
     pub fn shared() -> io::Result<Option<String>> {
         static IN_USE: OnceLock<File> = OnceLock::new();
         let Some(bin) = binaries() else { return Ok(None) };
-        Self::shared_of(bin, &lock_folder("heddle-test-pg"), &IN_USE).map(Some)
+        Self::shared_of(bin, &shared_folder("heddle-test-pg"), &IN_USE).map(Some)
     }
 
     /// The address of another such server, of PostgreSQL 18, that has pgvector. None, with a note, where it cannot be
@@ -78,7 +78,7 @@ impl Cluster {
     pub fn shared_with_vectors() -> io::Result<Option<String>> {
         static IN_USE: OnceLock<File> = OnceLock::new();
         let Some(bin) = wheel::binaries()? else { return Ok(None) };
-        Self::shared_of(bin, &lock_folder("heddle-test-pgvector"), &IN_USE).map(Some)
+        Self::shared_of(bin, &shared_folder("heddle-test-pgvector"), &IN_USE).map(Some)
     }
 
     fn shared_of(bin: PathBuf, locks: &Path, held: &OnceLock<File>) -> io::Result<String> {
@@ -231,8 +231,9 @@ fn lock_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().create(true).truncate(false).write(true).open(path)
 }
 
-/// A folder below `tmp` of the build folder, two above the folder of the test program.
-fn lock_folder(name: &str) -> PathBuf {
+/// A folder below `tmp` of the build folder, two above the folder of the test program: what the processes of a test run share.
+#[must_use]
+pub fn shared_folder(name: &str) -> PathBuf {
     let program = std::env::current_exe().unwrap_or_default();
     let target = program.ancestors().nth(3).map_or_else(std::env::temp_dir, Path::to_owned);
     target.join("tmp").join(name)

@@ -89,10 +89,11 @@ fn quantile(mut times: Vec<Duration>, percentile: usize) -> Option<Duration> {
     times.get(place).copied()
 }
 
-/// Resident memory of a process in MB; 0 when it is gone.
+/// Resident memory of a process in MB that is its own; 0 when it is gone. Pages of the database's file that it has looked at
+/// are not: the system takes them back as it needs them.
 pub(crate) fn resident_mb(pid: u32) -> u64 {
     let text = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap_or_default();
     line.split_whitespace().next().and_then(|number| number.parse::<u64>().ok()).unwrap_or_default() / 1024
 }
 

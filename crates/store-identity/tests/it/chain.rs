@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use diesel::QueryDsl as _;
 use heddle_identity::InstallationKey;
 use heddle_identity::audit_chain::{AuditChain, Part, SEALED_AT_ONCE, Verification};
 use heddle_identity::chain::{Checkpoint, FaultReason, INSTALLATION_TRAIL};
@@ -9,6 +10,7 @@ use heddle_identity::ports::{AuditChainStore as _, AuditFilter, InstallationStor
 use heddle_kernel::{FixedClock, Timestamp};
 use heddle_policy::AccessFilter;
 use heddle_store::Db;
+use heddle_store::schema::audit_unsealed;
 use heddle_store_identity::IdentityStore;
 use heddle_testkit::on_both;
 
@@ -414,4 +416,12 @@ async fn sqlite_looks_where_the_few_are_that_are_asked_for() {
 struct Step {
     #[diesel(sql_type = diesel::sql_types::Text)]
     detail: String,
+}
+
+#[test]
+fn every_column_moves_with_an_event() {
+    let all = audit_unsealed::table.select(audit_unsealed::all_columns);
+    let text = diesel::debug_query::<diesel::sqlite::Sqlite, _>(&all).to_string();
+    let moved = heddle_store_identity::MOVED.map(|column| format!("`audit_unsealed`.`{column}`")).join(", ");
+    assert!(text.starts_with(&format!("SELECT {moved} FROM")), "{text}");
 }

@@ -193,12 +193,17 @@ pub(super) async fn write(shared: &PgConn, units: &[&UnitRows]) -> Result<(), Er
         inbox,
         errands,
     } = Tables::of(units);
-    // A task may be opened and ended by one step.
+    // A task may be opened and ended by one step, and its end is told to those who might take it.
     let tasks = async {
         let (mut conn, all) = (shared, ends.len());
-        if !tasks.is_empty() {
-            tasks.execute(&mut conn).await?;
-        }
+        let opened = async {
+            let mut conn = shared;
+            if !tasks.is_empty() {
+                tasks.execute(&mut conn).await?;
+            }
+            Ok::<(), Error>(())
+        };
+        futures::try_join!(opened, add!(shared, candidates))?;
         if all > 0 {
             met(ends.execute(&mut conn).await?, all)?;
         }
@@ -221,7 +226,6 @@ pub(super) async fn write(shared: &PgConn, units: &[&UnitRows]) -> Result<(), Er
         exchange!(shared, timers_gone, timers),
         exchange!(shared, subscriptions_gone, subscriptions),
         tasks,
-        add!(shared, candidates),
         add!(shared, jobs),
         change!(shared, jobs_ended),
         add!(shared, endings),

@@ -178,32 +178,32 @@ impl Wanted<'_> {
         let is_kept = streams.len() <= FEW && lists == 0 && groups <= FEW_GROUPS;
         let mut out = if is_kept { Statement::unseen() } else { Statement::new(false) };
         if let [only] = streams {
-            self.first(&mut out, *only);
+            self.first(&mut out, *only, Some(BYTES));
             return out;
         }
+        // What else is asked of tasks is in their rows, and no stream reads those for it.
+        out.words("SELECT f.id, f.due_order, f.created_at, ").words(BYTES).words(" FROM (");
         match self.merging {
-            // The bytes are in the rows of the tasks, and no stream reads those for them.
             Merging::RowByRow => {
-                out.words("SELECT f.id, f.due_order, f.created_at, ").words(BYTES).words(" FROM (");
                 out.union(self.merging, streams, |out, stream| {
                     self.stream(out, *stream, None);
                 });
-                out.words(&format!(" ORDER BY {IN_ORDER} LIMIT ")).most(self.limit);
-                out.words(") AS f CROSS JOIN human_tasks AS t WHERE t.organization_id = ").id(self.tenant);
-                out.words(" AND t.id = f.id");
             }
             Merging::FirstOfEach => {
-                out.words("SELECT id, due_order, created_at, bytes FROM (");
-                out.union(self.merging, streams, |out, stream| self.first(out, *stream));
-                out.words(&format!(") AS found ORDER BY {IN_ORDER} LIMIT ")).most(self.limit);
+                out.words("SELECT id, due_order, created_at FROM (");
+                out.union(self.merging, streams, |out, stream| self.first(out, *stream, None));
+                out.words(") AS found");
             }
         }
+        out.words(&format!(" ORDER BY {IN_ORDER} LIMIT ")).most(self.limit);
+        out.words(") AS f CROSS JOIN human_tasks AS t WHERE t.organization_id = ").id(self.tenant);
+        out.words(" AND t.id = f.id");
         out
     }
 
-    /// The first of one stream, with their bytes.
-    fn first(&self, out: &mut Statement, stream: Stream<'_>) {
-        let [due, created, id] = self.stream(out, stream, Some(BYTES));
+    /// The first of one stream, and what is read besides.
+    fn first(&self, out: &mut Statement, stream: Stream<'_>, besides: Option<&str>) {
+        let [due, created, id] = self.stream(out, stream, besides);
         out.words(&format!(" ORDER BY {due}, {created}, {id} LIMIT ")).most(self.limit);
     }
 
@@ -214,7 +214,7 @@ impl Wanted<'_> {
         let ordered = holder.ordered();
         let [due, created, id] = ordered;
         out.words(&format!("SELECT {id} AS id, {due} AS due_order, {created} AS created_at"));
-        for column in besides {
+        if let Some(column) = besides {
             out.words(", ").words(column);
         }
         match holder {
@@ -231,15 +231,17 @@ impl Wanted<'_> {
                 self.of_workflow(out, "t.workflow_id");
             }
             Holder::Candidate(kind, name) => {
-                out.words(" FROM human_task_candidates AS c CROSS JOIN human_tasks AS t");
+                let with_tasks = besides.is_some() || self.asks_tasks();
+                out.words(" FROM human_task_candidates AS c");
+                out.words(if with_tasks { " CROSS JOIN human_tasks AS t" } else { "" });
                 out.words(" WHERE c.organization_id = ").id(self.tenant);
                 out.words(" AND c.kind = ").word(kind.as_str()).words(" AND c.name = ").text(name);
                 self.of_kind(out, "c.instance_kind");
                 out.words(" AND c.standing = ").word(Standing::of(state, false).as_str());
                 self.of_workflow(out, "c.workflow_id");
-                out.words(" AND t.organization_id = c.organization_id AND t.id = c.task_id");
-                // The task has the last word, should one that is opened and ended by one step stand here as open.
-                out.words(" AND t.assignee IS NULL AND t.state = ").word(state.as_str());
+                if with_tasks {
+                    out.words(" AND t.organization_id = c.organization_id AND t.id = c.task_id");
+                }
             }
             Holder::Involved(kind, user) => {
                 out.words(" FROM human_tasks AS t WHERE t.organization_id = ").id(self.tenant);
@@ -268,11 +270,23 @@ impl Wanted<'_> {
         ordered
     }
 
+    /// Whether the streams of candidates need the rows of the tasks: their own say whose kind, state and definition they are.
+    fn asks_tasks(&self) -> bool {
+        let TaskFilter { assignee, candidate, follow_up_before, .. } = self.filter;
+        let is_narrowed = self.reach.own.is_some() && (assignee.is_some() || candidate.is_some());
+        is_narrowed
+            || follow_up_before.is_some()
+            || self.reach.denied_own.is_some()
+            || !self.reach.denied_runs.is_empty()
+            || !self.reach.denied_workflows.is_empty()
+    }
+
     /// The condition on the kind of the instances, by the column that the stream's index has. Where a definition is named,
-    /// the index is that of the definition, whose instances are of one kind: it is only checked.
+    /// the index is that of the definition, whose instances are of the kind that was looked up for it.
     fn of_kind(&self, out: &mut Statement, column: &str) {
-        let column = if self.filter.workflow.is_some() { "t.instance_kind || ''" } else { column };
-        out.words(&format!(" AND {column} = ")).word(self.reach.kind.as_str());
+        if self.filter.workflow.is_none() {
+            out.words(&format!(" AND {column} = ")).word(self.reach.kind.as_str());
+        }
     }
 
     /// The condition on the workflow, by the column that the stream's index has.

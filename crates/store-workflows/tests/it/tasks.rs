@@ -1,7 +1,10 @@
 //! Human tasks.
 
+use diesel_async::RunQueryDsl;
 use heddle_kernel::{PageRequest, WorkflowId};
 use heddle_policy::{AccessFilter, resource};
+use heddle_store::write_tx;
+use heddle_testkit::db::TestDb;
 use heddle_testkit::on_both;
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::{RunStore, RunWrite, TaskChange, TaskFilter};
@@ -299,4 +302,61 @@ async fn a_page_of_tasks_is_bounded_by_bytes_and_has_one_at_least() {
         assert_eq!(seen, tasks.iter().map(|task| task.id).collect::<Vec<_>>());
         assert_eq!(pages, [2, 1, 2], "4 MiB each, or one that is larger");
     });
+}
+
+/// The statement that repairs the standing of candidates.
+fn repair(kind: &str) -> String {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations").join(kind);
+    let script = std::fs::read_to_string(folder.join("20261130000100_workflows_standings/up.sql")).unwrap();
+    let (repair, _) = script.split_once(';').unwrap();
+    assert!(repair.contains("UPDATE human_task_candidates"));
+    repair.to_owned()
+}
+
+#[tokio::test]
+async fn whoever_may_take_a_task_is_told_of_it_as_it_stands_now() {
+    for test_db in TestDb::both().await {
+        let db = test_db.db();
+        let (workflows, runs) = stores(db);
+        let flow = published(&workflows, tenant(), "a").await;
+        let of = run(&flow);
+        let mine =
+            |name: &str| HumanTask { name: name.to_owned(), candidate_users: names(&["ann"]), ..task(&of) };
+        let [open, ended, done, given] = ["open", "ended", "done", "given"].map(mine);
+        let end = |task: &HumanTask, state| TaskChange::End { task: task.id, state, at: at(1), by: None };
+        // One of them is opened and ended by one step.
+        let opened = [&open, &ended, &done, &given].map(|task| TaskChange::Open(Box::new(task.clone())));
+        let mut tasks = Vec::from(opened);
+        tasks.push(end(&ended, TaskState::Cancelled));
+        commit(&runs, unit_of(RunWrite { tasks, ..begin(of.clone()) })).await.unwrap();
+        let tasks =
+            vec![end(&done, TaskState::Completed), TaskChange::Assign(given.id, Some("bob".to_owned()))];
+        commit(&runs, unit_of(RunWrite { tasks, ..step(&of) })).await.unwrap();
+
+        let seen = async |state| {
+            let candidate = Some((names(&["ann"]), Vec::new()));
+            let filter = TaskFilter { state: Some(state), candidate, ..TaskFilter::default() };
+            let everything = AccessFilter::everything();
+            let found = runs.tasks(flow.tenant, &filter, &[of_runs(&everything)], &page(9)).await.unwrap();
+            found.items.into_iter().map(|task| task.name).collect::<Vec<_>>()
+        };
+        let check = async |when: &str| {
+            let kind = test_db.kind();
+            assert_eq!(seen(TaskState::Open).await, ["open"], "{kind}, {when}");
+            assert_eq!(seen(TaskState::Cancelled).await, ["ended"], "{kind}, {when}");
+            assert_eq!(seen(TaskState::Completed).await, ["done"], "{kind}, {when}");
+        };
+        check("as they were written").await;
+        // As an earlier version could leave them, and the migration finds them.
+        for script in
+            ["UPDATE human_task_candidates SET standing = 'open'".to_owned(), repair(test_db.kind())]
+        {
+            write_tx!(db, |conn| {
+                diesel::sql_query(&script).execute(conn).await?;
+                Ok(())
+            })
+            .unwrap();
+        }
+        check("repaired").await;
+    }
 }

@@ -5,20 +5,20 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use heddle_bpmn_graph::{self as graph, Edition};
 use heddle_bpmn_validate as validate;
-use heddle_definitions::Alarm;
 use heddle_definitions::is_error;
 use heddle_definitions::kind::{Entries, Examination, Imported, Kind, Written};
 use heddle_definitions::records::{Start, StartKind};
+use heddle_definitions::{Alarm, DefinitionKey};
 use heddle_engine::Budget;
-use heddle_kernel::{DefinitionKind, Diagnostic, TenantId, Timestamp};
+use heddle_kernel::{DefinitionKind, Diagnostic, Timestamp};
 use serde_json::Value;
 
 use super::deployments::KnownDeployments;
 use super::transform::{SourceFormat, read, write_bpmn};
-use super::{deployments, people, publish};
+use super::{calls, deployments, people, publish};
 use crate::UseCaseError;
 use crate::models::{callable_names, compiled, meaning_of, typed};
-use crate::ports::{Directory, Notifier};
+use crate::ports::{DefinitionStore, Directory, Notifier};
 use crate::records::Version;
 
 /// Bell of the hub that wakes those who wait for timers.
@@ -46,6 +46,7 @@ impl Alarm for TimerBell {
 
 /// The kind of workflows.
 pub struct WorkflowKind {
+    store: Arc<dyn DefinitionStore>,
     directory: Arc<dyn Directory>,
     budget: Budget,
     deployments: Option<Arc<dyn KnownDeployments>>,
@@ -58,15 +59,16 @@ impl std::fmt::Debug for WorkflowKind {
 }
 
 impl WorkflowKind {
-    /// The kind, with those who may be named in a definition, what a run may do, and which deployments of models there
-    /// are, where somebody knows.
+    /// The kind, with the definitions that one may call, those who may be named in it, what a run may do, and which
+    /// deployments of models there are, where somebody knows.
     #[must_use]
     pub const fn new(
+        store: Arc<dyn DefinitionStore>,
         directory: Arc<dyn Directory>,
         budget: Budget,
         deployments: Option<Arc<dyn KnownDeployments>>,
     ) -> Self {
-        Self { directory, budget, deployments }
+        Self { store, directory, budget, deployments }
     }
 }
 
@@ -84,14 +86,16 @@ impl Kind for WorkflowKind {
         Ok(validate::structure(&typed(document)?))
     }
 
-    async fn examine(&self, tenant: TenantId, document: &Value) -> Result<Examination, UseCaseError> {
+    async fn examine(&self, key: DefinitionKey, document: &Value) -> Result<Examination, UseCaseError> {
         let definition = typed(document)?;
         let (mut diagnostics, executable) = publish::examine(&definition, &self.budget);
         // Who is named matters once the rest stands.
         if !diagnostics.iter().any(is_error) {
+            let tenant = key.tenant();
             diagnostics.extend(people::findings(&*self.directory, tenant, &definition).await?);
             let known = self.deployments.as_deref();
             diagnostics.extend(deployments::findings(known, tenant, &definition).await?);
+            diagnostics.extend(calls::findings(&*self.store, tenant, Some(key), &definition).await?);
         }
         Ok(Examination { diagnostics, executable })
     }

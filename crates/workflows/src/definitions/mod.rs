@@ -1,6 +1,7 @@
 //! Workflows: create, list, change, draft, validate, publish, versions, stars, transforms and exports.
 
 mod bpel;
+mod calls;
 mod decision;
 mod decision_export;
 mod decision_items;
@@ -69,7 +70,8 @@ impl Definitions {
         directory: Arc<dyn Directory>,
     ) -> Self {
         let budget = Budget::DEFAULT;
-        let kind: Arc<dyn Kind> = Arc::new(WorkflowKind::new(Arc::clone(&directory), budget, None));
+        let (known, named) = (Arc::clone(&store), Arc::clone(&directory));
+        let kind: Arc<dyn Kind> = Arc::new(WorkflowKind::new(known, named, budget, None));
         let bell = Arc::new(TimerBell::new(hub));
         let shared = Shared::new(Arc::clone(&store), kind, ids, bell).with_compute(models.compute());
         Self { shared, store, directory, previews: SourceQuota::default(), budget, deployments: None }
@@ -85,7 +87,8 @@ impl Definitions {
     #[must_use]
     pub fn with_budget(self, budget: Budget) -> Self {
         let known = self.deployments.clone();
-        let kind: Arc<dyn Kind> = Arc::new(WorkflowKind::new(Arc::clone(&self.directory), budget, known));
+        let (store, directory) = (Arc::clone(&self.store), Arc::clone(&self.directory));
+        let kind: Arc<dyn Kind> = Arc::new(WorkflowKind::new(store, directory, budget, known));
         Self { shared: self.shared.with_kind(kind), budget, ..self }
     }
 

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use heddle_bpmn::ElementKind;
 use heddle_bpmn::diagnostic::{self, Diagnostic};
-use heddle_bpmn::model::WorkflowDefinition;
+use heddle_bpmn::model::{NodeAt, WorkflowDefinition};
 use heddle_bpmn_graph::{self as graph, TimerDefinition, TimerKind};
 use heddle_bpmn_validate::{self as validate, Profile, Soundness, constraints};
 use heddle_definitions::{DefinitionKey, is_error};
@@ -14,7 +14,7 @@ use heddle_policy::capability::WorkflowValidate;
 use heddle_policy::{Authorized, RequestContext};
 use heddle_settings::inside::step_checks;
 
-use super::{Definitions, deployments, people};
+use super::{Definitions, calls, deployments, people};
 use crate::decisions;
 use crate::models::typed;
 use crate::{UseCaseError, schema};
@@ -73,6 +73,7 @@ impl Definitions {
             diagnostics.extend(people::findings(&*self.directory, tenant, &definition).await?);
             let known = self.deployments.as_deref();
             diagnostics.extend(deployments::findings(known, tenant, &definition).await?);
+            diagnostics.extend(calls::findings(&*self.store, tenant, Some(key), &definition).await?);
         }
         let shown = match profile {
             ValidationProfile::Structural => {
@@ -145,7 +146,6 @@ pub(super) fn examine(definition: &WorkflowDefinition, budget: &Budget) -> (Vec<
     diagnostics.extend(validate::enforceability(definition));
     diagnostics.extend(graph::unknown_settings(definition));
     diagnostics.extend(graph::service_settings(definition));
-    diagnostics.extend(graph::called_elsewhere(definition));
     diagnostics.extend(schema_findings(definition));
     diagnostics.extend(timer_findings(definition, budget.least_period_millis));
     diagnostics.extend(timer_start_findings(definition));
@@ -189,6 +189,9 @@ pub(super) fn merged(mut found: Vec<Diagnostic>, more: Vec<Diagnostic>) -> Vec<D
 /// Places of schemas in a node's settings: of forms and inputs, of what a model gives, of a tool's arguments.
 const SCHEMAS: [&str; 5] = ["/form", "/inputSchema", "/schema", "/responseFormat/schema", "/tool/parameters"];
 
+/// Those of them whose defaults are filled in.
+const FILLED_IN: [&str; 2] = ["/form", "/inputSchema"];
+
 /// Schemas have to be JSON Schemas within bounds, or no task could ever be completed and no answer could fit.
 fn schema_findings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
     let mut found = Vec::new();
@@ -201,8 +204,11 @@ fn schema_findings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
             let Some(schema) = schema.filter(|schema| schema.is_object() || !is_new(pointer)) else {
                 continue;
             };
+            let member = pointer.trim_start_matches('/').replace('/', ".");
+            if FILLED_IN.contains(&pointer) {
+                found.extend(unfit_defaults(&at, &member, schema));
+            }
             if let Err(reason) = schema::usable(schema) {
-                let member = pointer.trim_start_matches('/').replace('/', ".");
                 let message = format!("`configuration.{member}` is not a JSON Schema: {reason}");
                 let place = format!("{}.configuration.{member}", at.path);
                 let id = at.node.id.clone().unwrap_or_default();
@@ -213,6 +219,20 @@ fn schema_findings(definition: &WorkflowDefinition) -> Vec<Diagnostic> {
     found.extend(check_findings(definition));
     found.extend(step_findings(definition));
     found
+}
+
+/// Defaults of a form or an input that are no values of their properties: those are never filled in.
+fn unfit_defaults(at: &NodeAt<'_>, member: &str, schema: &serde_json::Value) -> Vec<Diagnostic> {
+    let unfit = schema::unfit_defaults(schema).into_iter().map(|(name, reason)| {
+        let message = format!(
+            "the default of `{}` is no value of it, and is not filled in: {reason}",
+            heddle_kernel::shortened(&name)
+        );
+        let place = format!("{}.configuration.{member}.properties.{name}.default", at.path);
+        let id = at.node.id.clone().unwrap_or_default();
+        diagnostic::warning("unfitDefault", message).with_element(id).with_path(place)
+    });
+    unfit.collect()
 }
 
 /// Schemas of the checks of steps.

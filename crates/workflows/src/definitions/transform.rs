@@ -9,7 +9,7 @@ use heddle_policy::capability::{WorkflowRead, WorkflowTransform};
 use heddle_policy::{Authorized, AuthorizedKind, RequestContext};
 use serde_json::Value;
 
-use super::{Definitions, decision};
+use super::{Definitions, calls, decision};
 use crate::records::ImportSource;
 use crate::{Problem, UseCaseError};
 use heddle_usecase::sha256_hex;
@@ -108,7 +108,8 @@ impl Definitions {
         let (mut diagnostics, executable) = match read.executable {
             Some(executable) => (read.diagnostics, executable),
             None => {
-                let (found, executable) = super::publish::examine(&read.definition, &self.budget);
+                let (mut found, executable) = super::publish::examine(&read.definition, &self.budget);
+                found.extend(calls::findings(&*self.store, context.tenant(), None, &read.definition).await?);
                 (super::publish::merged(read.diagnostics, found), executable)
             }
         };

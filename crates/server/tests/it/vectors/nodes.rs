@@ -123,10 +123,12 @@ async fn a_node_has_the_rights_of_whoever_started_the_run() {
             ("query", json!({ "query": "loom" })),
             ("upsert", json!({ "items": [{ "name": "a.txt", "text": "A loom." }] })),
             ("delete", json!({ "names": ["a.txt"] })),
+            ("delete", json!({ "fileIds": ["0198f1a0-0000-7000-8000-000000000001"] })),
         ] {
+            let named = more.as_object().unwrap().keys().next().unwrap().to_lowercase();
             let mut nowhere = json!({ "kind": format!("vector.{slug}"), "database": "nowhere" });
             nowhere.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-            let nowhere = admin.publish(&format!("nowhere-{slug}"), with_kind(nowhere)).await;
+            let nowhere = admin.publish(&format!("nowhere-{slug}-{named}"), with_kind(nowhere)).await;
             let reason = incident(admin, &nowhere).await;
             assert!(reason.contains("database: there is no vector database `nowhere`"), "{slug}: {reason}");
         }

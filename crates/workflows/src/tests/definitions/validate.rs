@@ -135,3 +135,76 @@ async fn a_draft_without_a_definition_is_told_and_an_unknown_workflow_is_not_fou
     let gone = validate(&world, WorkflowId(uuid(99)), None, ValidationProfile::Full).await;
     assert!(matches!(gone, Err(UseCaseError::NotFound)), "{gone:?}");
 }
+
+#[tokio::test]
+async fn a_call_is_told_of_while_it_means_no_published_workflow_or_several() {
+    let world = World::new();
+    let told = async |called: &str| {
+        let calling = bare(&[("call", "callActivity", json!({ "configuration": { "ref": called } }))]);
+        let id = world.draft(&format!("w-{}", uuid::Uuid::new_v4()), &calling).await;
+        let report = validate(&world, id, None, ValidationProfile::Executable).await.unwrap();
+        assert!(report.executable, "{:?}", report.diagnostics);
+        let of_calls = report.diagnostics.into_iter().filter(|found| found.code == "calledElsewhere");
+        of_calls.map(|found| (found.element_id.unwrap_or_default(), found.message)).collect::<Vec<_>>()
+    };
+    let process = || {
+        let inner = bare(&[]);
+        json!({ "bpmn": { "processes": [{ "id": "ship", "nodes": inner["nodes"], "edges": inner["edges"] }] } })
+    };
+    for name in ["ship", "shipping", &WorkflowId(uuid(77)).to_string()] {
+        let found = told(name).await;
+        assert_eq!(found.len(), 1, "{name}: {found:?}");
+        assert_eq!(found[0].0, "call");
+        assert!(found[0].1.contains(name) && found[0].1.contains("published"), "{found:?}");
+    }
+    // A draft is not there for a call.
+    world.draft("shipping", &process()).await;
+    assert_eq!(told("shipping").await.len(), 1);
+    let one = world.published("shipping-1", &process()).await;
+    for name in ["ship", "shipping-1", &one.to_string()] {
+        assert_eq!(told(name).await, [], "{name}");
+    }
+    world.published("shipping-2", &process()).await;
+    let found = told("ship").await;
+    assert!(found[0].1.starts_with("2 published definitions have a process or case `ship`"), "{found:?}");
+    assert_eq!(told("shipping-2").await, []);
+    // What is computed is known when it is reached.
+    assert_eq!(told("=name").await, []);
+    // A process that its own published version has, and the draft has no more.
+    let calling = json!({ "configuration": { "ref": "own" } });
+    let mut own = process();
+    own["bpmn"]["processes"][0]["id"] = json!("own");
+    let itself = world.published("itself", &own).await;
+    let draft = bare(&[("call", "callActivity", calling)]);
+    let report = validate(&world, itself, Some(&draft), ValidationProfile::Executable).await.unwrap();
+    assert!(
+        report.diagnostics.iter().any(|found| found.code == "calledElsewhere"),
+        "{:?}",
+        report.diagnostics
+    );
+    assert_eq!(told("own").await, []);
+    // By its slug it is there as soon as it is published.
+    let by_slug = bare(&[("call", "callActivity", json!({ "configuration": { "ref": "first" } }))]);
+    let first = world.draft("first", &by_slug).await;
+    let report = validate(&world, first, None, ValidationProfile::Executable).await.unwrap();
+    assert!(
+        report.diagnostics.iter().all(|found| found.code != "calledElsewhere"),
+        "{:?}",
+        report.diagnostics
+    );
+}
+
+#[tokio::test]
+async fn a_default_that_is_never_filled_in_is_told() {
+    let world = World::new();
+    let form = json!({ "properties": { "days": { "type": "integer", "default": "1,5" }, "half": { "default": 1 } } });
+    let asks = bare(&[("ask", "userTask", json!({ "configuration": { "form": form } }))]);
+    let id = world.draft("w", &asks).await;
+    let report = validate(&world, id, None, ValidationProfile::Executable).await.unwrap();
+    assert!(report.executable);
+    let told: Vec<_> = report.diagnostics.iter().filter(|found| found.code == "unfitDefault").collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].message.contains("`days`"), "{told:?}");
+    let place = "nodes[1].configuration.form.properties.days.default";
+    assert_eq!(told[0].path.as_deref(), Some(place));
+}

@@ -523,7 +523,7 @@ pub fn depends_on_edition(definition: &WorkflowDefinition) -> bool {
 /// A call activity that calls no process of its own definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallElsewhere {
-    /// What it names: a process's id, or a workflow's slug or id.
+    /// Id of a process or a case, or slug or id of a definition.
     pub name: String,
     /// Id of the activity.
     pub element_id: String,

@@ -25,7 +25,7 @@ enum Keeping {
     Unseen,
 }
 
-/// How the streams of a list, which stand in its order each, are brought into one.
+/// Way in which the streams of a list, which stand in its order each, are brought into one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Merging {
     /// Row by row, no further than the page goes: SQLite reads a `UNION` so, if no part of it has a limit of its own.
@@ -35,7 +35,7 @@ pub(crate) enum Merging {
 }
 
 impl Merging {
-    /// That of a database.
+    /// The way of a database.
     pub(crate) const fn of(db: &Db) -> Self {
         match db.postgres() {
             Some(_) => Self::FirstOfEach,

@@ -90,6 +90,10 @@ const GUARDED: &[Guarded] = &[
             ("crates/definitions/src/records.rs", "a definition that was loaded"),
             ("crates/installation/src/outside.rs", "a workflow or a case type that a webhook names"),
             ("crates/workflows/src/ports/workflows.rs", "a workflow that a run, a call or a rule names"),
+            (
+                "crates/workflows/src/definitions/calls.rs",
+                "what a call activity names, to tell whether it is published",
+            ),
             ("crates/cases/src/versions.rs", "a case type that a case, a call or a rule names"),
             ("crates/cases/src/definitions/decisions.rs", "a workflow whose decision a case type names"),
             (

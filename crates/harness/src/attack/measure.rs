@@ -94,7 +94,8 @@ fn quantile(mut times: Vec<Duration>, percentile: usize) -> Option<Duration> {
 pub(crate) fn resident_mb(pid: u32) -> u64 {
     let text = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap_or_default();
-    line.split_whitespace().next().and_then(|number| number.parse::<u64>().ok()).unwrap_or_default() / 1024
+    let kilobytes = line.split_whitespace().next().and_then(|number| number.parse::<u64>().ok());
+    kilobytes.unwrap_or_default().div_ceil(1024)
 }
 
 #[cfg(test)]

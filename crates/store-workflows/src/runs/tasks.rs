@@ -1,8 +1,9 @@
 //! Human tasks.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::schema::human_tasks as tasks;
+use diesel::sql_types::{BigInt, Bool};
 use diesel::{ExpressionMethods, QueryDsl, SelectableHelper};
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{Cursor, Page, PageRequest, TaskId, TenantId, Timestamp};
@@ -19,6 +20,11 @@ use crate::schema::TaskDbRow;
 use crate::statement::Merging;
 use crate::words::DefinitionKindWord;
 
+/// Bytes of what is large in a task, as it is stored.
+const BYTES: &str = "CAST(octet_length(candidate_users) + octet_length(candidate_groups) + octet_length(outcomes) \
+                     + coalesce(octet_length(form), 0) AS BIGINT)";
+/// Most bytes of a task that is read together with others.
+const SMALL: i64 = 16 * 1024;
 /// Most bytes of forms, candidates and outcomes on a page; one task is on it whatever its size.
 const PAGE_BYTES: i64 = 4 * 1024 * 1024;
 
@@ -96,19 +102,20 @@ pub(crate) async fn list(
     }
     let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
     let (found, all) = read!(db, |conn| {
-        let mut places: Vec<Found> = Vec::new();
+        let mut places: Vec<Place> = Vec::new();
         for statement in statements {
-            let rows: Vec<(Id, At, At, i64)> = statement.load(conn).await?;
-            let row = |(id, due_order, created_at, bytes)| Found {
-                place: Place { due_order, created_at, id },
-                bytes,
-            };
-            places.extend(rows.into_iter().map(row));
+            let rows: Vec<(Id, At, At)> = statement.load(conn).await?;
+            places.extend(rows.into_iter().map(|(id, due_order, created_at)| Place {
+                due_order,
+                created_at,
+                id,
+            }));
         }
         places.sort_unstable();
         places.dedup();
         places.truncate(wanted);
-        of_places(conn, tenant, &places).await
+        let ids: Vec<Id> = places.into_iter().map(|place| place.id).collect();
+        of_ids(conn, tenant, &ids).await
     })?;
     if all {
         return Ok(Page::from_surplus(found, page.limit, key));
@@ -118,34 +125,68 @@ pub(crate) async fn list(
     Ok(Page { items: found, next })
 }
 
-/// The tasks of places, up to the bytes of a page; and whether these are all of them.
-async fn of_places<C: AsConn>(
+/// The tasks of ids in their order, up to the bytes of a page; and whether these are all of them.
+async fn of_ids<C: AsConn>(
     conn: &mut C,
     tenant: TenantId,
-    places: &[Found],
+    ids: &[Id],
 ) -> Result<(Vec<HumanTask>, bool), Error> {
-    let ids = within_bytes(places);
-    let rows: Vec<TaskDbRow> = on_conn!(conn, |conn| {
+    // Nearly all tasks are small, and are read at once. Of the others only the bytes are counted at first.
+    let small: Vec<TaskDbRow> = rows(conn, tenant, ids, true).await?;
+    let mut found: HashMap<Id, TaskDbRow> = small.into_iter().map(|row| (row.id, row)).collect();
+    let others: Vec<Id> = ids.iter().copied().filter(|id| !found.contains_key(id)).collect();
+    let mut bytes: HashMap<Id, i64> = HashMap::new();
+    if !others.is_empty() {
+        let counted: Vec<(Id, i64)> = on_conn!(conn, |conn| {
+            tasks::table
+                .filter(tasks::organization_id.eq(Id::from(tenant)))
+                .filter(tasks::id.eq_any(&others))
+                .select((tasks::id, diesel::dsl::sql::<BigInt>(BYTES)))
+                .load(conn)
+                .await?
+        });
+        bytes = counted.into_iter().collect();
+        let room = within_bytes(ids, &bytes);
+        let large: Vec<Id> = others.into_iter().filter(|id| room.contains(id)).collect();
+        let large = rows(conn, tenant, &large, false).await?;
+        found.extend(large.into_iter().map(|row| (row.id, row)));
+    }
+    let (mut told, mut unpacked) = (Vec::with_capacity(ids.len()), 0);
+    for id in ids {
+        let Some(row) = found.remove(id) else {
+            // Removed in between, if it is not there; else there was no room for it.
+            if bytes.contains_key(id) {
+                return Ok((told, false));
+            }
+            continue;
+        };
+        let (task, size) = row.record_sized()?;
+        unpacked += size;
+        if unpacked > PAGE_BYTES && !told.is_empty() {
+            return Ok((told, false));
+        }
+        told.push(task);
+    }
+    Ok((told, true))
+}
+
+/// Rows of tasks; of the small ones alone, or of whichever.
+async fn rows<C: AsConn>(
+    conn: &mut C,
+    tenant: TenantId,
+    ids: &[Id],
+    small: bool,
+) -> Result<Vec<TaskDbRow>, Error> {
+    let which = if small { format!("{BYTES} <= {SMALL}") } else { "TRUE".to_owned() };
+    Ok(on_conn!(conn, |conn| {
         tasks::table
             .filter(tasks::organization_id.eq(Id::from(tenant)))
-            .filter(tasks::id.eq_any(&ids))
+            .filter(tasks::id.eq_any(ids))
+            .filter(diesel::dsl::sql::<Bool>(&which))
             .select(TaskDbRow::as_select())
             .load(conn)
             .await?
-    });
-    let mut rows: HashMap<Id, TaskDbRow> = rows.into_iter().map(|row| (row.id, row)).collect();
-    let (mut found, mut bytes) = (Vec::with_capacity(ids.len()), 0);
-    for id in &ids {
-        // Removed in between, if it is not there.
-        let Some(row) = rows.remove(id) else { continue };
-        let (task, unpacked) = row.record_sized()?;
-        bytes += unpacked;
-        if bytes > PAGE_BYTES && !found.is_empty() {
-            return Ok((found, false));
-        }
-        found.push(task);
-    }
-    Ok((found, ids.len() == places.len()))
+    }))
 }
 
 /// Reach of a reader among the instances of a kind: the work list shows what belongs to those that are reached.
@@ -156,22 +197,15 @@ fn reach(access: &InstanceFilter) -> Reach {
     Reach { kind: access.kind(), runs, own, denied_own, denied_runs, denied_workflows }
 }
 
-/// A task that was found, and the bytes of what is large in it, as they are stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Found {
-    place: Place,
-    bytes: i64,
-}
-
-/// The first of the tasks, which have room on a page as they are stored; one is on it whatever its size.
-fn within_bytes(found: &[Found]) -> Vec<Id> {
-    let (mut ids, mut bytes) = (Vec::with_capacity(found.len()), 0);
-    for one in found {
-        bytes += one.bytes;
-        if bytes > PAGE_BYTES && !ids.is_empty() {
+/// The first of the tasks, whose large ones have room on a page as they are stored; one is on it whatever its size.
+fn within_bytes(ids: &[Id], large: &HashMap<Id, i64>) -> HashSet<Id> {
+    let (mut room, mut bytes) = (HashSet::new(), 0);
+    for id in ids {
+        bytes += large.get(id).copied().unwrap_or(0);
+        if bytes > PAGE_BYTES && !room.is_empty() {
             break;
         }
-        ids.push(one.place.id);
+        room.insert(*id);
     }
-    ids
+    room
 }

@@ -25,10 +25,6 @@ const FEW_GROUPS: usize = 8;
 const STATES: &[TaskState] = TaskState::ALL;
 /// The order of the list.
 const IN_ORDER: &str = "due_order, created_at, id";
-/// Bytes of what is large in a task, as it is stored.
-const BYTES: &str = "CAST(octet_length(t.candidate_users) + octet_length(t.candidate_groups) \
-                     + octet_length(t.outcomes) + coalesce(octet_length(t.form), 0) AS BIGINT) AS bytes";
-
 /// The place of a task in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place {
@@ -43,8 +39,8 @@ const HELD: &str = "t.organization_id, t.id, t.run_id, t.workflow_id, t.instance
 /// Most tasks with a due follow-up that are few.
 pub(crate) const FEW_FOLLOW_UPS: i64 = 1_000;
 
-/// A statement that finds tasks: id, place in the list, and bytes.
-pub(crate) type Statement = crate::statement::Statement<(DbUuid, DbInstant, DbInstant, BigInt)>;
+/// A statement that finds tasks: id, and place in the list.
+pub(crate) type Statement = crate::statement::Statement<(DbUuid, DbInstant, DbInstant)>;
 
 /// Holder of the tasks of a stream.
 #[derive(Debug, Clone)]
@@ -178,45 +174,37 @@ impl Wanted<'_> {
         let is_kept = streams.len() <= FEW && lists == 0 && groups <= FEW_GROUPS;
         let mut out = if is_kept { Statement::unseen() } else { Statement::new(false) };
         if let [only] = streams {
-            self.first(&mut out, *only, Some(BYTES));
+            self.first(&mut out, *only);
             return out;
         }
-        // What else is asked of tasks is in their rows, and no stream reads those for it.
-        out.words("SELECT f.id, f.due_order, f.created_at, ").words(BYTES).words(" FROM (");
         match self.merging {
             Merging::RowByRow => {
                 out.union(self.merging, streams, |out, stream| {
-                    self.stream(out, *stream, None);
+                    self.stream(out, *stream);
                 });
             }
             Merging::FirstOfEach => {
                 out.words("SELECT id, due_order, created_at FROM (");
-                out.union(self.merging, streams, |out, stream| self.first(out, *stream, None));
+                out.union(self.merging, streams, |out, stream| self.first(out, *stream));
                 out.words(") AS found");
             }
         }
         out.words(&format!(" ORDER BY {IN_ORDER} LIMIT ")).most(self.limit);
-        out.words(") AS f CROSS JOIN human_tasks AS t WHERE t.organization_id = ").id(self.tenant);
-        out.words(" AND t.id = f.id");
         out
     }
 
-    /// The first of one stream, and what is read besides.
-    fn first(&self, out: &mut Statement, stream: Stream<'_>, besides: Option<&str>) {
-        let [due, created, id] = self.stream(out, stream, besides);
+    /// The first of one stream.
+    fn first(&self, out: &mut Statement, stream: Stream<'_>) {
+        let [due, created, id] = self.stream(out, stream);
         out.words(&format!(" ORDER BY {due}, {created}, {id} LIMIT ")).most(self.limit);
     }
 
-    /// One stream, whose order the caller says: the columns of it are given. What is read besides them is in the rows of the
-    /// tasks.
-    fn stream(&self, out: &mut Statement, stream: Stream<'_>, besides: Option<&str>) -> [&'static str; 3] {
+    /// One stream, whose order the caller says: the columns of it are given.
+    fn stream(&self, out: &mut Statement, stream: Stream<'_>) -> [&'static str; 3] {
         let Stream { state, holder } = stream;
         let ordered = holder.ordered();
         let [due, created, id] = ordered;
         out.words(&format!("SELECT {id} AS id, {due} AS due_order, {created} AS created_at"));
-        if let Some(column) = besides {
-            out.words(", ").words(column);
-        }
         match holder {
             Holder::All | Holder::Assignee(_) => {
                 out.words(" FROM human_tasks AS t WHERE t.organization_id = ").id(self.tenant);
@@ -231,7 +219,7 @@ impl Wanted<'_> {
                 self.of_workflow(out, "t.workflow_id");
             }
             Holder::Candidate(kind, name) => {
-                let with_tasks = besides.is_some() || self.asks_tasks();
+                let with_tasks = self.asks_tasks();
                 out.words(" FROM human_task_candidates AS c");
                 out.words(if with_tasks { " CROSS JOIN human_tasks AS t" } else { "" });
                 out.words(" WHERE c.organization_id = ").id(self.tenant);
@@ -356,7 +344,7 @@ impl Wanted<'_> {
     fn narrow(&self) -> Statement {
         let TaskFilter { state, run, .. } = self.filter;
         let mut out = Statement::new(false);
-        out.words("WITH t AS MATERIALIZED (SELECT ").words(HELD).words(", ").words(BYTES);
+        out.words("WITH t AS MATERIALIZED (SELECT ").words(HELD);
         out.words(" FROM human_tasks AS t WHERE t.organization_id = ").id(self.tenant);
         if let Some(run) = run {
             out.words(" AND t.run_id = ").id(*run);
@@ -375,7 +363,7 @@ impl Wanted<'_> {
             }
             None => {}
         }
-        out.words(") SELECT t.id, t.due_order, t.created_at, t.bytes FROM t WHERE t.instance_kind = ");
+        out.words(") SELECT t.id, t.due_order, t.created_at FROM t WHERE t.instance_kind = ");
         out.text(self.reach.kind.as_str());
         if let Some(state) = state {
             out.words(" AND t.state = ").text(state.as_str());

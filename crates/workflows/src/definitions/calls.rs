@@ -45,7 +45,7 @@ pub(super) async fn findings(
     Ok(found)
 }
 
-/// What is wrong with a name, as a call looks it up; none where it means one published definition.
+/// A sentence that says what is wrong with a name, as a call looks it up; none where it means one published definition.
 async fn problem(
     store: &dyn DefinitionStore,
     tenant: TenantId,

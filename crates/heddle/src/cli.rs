@@ -8,6 +8,8 @@ mod connection;
 mod group;
 mod model;
 mod models;
+#[cfg(test)]
+mod pages;
 mod people;
 mod place;
 mod run;

@@ -52,7 +52,7 @@ pub(crate) struct Key {
 }
 
 /// Every key.
-fn keys() -> impl Iterator<Item = &'static Key> {
+pub(crate) fn keys() -> impl Iterator<Item = &'static Key> {
     KEYS.iter()
         .chain(edge::KEYS)
         .chain(outside::KEYS)

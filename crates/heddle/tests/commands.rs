@@ -18,6 +18,8 @@ mod imports;
 mod log;
 #[path = "commands/models.rs"]
 mod models;
+#[path = "commands/readme.rs"]
+mod readme;
 
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;

@@ -72,7 +72,12 @@ struct Known {
     other: *mut sqlite3_file,
     /// Of a log what is kept.
     frames: Frames,
+    /// Of a database that is seen as memory the bytes that it had when that began.
+    mapped: Option<i64>,
 }
+
+/// Bytes by which a database may have grown until what is seen of it as memory is looked at anew: those behind its end are read.
+const GROWTH: std::ops::RangeInclusive<i64> = 1 << 20..=32 << 20;
 
 /// The place of what is known of a file, in the memory that SQLite has given for it.
 fn place(file: *mut sqlite3_file) -> *mut Known {
@@ -132,7 +137,7 @@ unsafe extern "C" fn open(
         return SQLITE_OK;
     };
     // SAFETY: `szOsFile` counts the place, whatever its alignment takes; nothing stands there yet.
-    unsafe { place(file).write(Known { theirs, other, frames: Frames::default() }) };
+    unsafe { place(file).write(Known { theirs, other, frames: Frames::default(), mapped: None }) };
     // SAFETY: the file is open, and nobody else has it yet.
     unsafe { (*file).pMethods = ours };
     SQLITE_OK
@@ -218,7 +223,7 @@ unsafe extern "C" fn read(file: *mut sqlite3_file, to: *mut c_void, many: c_int,
 unsafe extern "C" fn close(file: *mut sqlite3_file) -> c_int {
     // SAFETY: `open` has written it there, and nobody asks for it any more. Frames that are kept are of a transaction that never
     // ended: nobody misses them.
-    let Known { theirs, other, frames } = unsafe { place(file).read() };
+    let Known { theirs, other, frames, mapped: _ } = unsafe { place(file).read() };
     drop(frames);
     if !other.is_null() {
         // SAFETY: a database is closed behind its log, which was taken out of it then; so this is a log, and its database is open.
@@ -292,8 +297,58 @@ theirs! {
     control is xFileControl(what: c_int, with: *mut c_void);
     share is xShmMap(page: c_int, length: c_int, grow: c_int, to: *mut *mut c_void);
     unshare is xShmUnmap(remove: c_int);
-    fetch is xFetch(at: sqlite3_int64, many: c_int, to: *mut *mut c_void);
-    unfetch is xUnfetch(at: sqlite3_int64, from: *mut c_void);
+}
+
+impl Known {
+    /// Number of bytes of a file.
+    fn size(&self, file: *mut sqlite3_file) -> Option<i64> {
+        let mut size = 0;
+        // SAFETY: the file is open.
+        let code = unsafe { self.theirs.xFileSize?(file, &raw mut size) };
+        (code == SQLITE_OK).then_some(size)
+    }
+
+    /// Whether a database is seen as memory to about its end, so that it need not be looked at anew.
+    fn is_seen(&self, file: *mut sqlite3_file) -> bool {
+        let (Some(mapped), Some(size)) = (self.mapped, self.size(file)) else { return false };
+        let slack = (mapped / 64).clamp(*GROWTH.start(), *GROWTH.end());
+        (mapped..=mapped.saturating_add(slack)).contains(&size)
+    }
+}
+
+/// Gives a page of a database that is seen as memory, or none.
+unsafe extern "C" fn fetch(
+    file: *mut sqlite3_file,
+    at: sqlite3_int64,
+    many: c_int,
+    to: *mut *mut c_void,
+) -> c_int {
+    // SAFETY: called by SQLite for a database that is open.
+    let known = unsafe { known(file) };
+    if known.mapped.is_none() {
+        known.mapped = known.size(file);
+    }
+    // SAFETY: the arguments are SQLite's.
+    known.theirs.xFetch.map_or(SQLITE_IOERR, |ask| unsafe { ask(file, at, many, to) })
+}
+
+/// Takes a page back, or all that is seen of a database as memory.
+///
+/// SQLite asks for the latter whenever somebody has written, since the file could have become shorter: each commit then costs
+/// each reader the taking down of gigabytes and a fault for each page that it looks at. A database in write-ahead mode becomes
+/// shorter only when nobody reads what is cut off (`walCheckpoint`), and a page behind the end is asked for by no snapshot. So
+/// what is seen stays, until the file is shorter or much longer.
+unsafe extern "C" fn unfetch(file: *mut sqlite3_file, at: sqlite3_int64, from: *mut c_void) -> c_int {
+    // SAFETY: called by SQLite for a database that is open.
+    let known = unsafe { known(file) };
+    if from.is_null() {
+        if !known.other.is_null() && known.is_seen(file) {
+            return SQLITE_OK;
+        }
+        known.mapped = None;
+    }
+    // SAFETY: the arguments are SQLite's.
+    known.theirs.xUnfetch.map_or(SQLITE_IOERR, |ask| unsafe { ask(file, at, from) })
 }
 
 unsafe extern "C" fn sector(file: *mut sqlite3_file) -> c_int {

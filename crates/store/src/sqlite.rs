@@ -608,6 +608,68 @@ mod tests {
         assert_eq!([Role::Writer, Role::Reader, Role::Copier].map(mapped), [0, MAPPED, 0]);
     }
 
+    /// Kibibytes of a file that this process sees as memory, and those of them that are in memory.
+    #[cfg(target_os = "linux")]
+    fn seen(path: &Path) -> [u64; 2] {
+        let (mut sums, mut is_of_file) = ([0, 0], false);
+        for line in std::fs::read_to_string("/proc/self/smaps").unwrap().lines() {
+            let number = || line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap();
+            match line.split_whitespace().next().unwrap() {
+                "Size:" if is_of_file => sums[0] += number(),
+                "Rss:" if is_of_file => sums[1] += number(),
+                word if !word.ends_with(':') => is_of_file = line.ends_with(path.to_str().unwrap()),
+                _ => {}
+            }
+        }
+        sums
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_commit_takes_nothing_down_of_what_a_reader_sees_and_a_file_that_grows_or_shrinks_is_seen_anew() {
+        heddle_sqlite_log::install().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().canonicalize().unwrap().join("a.db");
+        let conn = |role| {
+            let mut conn = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+            conn.batch_execute(&pragmas(role)).unwrap();
+            conn
+        };
+        let mut writer = conn(Role::Writer);
+        let mut write = |words: &str| writer.batch_execute(words).unwrap();
+        let rows = |from: u32| {
+            format!(
+                "WITH RECURSIVE n(i) AS (SELECT {from} UNION ALL SELECT i + 1 FROM n WHERE i < {from} + 1999) \
+                 INSERT INTO t SELECT i, zeroblob(3000) FROM n; PRAGMA wal_checkpoint(TRUNCATE);"
+            )
+        };
+        write("CREATE TABLE t (n INTEGER PRIMARY KEY, b BLOB)");
+        write(&rows(1));
+        let mut reader = conn(Role::Reader);
+        let mut read = |words: &str| {
+            let found: Count = diesel::RunQueryDsl::get_result(diesel::sql_query(words), &mut reader).unwrap();
+            found.rows
+        };
+        let bytes = "SELECT sum(length(b)) AS rows FROM t";
+        assert_eq!(read(bytes), 6_000_000);
+        let [size, resident] = seen(&path);
+        assert!(size > 7_000 && resident > 7_000, "{size} {resident}");
+        // Whoever reads next sees what was committed, and what was seen is there still.
+        write("UPDATE t SET b = zeroblob(7) WHERE n = 1");
+        assert_eq!(read("SELECT length(b) AS rows FROM t WHERE n = 1"), 7);
+        assert_eq!(seen(&path)[0], size);
+        assert!(seen(&path)[1] > 7_000, "{:?}", seen(&path));
+        write(&rows(2_001));
+        assert_eq!(read(bytes), 11_997_007);
+        let grown = seen(&path)[0];
+        assert!(grown > size + 7_000, "{size} {grown}");
+        write("DELETE FROM t WHERE n > 100; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");
+        assert_eq!(read(bytes), 297_007);
+        assert!(seen(&path)[0] < 1_000, "{:?}", seen(&path));
+        write(&rows(2_001));
+        assert_eq!(read(bytes), 6_297_007);
+    }
+
     fn insertion(conn: &mut SqliteConnection) -> Result<(), Error> {
         Ok(conn.batch_execute("CREATE TABLE IF NOT EXISTS t (n INTEGER); INSERT INTO t VALUES (1)")?)
     }

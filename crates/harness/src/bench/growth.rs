@@ -26,9 +26,10 @@ const FEW: u64 = 20_000;
 /// Workflows and case types among which they are shared.
 const WORKFLOWS: usize = 20;
 const CASE_TYPES: usize = 4;
-/// Calls before a figure, and calls that are measured.
-const WARM: usize = 10;
-const CALLS: usize = 60;
+/// Calls before a figure, and calls that are measured: so many that a figure is told again by the next run. Threads wake each
+/// other on this core or that for some dozens of calls, which then take half as long or twice as long.
+const WARM: usize = 40;
+const CALLS: usize = 300;
 /// Page that is measured beside the first one, or the last full one before it.
 const DEEP: usize = 100;
 
@@ -480,7 +481,7 @@ async fn deep(client: &Client, first: &str) -> Result<Option<String>> {
 async fn round_trips(sides: [&Filled; 2], connections: &mut [Connection; 2]) -> Result<[[f64; 2]; 2]> {
     let mut starts = [Latencies::default(), Latencies::default()];
     let mut completions = [Latencies::default(), Latencies::default()];
-    for call in 0..WARM + 5 * CALLS {
+    for call in 0..WARM + CALLS {
         for (place, (filled, connection)) in sides.iter().zip(connections.iter_mut()).enumerate() {
             let Filled { client, facts, .. } = *filled;
             let base = format!("/api/workflows/{}/runs", facts.workflow);

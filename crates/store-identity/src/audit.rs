@@ -5,13 +5,12 @@ use diesel::{
     EscapeExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper,
     TextExpressionMethods,
 };
-use diesel_async::RunQueryDsl;
 use heddle_identity::chain::ChainRow;
 use heddle_identity::ports::{AuditEvent, AuditFilter};
 use heddle_kernel::{Page, PageRequest, TenantId, Timestamp};
 use heddle_policy::{AccessFilter, resource};
 use heddle_store::schema::{audit_events, audit_unsealed};
-use heddle_store::{At, Id, StoreError, audit, page, read, search, within};
+use heddle_store::{At, Db, Error, Id, StoreError, audit, page, search, within};
 use uuid::Uuid;
 
 use crate::IdentityStore;
@@ -164,7 +163,7 @@ macro_rules! wanted {
 
 /// The streams of the events that have their place.
 macro_rules! sealed_streams {
-    ($conn:expr, $tenant:expr, $filter:expr) => {{
+    ($conn:expr, $tenant:expr, $filter:expr, ($($wait:tt)*)) => {{
         let of_actor = $filter.actor.is_some();
         match (of_thing($filter), beginning($filter), &$filter.resource_type, &$filter.action) {
             (Some(streams), _, _, _) => streams,
@@ -180,8 +179,7 @@ macro_rules! sealed_streams {
                         .filter(audit_events::action.lt(&end))
                         .order(audit_events::action)
                         .select(audit_events::action)
-                        .first($conn)
-                        .await
+                        .first($conn)$($wait)*
                         .optional()?;
                     let Some(next) = next else { break };
                     last.clone_from(&next);
@@ -198,14 +196,16 @@ macro_rules! sealed_streams {
 /// The streams of several that have events of the page, and the bounds within which those are. The ids alone are read first,
 /// which stand in the indexes: whole events are large, and nearly all of each stream would be read for nothing.
 macro_rules! foremost {
-    ($conn:expr, $streams:expr, $tenant:expr, $access:expr, $filter:expr, $bounds:expr, $page:expr) => {{
+    ($conn:expr, $streams:expr, $asked:expr, ($($wait:tt)*)) => {{
+        let Asked { tenant, filter, access, bounds, page } = $asked;
+        let (tenant, bounds) = (*tenant, *bounds);
         let (mut heads, mut ids, mut all_told): (Vec<(Stream, Option<Id>)>, Vec<Id>, bool) =
             (Vec::new(), Vec::new(), $streams.len() > FEW_STREAMS);
         for stream in $streams {
             let mut newest = None;
             if all_told {
-                let of_stream = wanted!(audit_events, &stream, $tenant, $access, $filter, $bounds, $page);
-                match of_stream.select(audit_events::id).load::<Id>($conn).await {
+                let of_stream = wanted!(audit_events, &stream, tenant, access, filter, bounds, page);
+                match of_stream.select(audit_events::id).load::<Id>($conn)$($wait)* {
                     Ok(found) => {
                         newest = found.as_slice().first().copied();
                         ids.extend(found);
@@ -219,15 +219,79 @@ macro_rules! foremost {
         }
         ids.sort_unstable_by(|one, other| other.cmp(one));
         ids.dedup();
-        let last = ids.get(usize::try_from(page::surplus($page) - 1).unwrap_or(usize::MAX)).copied();
-        let from = $bounds.from.max(last);
+        let last = ids.get(usize::try_from(page::surplus(page) - 1).unwrap_or(usize::MAX)).copied();
+        let from = bounds.from.max(last);
         let is_shown = |(_, newest): &(Stream, Option<Id>)| {
             !all_told || newest.is_some_and(|id| from.is_none_or(|from| id >= from))
         };
-        let bounds = if all_told { Bounds { from, before: $bounds.before } } else { $bounds };
+        let bounds = if all_told { Bounds { from, before: bounds.before } } else { bounds };
         let streams: Vec<Stream> = heads.into_iter().filter(is_shown).map(|(stream, _)| stream).collect();
         (streams, bounds)
     }};
+}
+
+/// A page that is asked for.
+#[derive(Debug)]
+struct Asked {
+    tenant: Id,
+    filter: AuditFilter,
+    access: AccessFilter<resource::AuditEvent>,
+    bounds: Bounds,
+    page: PageRequest,
+}
+
+/// Events among which the page is; in brackets stands `.await` where the connection is waited for.
+macro_rules! found {
+    ($conn:expr, $asked:expr, $wait:tt) => {{
+        let Asked { tenant, filter, access, bounds, page } = $asked;
+        let (tenant, bounds) = (*tenant, *bounds);
+        let mut found = Vec::new();
+        // First those without a place: one that gets it meanwhile is met twice, and never missed.
+        for stream in of_thing(filter).unwrap_or_else(|| vec![Stream::Whole]) {
+            found.extend(each_event!(
+                $conn,
+                tenant,
+                audit_unsealed,
+                wanted!(audit_unsealed, &stream, tenant, access, filter, bounds, page),
+                $wait
+            ));
+        }
+        let streams = sealed_streams!($conn, tenant, filter, $wait);
+        let (streams, bounds) = foremost!($conn, streams, $asked, $wait);
+        for stream in streams {
+            found.extend(each_event!(
+                $conn,
+                tenant,
+                audit_events,
+                wanted!(audit_events, &stream, tenant, access, filter, bounds, page),
+                $wait
+            ));
+        }
+        Ok(found)
+    }};
+}
+
+/// SQLite: all statements in one call.
+mod on_sqlite {
+    use diesel::{RunQueryDsl, SqliteConnection};
+
+    use super::*;
+
+    pub(super) fn found(conn: &mut SqliteConnection, asked: &Asked) -> Result<Vec<ChainRow>, Error> {
+        found!(conn, asked, ())
+    }
+}
+
+/// PostgreSQL: each statement is waited for.
+mod on_postgres {
+    use diesel_async::RunQueryDsl;
+    use heddle_store::PgConn;
+
+    use super::*;
+
+    pub(super) async fn found(conn: &mut PgConn, asked: &Asked) -> Result<Vec<ChainRow>, Error> {
+        found!(conn, asked, (.await))
+    }
 }
 
 /// A page of the events of an organisation, or of those of none, newest first: ids rise with time.
@@ -243,31 +307,17 @@ pub(crate) async fn page(
         return Ok(page::empty());
     }
     let organization = tenant.unwrap_or(audit::INSTALLATION);
-    let tenant = Id::from(organization);
-    let bounds = Bounds::of(filter, last);
-    let rows: Vec<ChainRow> = read!(&store.db, |conn| {
-        let mut found = Vec::new();
-        // First those without a place: one that gets it meanwhile is met twice, and never missed.
-        for stream in of_thing(filter).unwrap_or_else(|| vec![Stream::Whole]) {
-            found.extend(each_event!(
-                conn,
-                tenant,
-                audit_unsealed,
-                wanted!(audit_unsealed, &stream, tenant, access, filter, bounds, page)
-            ));
-        }
-        let streams = sealed_streams!(conn, tenant, filter);
-        let (streams, bounds) = foremost!(conn, streams, tenant, access, filter, bounds, page);
-        for stream in streams {
-            found.extend(each_event!(
-                conn,
-                tenant,
-                audit_events,
-                wanted!(audit_events, &stream, tenant, access, filter, bounds, page)
-            ));
-        }
-        Ok(found)
-    })?;
+    let asked = Asked {
+        tenant: Id::from(organization),
+        filter: filter.clone(),
+        access: access.clone(),
+        bounds: Bounds::of(filter, last),
+        page: page.clone(),
+    };
+    let rows: Vec<ChainRow> = match &store.db {
+        Db::Sqlite(sqlite) => sqlite.read(move |conn| on_sqlite::found(conn, &asked)).await?,
+        Db::Postgres(postgres) => on_postgres::found(&mut *postgres.conn().await?, &asked).await?,
+    };
     let mut events: Vec<AuditEvent> =
         rows.into_iter().map(|row| AuditEvent::of_row(organization, row)).collect();
     events.sort_by_key(|event| std::cmp::Reverse(event.id.0));

@@ -20,31 +20,33 @@ use crate::IdentityStore;
 const BLOCK: i64 = 1_000;
 
 /// Rows of a query of audit events, sealed or not, as the table says. Where one can't be read, each is read by itself, and
-/// that one is given as unreadable: one row must not hide the rest of the trail.
+/// that one is given as unreadable: one row must not hide the rest of the trail. In brackets stands `.await` where the connection
+/// is waited for.
 macro_rules! each_event {
     (@ row audit_events) => { heddle_store::schema::SealedRow };
     (@ row audit_unsealed) => { heddle_store::schema::AuditRow };
     // The id as the bytes that it is: in SQLite's column any may stand.
-    (@ keys audit_events, $conn:expr, $query:expr) => {{
+    (@ keys audit_events, $conn:expr, $query:expr, ($($wait:tt)*)) => {{
         let id = diesel::dsl::sql::<diesel::sql_types::Binary>("audit_events.id");
         let keys: Vec<(Vec<u8>, i64, Vec<u8>)> =
-            $query.select((id, audit_events::sequence, audit_events::hash)).load($conn).await?;
+            $query.select((id, audit_events::sequence, audit_events::hash)).load($conn)$($wait)*?;
         keys.into_iter()
             .map(|(id, sequence, hash)| $crate::chain::Key { id, sequence: Some(sequence), hash: Some(hash) })
             .collect()
     }};
-    (@ keys audit_unsealed, $conn:expr, $query:expr) => {{
+    (@ keys audit_unsealed, $conn:expr, $query:expr, ($($wait:tt)*)) => {{
         let id = diesel::dsl::sql::<diesel::sql_types::Binary>("audit_unsealed.id");
-        let keys: Vec<Vec<u8>> = $query.select(id).load($conn).await?;
+        let keys: Vec<Vec<u8>> = $query.select(id).load($conn)$($wait)*?;
         keys.into_iter().map(|id| $crate::chain::Key { id, sequence: None, hash: None }).collect()
     }};
-    ($conn:expr, $trail:expr, $table:ident, $query:expr) => {{
+    ($conn:expr, $trail:expr, $table:ident, $query:expr, ($($wait:tt)*)) => {{
         let whole: Result<Vec<$crate::chain::each_event!(@ row $table)>, diesel::result::Error> =
-            $query.select(<$crate::chain::each_event!(@ row $table)>::as_select()).load($conn).await;
+            $query.select(<$crate::chain::each_event!(@ row $table)>::as_select()).load($conn)$($wait)*;
         match whole {
             Ok(rows) => rows.into_iter().map($crate::chain::StoredEvent::chain_row).collect::<Vec<_>>(),
             Err(diesel::result::Error::DeserializationError(_)) => {
-                let keys: Vec<$crate::chain::Key> = $crate::chain::each_event!(@ keys $table, $conn, $query);
+                let keys: Vec<$crate::chain::Key> =
+                    $crate::chain::each_event!(@ keys $table, $conn, $query, ($($wait)*));
                 let mut rows = Vec::with_capacity(keys.len());
                 for mut key in keys {
                     let Ok(id) = uuid::Uuid::from_slice(&key.id).map(heddle_store::Id) else {
@@ -56,8 +58,7 @@ macro_rules! each_event {
                         $table::table
                             .find(($trail, id))
                             .select(<$crate::chain::each_event!(@ row $table)>::as_select())
-                            .first($conn)
-                            .await;
+                            .first($conn)$($wait)*;
                     match one {
                         Ok(row) => rows.push($crate::chain::StoredEvent::chain_row(row)),
                         Err(diesel::result::Error::DeserializationError(why)) => {
@@ -334,7 +335,8 @@ impl AuditChainStore for IdentityStore {
                     .filter(audit_unsealed::organization_id.eq(trail))
                     .filter(audit_unsealed::id.gt(after))
                     .order(audit_unsealed::id.asc())
-                    .limit(bound(most))
+                    .limit(bound(most)),
+                (.await)
             ))
         })?;
         // One without an id can't be told from another, and gets no place; it must not keep the others from theirs.
@@ -423,7 +425,8 @@ impl AuditChainStore for IdentityStore {
                     .filter(audit_events::organization_id.eq(trail))
                     .filter(audit_events::sequence.gt(after))
                     .order(audit_events::sequence.asc())
-                    .limit(bound(most))
+                    .limit(bound(most)),
+                (.await)
             ))
         })
     }

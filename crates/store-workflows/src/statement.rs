@@ -188,6 +188,19 @@ impl<S> Statement<S> {
         }
     }
 
+    /// Numbers, separated by commas. Of a statement that is kept the last one stands as often as the next of the steps asks for,
+    /// so that it has few texts.
+    pub(crate) fn numbers(&mut self, numbers: &[i64]) -> &mut Self {
+        let many = i64::try_from(numbers.len()).unwrap_or(i64::MAX);
+        let step = STEPS.into_iter().find(|step| many <= *step).and_then(|step| usize::try_from(step).ok());
+        let step = step.filter(|_| self.keeping != Keeping::Anew).unwrap_or(numbers.len());
+        let last = numbers.last().copied().into_iter().cycle();
+        for (place, number) in numbers.iter().copied().chain(last).take(step).enumerate() {
+            self.words(if place == 0 { "" } else { ", " }).number(number);
+        }
+        self
+    }
+
     /// ` AND column (..)` over ids; the column comes with `IN` or `NOT IN`.
     pub(crate) fn among(&mut self, column: &str, ids: &[Id]) {
         self.words(&format!(" AND {column} ("));
@@ -220,7 +233,49 @@ impl<S> Statement<S> {
 mod tests {
     use super::*;
     use diesel::debug_query;
+    use diesel::query_source::{Column, Table};
     use diesel::sqlite::Sqlite;
+
+    use crate::schema::{human_tasks, jobs};
+
+    /// Names of columns, in their order.
+    trait Names {
+        fn names() -> Vec<&'static str>;
+    }
+
+    macro_rules! names {
+        ($($column:ident),*) => {
+            impl<$($column: Column),*> Names for ($($column,)*) {
+                fn names() -> Vec<&'static str> {
+                    vec![$($column::NAME),*]
+                }
+            }
+        };
+    }
+    names!(A, B, C, D, E, F, G, H, I, J, K, L, M, N, O, P, Q, R, S, T, U, V);
+    names!(A, B, C, D, E, F, G, H, I, J, K, L, M, N, O, P, Q, R, S, T, U, V, W, X);
+
+    #[test]
+    fn the_columns_of_a_text_are_those_of_the_row() {
+        let names = |columns: &'static str| columns.split(", ").collect::<Vec<_>>();
+        assert_eq!(names(crate::jobs::COLUMNS), <<jobs::table as Table>::AllColumns as Names>::names());
+        let of_tasks = <<human_tasks::table as Table>::AllColumns as Names>::names();
+        assert_eq!(names(crate::runs::tasks::COLUMNS), of_tasks);
+    }
+
+    #[test]
+    fn numbers_come_in_steps_where_the_statement_is_kept() {
+        let text = |mut one: Statement<(BigInt,)>, many: i64| {
+            one.numbers(&(1..=many).collect::<Vec<_>>());
+            debug_query::<Sqlite, _>(&one).to_string()
+        };
+        for (many, marks, last) in [(1, 2, 1), (2, 2, 2), (4, 6, 4), (21, 21, 21), (250, 250, 250)] {
+            let text = text(Statement::new(true), many);
+            assert_eq!(text.matches('?').count(), marks, "{text}");
+            assert!(text.trim_end().ends_with(&format!("{last}]")), "{text}");
+        }
+        assert_eq!(text(Statement::new(false), 4).matches('?').count(), 4);
+    }
 
     #[test]
     fn values_are_hidden_from_the_planner_of_postgresql_alone_and_rows_come_in_steps() {

@@ -647,7 +647,8 @@ mod tests {
         write(&rows(1));
         let mut reader = conn(Role::Reader);
         let mut read = |words: &str| {
-            let found: Count = diesel::RunQueryDsl::get_result(diesel::sql_query(words), &mut reader).unwrap();
+            let found: Count =
+                diesel::RunQueryDsl::get_result(diesel::sql_query(words), &mut reader).unwrap();
             found.rows
         };
         let bytes = "SELECT sum(length(b)) AS rows FROM t";

@@ -11,7 +11,8 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// The README and all pages below `docs`.
 fn pages() -> Vec<PathBuf> {
-    let (mut found, mut folders) = (vec![Path::new(ROOT).join("README.md")], vec![Path::new(ROOT).join("docs")]);
+    let (mut found, mut folders) =
+        (vec![Path::new(ROOT).join("README.md")], vec![Path::new(ROOT).join("docs")]);
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -119,7 +120,8 @@ fn variables(text: &str) -> impl Iterator<Item = &str> {
 
 #[test]
 fn the_unit_and_the_image_start_the_program_as_it_is() {
-    let read = |name: &str| std::fs::read_to_string(Path::new(ROOT).join("docs/operations").join(name)).unwrap();
+    let read =
+        |name: &str| std::fs::read_to_string(Path::new(ROOT).join("docs/operations").join(name)).unwrap();
     let (unit, image) = (read("heddle.service"), read("Dockerfile"));
     let started = unit.lines().find_map(|line| line.strip_prefix("ExecStart=/usr/local/bin/")).unwrap();
     Cli::try_parse_from(started.split(' ')).unwrap();

@@ -10,7 +10,7 @@ mod list;
 mod own;
 mod purge;
 pub(crate) use purge::remove_runs;
-mod tasks;
+pub(crate) mod tasks;
 mod waits;
 mod work_list;
 

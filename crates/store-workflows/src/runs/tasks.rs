@@ -17,9 +17,13 @@ use heddle_workflows::records::HumanTask;
 use super::work_list::{FEW_FOLLOW_UPS, Place, Reach, Wanted};
 use crate::rows::NEVER_DUE;
 use crate::schema::TaskDbRow;
-use crate::statement::Merging;
+use crate::statement::{Merging, Statement};
 use crate::words::DefinitionKindWord;
 
+/// The columns of a row of tasks, in its order.
+pub(crate) const COLUMNS: &str = "organization_id, id, instance_kind, run_id, workflow_id, node_id, node_instance_id, name, state, \
+                       assignee, candidate_users, candidate_groups, due_at, priority, form, outcomes, created_at, \
+                       ended_at, completed_by, due_order, follow_up_at, started_by";
 /// Bytes of what is large in a task, as it is stored.
 const BYTES: &str = "CAST(octet_length(candidate_users) + octet_length(candidate_groups) + octet_length(outcomes) \
                      + coalesce(octet_length(form), 0) AS BIGINT)";
@@ -102,20 +106,18 @@ pub(crate) async fn list(
     }
     let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
     let (found, all) = read!(db, |conn| {
-        let mut places: Vec<Place> = Vec::new();
+        let mut places: Vec<(Place, Option<i64>)> = Vec::new();
         for statement in statements {
-            let rows: Vec<(Id, At, At)> = statement.load(conn).await?;
-            places.extend(rows.into_iter().map(|(id, due_order, created_at)| Place {
-                due_order,
-                created_at,
-                id,
-            }));
+            let rows: Vec<(Id, At, At, Option<i64>)> = statement.load(conn).await?;
+            let of = |(id, due_order, created_at, number)| (Place { due_order, created_at, id }, number);
+            places.extend(rows.into_iter().map(of));
         }
         places.sort_unstable();
-        places.dedup();
+        places.dedup_by_key(|(place, _)| *place);
         places.truncate(wanted);
-        let ids: Vec<Id> = places.into_iter().map(|place| place.id).collect();
-        of_ids(conn, tenant, &ids).await
+        let ids: Vec<Id> = places.iter().map(|(place, _)| place.id).collect();
+        let numbers: Vec<i64> = places.iter().filter_map(|(_, number)| *number).collect();
+        of_ids(conn, tenant, &ids, &numbers).await
     })?;
     if all {
         return Ok(Page::from_surplus(found, page.limit, key));
@@ -125,14 +127,19 @@ pub(crate) async fn list(
     Ok(Page { items: found, next })
 }
 
-/// The tasks of ids in their order, up to the bytes of a page; and whether these are all of them.
+/// The tasks of ids in their order, up to the bytes of a page; and whether these are all of them. `numbers` are those of their
+/// rows, as far as they are known.
 async fn of_ids<C: AsConn>(
     conn: &mut C,
     tenant: TenantId,
     ids: &[Id],
+    numbers: &[i64],
 ) -> Result<(Vec<HumanTask>, bool), Error> {
     // Nearly all tasks are small, and are read at once. Of the others only the bytes are counted at first.
-    let small: Vec<TaskDbRow> = rows(conn, tenant, ids, true).await?;
+    let small: Vec<TaskDbRow> = match numbers.len() == ids.len() && !numbers.is_empty() {
+        true => on_conn!(conn, |conn| of_numbers(tenant, numbers).load(conn).await?),
+        false => rows(conn, tenant, ids, true).await?,
+    };
     let mut found: HashMap<Id, TaskDbRow> = small.into_iter().map(|row| (row.id, row)).collect();
     let others: Vec<Id> = ids.iter().copied().filter(|id| !found.contains_key(id)).collect();
     let mut bytes: HashMap<Id, i64> = HashMap::new();
@@ -170,6 +177,18 @@ async fn of_ids<C: AsConn>(
     // Where one was removed in between, the surplus row is missing that says that there is more: it is asked for.
     let all = told.len() == ids.len();
     Ok((told, all))
+}
+
+/// The statement that reads the small ones of rows by their numbers. One that was removed meanwhile may have left its number to
+/// another task: whoever asks looks at the ids.
+pub(crate) fn of_numbers(tenant: TenantId, numbers: &[i64]) -> Statement<tasks::SqlType> {
+    let mut out = Statement::new(true);
+    out.words(&format!("SELECT {COLUMNS} FROM human_tasks AS t WHERE t.rowid IN ("));
+    out.numbers(numbers);
+    // Said such that no index of it is taken, by which all tasks of the organisation would be looked through.
+    out.words(") AND +t.organization_id = ").id(tenant);
+    out.words(&format!(" AND {BYTES} <= {SMALL}"));
+    out
 }
 
 /// Rows of tasks; of the small ones alone, or of whichever.

@@ -3,7 +3,7 @@
 //! A list is put together of streams that each stand in an index in the order of the list: one for each state, and for
 //! each name by which somebody may mean the reader. The first of each are the first of all, however long the streams are.
 
-use diesel::sql_types::BigInt;
+use diesel::sql_types::{BigInt, Nullable};
 use heddle_kernel::{DefinitionKind, TenantId, UserId};
 use heddle_policy::Person;
 use heddle_store::{At, DbInstant, DbUuid, Id};
@@ -39,8 +39,11 @@ const HELD: &str = "t.organization_id, t.id, t.run_id, t.workflow_id, t.instance
 /// Most tasks with a due follow-up that are few.
 pub(crate) const FEW_FOLLOW_UPS: i64 = 1_000;
 
-/// A statement that finds tasks: id, and place in the list.
-pub(crate) type Statement = crate::statement::Statement<(DbUuid, DbInstant, DbInstant)>;
+/// A statement that finds tasks: id, place in the list, and on SQLite the number of the row in its table, by which it is read
+/// without looking its id up.
+pub(crate) type Statement = crate::statement::Statement<(DbUuid, DbInstant, DbInstant, Nullable<BigInt>)>;
+/// No number of a row.
+const UNNUMBERED: &str = "CAST(NULL AS BIGINT)";
 
 /// Holder of the tasks of a stream.
 #[derive(Debug, Clone)]
@@ -184,7 +187,7 @@ impl Wanted<'_> {
                 });
             }
             Merging::FirstOfEach => {
-                out.words("SELECT id, due_order, created_at FROM (");
+                out.words("SELECT id, due_order, created_at, numbered FROM (");
                 out.union(self.merging, streams, |out, stream| self.first(out, *stream));
                 out.words(") AS found");
             }
@@ -204,7 +207,10 @@ impl Wanted<'_> {
         let Stream { state, holder } = stream;
         let ordered = holder.ordered();
         let [due, created, id] = ordered;
-        out.words(&format!("SELECT {id} AS id, {due} AS due_order, {created} AS created_at"));
+        let number = self.number_of(holder);
+        out.words(&format!(
+            "SELECT {id} AS id, {due} AS due_order, {created} AS created_at, {number} AS numbered"
+        ));
         match holder {
             Holder::All | Holder::Assignee(_) => {
                 out.words(" FROM human_tasks AS t WHERE t.organization_id = ").id(self.tenant);
@@ -256,6 +262,21 @@ impl Wanted<'_> {
         };
         self.conditions(out, ordered, follow_up);
         ordered
+    }
+
+    /// The number of a task's row.
+    fn number_of(&self, holder: &Holder) -> &'static str {
+        match (self.merging, holder) {
+            (Merging::FirstOfEach, _) => UNNUMBERED,
+            (Merging::RowByRow, Holder::Candidate(..)) if !self.asks_tasks() => {
+                "(SELECT n.rowid FROM human_tasks AS n WHERE n.organization_id = c.organization_id \
+                 AND n.id = c.task_id)"
+            }
+            (
+                Merging::RowByRow,
+                Holder::All | Holder::Assignee(_) | Holder::Candidate(..) | Holder::Involved(..),
+            ) => "t.rowid",
+        }
     }
 
     /// Whether the streams of candidates need the rows of the tasks: their own say whose kind, state and definition they are.
@@ -363,7 +384,8 @@ impl Wanted<'_> {
             }
             None => {}
         }
-        out.words(") SELECT t.id, t.due_order, t.created_at FROM t WHERE t.instance_kind = ");
+        out.words(&format!(") SELECT t.id, t.due_order, t.created_at, {UNNUMBERED} FROM t"));
+        out.words(" WHERE t.instance_kind = ");
         out.text(self.reach.kind.as_str());
         if let Some(state) = state {
             out.words(" AND t.state = ").text(state.as_str());

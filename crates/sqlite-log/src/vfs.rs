@@ -149,6 +149,7 @@ static DATABASE: sqlite3_io_methods = sqlite3_io_methods {
     xWrite: Some(write_database),
     xRead: Some(read_database),
     xUnlock: Some(unlock_database),
+    xFileControl: Some(control_database),
     xShmMap: Some(share),
     xShmLock: Some(lock_shared),
     xShmBarrier: Some(barrier),
@@ -310,7 +311,8 @@ impl Known {
 
     /// Whether a database is seen as memory to about its end, so that it need not be looked at anew.
     fn is_seen(&self, file: *mut sqlite3_file) -> bool {
-        let (Some(mapped), Some(size)) = (self.mapped, self.size(file)) else { return false };
+        let Some(mapped) = self.mapped else { return false };
+        let Some(size) = self.size(file) else { return false };
         let slack = (mapped / 64).clamp(*GROWTH.start(), *GROWTH.end());
         (mapped..=mapped.saturating_add(slack)).contains(&size)
     }
@@ -325,11 +327,24 @@ unsafe extern "C" fn fetch(
 ) -> c_int {
     // SAFETY: called by SQLite for a database that is open.
     let known = unsafe { known(file) };
-    if known.mapped.is_none() {
+    // SAFETY: the arguments are SQLite's.
+    let code = known.theirs.xFetch.map_or(SQLITE_IOERR, |ask| unsafe { ask(file, at, many, to) });
+    // Behind the call, so that it is no less than what is seen: the file may have grown meanwhile. A page that was given
+    // tells that something is.
+    // SAFETY: SQLite gives the place of the answer.
+    if known.mapped.is_none() && code == SQLITE_OK && !unsafe { *to }.is_null() {
         known.mapped = known.size(file);
     }
+    code
+}
+
+/// Asks SQLite's own file system, which may see the file anew for it.
+unsafe extern "C" fn control_database(file: *mut sqlite3_file, what: c_int, with: *mut c_void) -> c_int {
+    // SAFETY: called by SQLite for a database that is open.
+    let known = unsafe { known(file) };
+    known.mapped = None;
     // SAFETY: the arguments are SQLite's.
-    known.theirs.xFetch.map_or(SQLITE_IOERR, |ask| unsafe { ask(file, at, many, to) })
+    known.theirs.xFileControl.map_or(SQLITE_NOTFOUND, |ask| unsafe { ask(file, what, with) })
 }
 
 /// Takes a page back, or all that is seen of a database as memory.

@@ -188,15 +188,23 @@ impl<S> Statement<S> {
         }
     }
 
+    fn is_kept(&self) -> bool {
+        self.keeping != Keeping::Anew
+    }
+
     /// Numbers, separated by commas. Of a statement that is kept the last one stands as often as the next of the steps asks for,
     /// so that it has few texts.
     pub(crate) fn numbers(&mut self, numbers: &[i64]) -> &mut Self {
-        let many = i64::try_from(numbers.len()).unwrap_or(i64::MAX);
-        let step = STEPS.into_iter().find(|step| many <= *step).and_then(|step| usize::try_from(step).ok());
-        let step = step.filter(|_| self.keeping != Keeping::Anew).unwrap_or(numbers.len());
-        let last = numbers.last().copied().into_iter().cycle();
-        for (place, number) in numbers.iter().copied().chain(last).take(step).enumerate() {
+        for (place, number) in in_steps(self.is_kept(), numbers).enumerate() {
             self.words(if place == 0 { "" } else { ", " }).number(number);
+        }
+        self
+    }
+
+    /// Ids, separated by commas, as [`Statement::numbers`].
+    pub(crate) fn ids_in_steps(&mut self, ids: &[Id]) -> &mut Self {
+        for (place, id) in in_steps(self.is_kept(), ids).enumerate() {
+            self.words(if place == 0 { "" } else { ", " }).id(id);
         }
         self
     }
@@ -227,6 +235,14 @@ impl<S> Statement<S> {
         }
         self.words(")");
     }
+}
+
+/// The values, and where they are of a statement that is kept the last one as often as the next of the steps asks for.
+fn in_steps<T: Copy>(is_kept: bool, values: &[T]) -> impl Iterator<Item = T> {
+    let many = i64::try_from(values.len()).unwrap_or(i64::MAX);
+    let step = STEPS.into_iter().find(|step| many <= *step).and_then(|step| usize::try_from(step).ok());
+    let step = step.filter(|_| is_kept).unwrap_or(values.len());
+    values.iter().copied().chain(values.last().copied().into_iter().cycle()).take(step)
 }
 
 #[cfg(test)]

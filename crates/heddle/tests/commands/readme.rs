@@ -21,7 +21,10 @@ fn block(beginning: &str) -> &'static str {
 /// What a shell that somebody sits at says to lines. It has no terminal of its own, so that it takes none from a test.
 fn pasted(shell: &[&str], folder: &Path, lines: &str) -> Output {
     let mut command = Command::new("setsid");
-    command.arg("--wait").args(shell).current_dir(folder);
+    // Lines that wait for ever fail with what was said until then.
+    command.args(["--wait", "timeout", "--signal", "KILL", "60"]).args(shell).current_dir(folder);
+    // Nothing of whoever runs the tests is read or written: no history, no settings of curl, no proxy.
+    command.env("HOME", folder).env_remove("http_proxy").env_remove("HTTP_PROXY").env_remove("ALL_PROXY");
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();

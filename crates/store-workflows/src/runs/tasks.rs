@@ -9,7 +9,7 @@ use diesel_async::RunQueryDsl;
 use heddle_kernel::{Cursor, Page, PageRequest, TaskId, TenantId, Timestamp};
 use heddle_policy::{InstanceFilter, InstanceKey};
 use heddle_store::filter::{above, at};
-use heddle_store::{AsConn, At, Db, Error, Id, on_conn, page, read};
+use heddle_store::{AsConn, At, Conn, Db, Error, Id, on_conn, page, read};
 use heddle_usecase::StoreError;
 use heddle_workflows::ports::TaskFilter;
 use heddle_workflows::records::HumanTask;
@@ -112,7 +112,8 @@ pub(crate) async fn list(
             let of = |(id, due_order, created_at, number)| (Place { due_order, created_at, id }, number);
             places.extend(rows.into_iter().map(of));
         }
-        places.sort_unstable();
+        // Of one that comes twice the row with the number stays.
+        places.sort_unstable_by_key(|(place, number)| (*place, number.is_none()));
         places.dedup_by_key(|(place, _)| *place);
         places.truncate(wanted);
         let ids: Vec<Id> = places.iter().map(|(place, _)| place.id).collect();
@@ -136,10 +137,13 @@ async fn of_ids<C: AsConn>(
     numbers: &[i64],
 ) -> Result<(Vec<HumanTask>, bool), Error> {
     // Nearly all tasks are small, and are read at once. Of the others only the bytes are counted at first.
-    let small: Vec<TaskDbRow> = match numbers.len() == ids.len() && !numbers.is_empty() {
-        true => on_conn!(conn, |conn| of_numbers(tenant, numbers).load(conn).await?),
-        false => rows(conn, tenant, ids, true).await?,
-    };
+    let mut small: Vec<TaskDbRow> = Vec::new();
+    if !numbers.is_empty() {
+        small = on_conn!(conn, |conn| of_numbers(tenant, numbers).load(conn).await?);
+    }
+    let read: HashSet<Id> = small.iter().map(|row| row.id).collect();
+    let unread: Vec<Id> = ids.iter().copied().filter(|id| !read.contains(id)).collect();
+    small.extend(rows(conn, tenant, &unread, true).await?);
     let mut found: HashMap<Id, TaskDbRow> = small.into_iter().map(|row| (row.id, row)).collect();
     let others: Vec<Id> = ids.iter().copied().filter(|id| !found.contains_key(id)).collect();
     let mut bytes: HashMap<Id, i64> = HashMap::new();
@@ -181,7 +185,7 @@ async fn of_ids<C: AsConn>(
 
 /// The statement that reads the small ones of rows by their numbers. One that was removed meanwhile may have left its number to
 /// another task: whoever asks looks at the ids.
-pub(crate) fn of_numbers(tenant: TenantId, numbers: &[i64]) -> Statement<tasks::SqlType> {
+fn of_numbers(tenant: TenantId, numbers: &[i64]) -> Statement<tasks::SqlType> {
     let mut out = Statement::new(true);
     out.words(&format!("SELECT {COLUMNS} FROM human_tasks AS t WHERE t.rowid IN ("));
     out.numbers(numbers);
@@ -198,16 +202,33 @@ async fn rows<C: AsConn>(
     ids: &[Id],
     small: bool,
 ) -> Result<Vec<TaskDbRow>, Error> {
-    let which = if small { format!("{BYTES} <= {SMALL}") } else { "TRUE".to_owned() };
-    Ok(on_conn!(conn, |conn| {
-        tasks::table
-            .filter(tasks::organization_id.eq(Id::from(tenant)))
-            .filter(tasks::id.eq_any(ids))
-            .filter(diesel::dsl::sql::<Bool>(&which))
-            .select(TaskDbRow::as_select())
-            .load(conn)
-            .await?
-    }))
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    match conn.as_conn() {
+        Conn::Sqlite(conn) => Ok(with_ids(tenant, ids, small).load(conn).await?),
+        Conn::Postgres(conn) => {
+            let which = if small { format!("{BYTES} <= {SMALL}") } else { "TRUE".to_owned() };
+            let rows = tasks::table
+                .filter(tasks::organization_id.eq(Id::from(tenant)))
+                .filter(tasks::id.eq_any(ids))
+                .filter(diesel::dsl::sql::<Bool>(&which))
+                .select(TaskDbRow::as_select());
+            Ok(rows.load(conn).await?)
+        }
+    }
+}
+
+/// The statement that reads rows by their ids on SQLite, which has no lists of values: one that is kept has a text for each
+/// number of steps.
+fn with_ids(tenant: TenantId, ids: &[Id], small: bool) -> Statement<tasks::SqlType> {
+    let mut out = Statement::new(true);
+    out.words(&format!("SELECT {COLUMNS} FROM human_tasks AS t WHERE t.organization_id = ")).id(tenant);
+    out.words(" AND t.id IN (").ids_in_steps(ids).words(")");
+    if small {
+        out.words(&format!(" AND {BYTES} <= {SMALL}"));
+    }
+    out
 }
 
 /// Reach of a reader among the instances of a kind: the work list shows what belongs to those that are reached.

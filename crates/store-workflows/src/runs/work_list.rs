@@ -111,9 +111,8 @@ impl Wanted<'_> {
             let streams = self.own_streams(person);
             let streams: Vec<Stream<'_>> =
                 streams.iter().map(|(state, holder)| Stream { state: *state, holder }).collect();
-            let own = streams.chunks(STREAMS).map(|streams| self.merged(streams));
             let listed = self.reach.runs.as_ref().filter(|runs| !runs.is_empty());
-            return own.chain(listed.map(|_| self.narrow())).collect();
+            return self.parted(streams).into_iter().chain(listed.map(|_| self.narrow())).collect();
         }
         if self.filter.run.is_some() || self.reach.runs.is_some() {
             return vec![self.narrow()];
@@ -121,8 +120,15 @@ impl Wanted<'_> {
         let states = self.filter.state.as_ref().map_or(STATES, std::slice::from_ref);
         let holders = self.holders();
         let of = |state: &TaskState| holders.iter().map(|holder| Stream { state: *state, holder }).collect();
-        let streams: Vec<Stream<'_>> = states.iter().flat_map::<Vec<_>, _>(of).collect();
-        streams.chunks(STREAMS).map(|streams| self.merged(streams)).collect()
+        self.parted(states.iter().flat_map::<Vec<_>, _>(of).collect())
+    }
+
+    /// The statements of some streams: those that give the numbers of the rows are apart from those that do not.
+    fn parted(&self, streams: Vec<Stream<'_>>) -> Vec<Statement> {
+        let of = |stream: &Stream<'_>| self.is_numbered(stream.holder);
+        let (numbered, others): (Vec<_>, Vec<_>) = streams.into_iter().partition(of);
+        let parts = numbered.chunks(STREAMS).chain(others.chunks(STREAMS));
+        parts.map(|streams| self.merged(streams)).collect()
     }
 
     /// Streams of the tasks that are a person's own: of runs that they started, completed by them, and open ones that are
@@ -176,41 +182,47 @@ impl Wanted<'_> {
         let groups: usize = people.map(|person| person.groups.len()).chain(meant).sum();
         let is_kept = streams.len() <= FEW && lists == 0 && groups <= FEW_GROUPS;
         let mut out = if is_kept { Statement::unseen() } else { Statement::new(false) };
+        let number = streams.first().map_or(UNNUMBERED, |first| self.number_of(first.holder));
         if let [only] = streams {
-            self.first(&mut out, *only);
+            self.first(&mut out, *only, &format!(", {number} AS numbered"));
             return out;
         }
+        let in_order = format!(" ORDER BY {IN_ORDER} LIMIT ");
+        let placed = format!("SELECT id, due_order, created_at, {UNNUMBERED} FROM (");
         match self.merging {
+            // A stream of a union stands in the order of all that it gives, which no index has with a constant.
             Merging::RowByRow => {
+                let is_numbered = number != UNNUMBERED;
+                let number = if is_numbered { format!(", {number} AS numbered") } else { String::new() };
+                out.words(if is_numbered { "" } else { &placed });
                 out.union(self.merging, streams, |out, stream| {
-                    self.stream(out, *stream);
+                    self.stream(out, *stream, &number);
                 });
+                out.words(&in_order).most(self.limit);
+                out.words(if is_numbered { "" } else { ") AS found" });
             }
             Merging::FirstOfEach => {
-                out.words("SELECT id, due_order, created_at, numbered FROM (");
-                out.union(self.merging, streams, |out, stream| self.first(out, *stream));
-                out.words(") AS found");
+                out.words(&placed);
+                out.union(self.merging, streams, |out, stream| self.first(out, *stream, ""));
+                out.words(") AS found").words(&in_order).most(self.limit);
             }
         }
-        out.words(&format!(" ORDER BY {IN_ORDER} LIMIT ")).most(self.limit);
         out
     }
 
     /// The first of one stream.
-    fn first(&self, out: &mut Statement, stream: Stream<'_>) {
-        let [due, created, id] = self.stream(out, stream);
+    fn first(&self, out: &mut Statement, stream: Stream<'_>, number: &str) {
+        let [due, created, id] = self.stream(out, stream, number);
         out.words(&format!(" ORDER BY {due}, {created}, {id} LIMIT ")).most(self.limit);
     }
 
-    /// One stream, whose order the caller says: the columns of it are given.
-    fn stream(&self, out: &mut Statement, stream: Stream<'_>) -> [&'static str; 3] {
+    /// One stream, whose order the caller says: the columns of it are given. `number` is the column of the rows' numbers, with
+    /// its comma, or empty.
+    fn stream(&self, out: &mut Statement, stream: Stream<'_>, number: &str) -> [&'static str; 3] {
         let Stream { state, holder } = stream;
         let ordered = holder.ordered();
         let [due, created, id] = ordered;
-        let number = self.number_of(holder);
-        out.words(&format!(
-            "SELECT {id} AS id, {due} AS due_order, {created} AS created_at, {number} AS numbered"
-        ));
+        out.words(&format!("SELECT {id} AS id, {due} AS due_order, {created} AS created_at{number}"));
         match holder {
             Holder::All | Holder::Assignee(_) => {
                 out.words(" FROM human_tasks AS t WHERE t.organization_id = ").id(self.tenant);
@@ -264,18 +276,19 @@ impl Wanted<'_> {
         ordered
     }
 
-    /// The number of a task's row.
+    /// The number of a task's row, where the stream's index ends in it.
     fn number_of(&self, holder: &Holder) -> &'static str {
+        if self.is_numbered(holder) { "t.rowid" } else { UNNUMBERED }
+    }
+
+    /// Whether a stream gives the numbers of the rows. Beside those of candidates the few that are assigned do without.
+    fn is_numbered(&self, holder: &Holder) -> bool {
         match (self.merging, holder) {
-            (Merging::FirstOfEach, _) => UNNUMBERED,
-            (Merging::RowByRow, Holder::Candidate(..)) if !self.asks_tasks() => {
-                "(SELECT n.rowid FROM human_tasks AS n WHERE n.organization_id = c.organization_id \
-                 AND n.id = c.task_id)"
-            }
-            (
-                Merging::RowByRow,
-                Holder::All | Holder::Assignee(_) | Holder::Candidate(..) | Holder::Involved(..),
-            ) => "t.rowid",
+            (Merging::FirstOfEach, _) | (Merging::RowByRow, Holder::Candidate(..)) => false,
+            // The index of those that are to be followed up has the date behind the order.
+            (Merging::RowByRow, Holder::All) => self.filter.follow_up_before.is_none(),
+            (Merging::RowByRow, Holder::Assignee(_)) => self.filter.candidate.is_none(),
+            (Merging::RowByRow, Holder::Involved(..)) => true,
         }
     }
 

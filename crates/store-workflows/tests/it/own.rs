@@ -203,8 +203,10 @@ async fn the_work_list_of_own_runs_shows_what_one_started_is_given_or_completed(
             ..task(of)
         };
         let started = Run { created_by: Some(ada.id), ..run(&flow) };
-        let tasks =
+        let mut tasks =
             vec![mine(&started, "own-for-all", None, &[]), mine(&started, "own-of-bob", Some("bob"), &[])];
+        // Ada's in two ways: each is found twice, and shown once.
+        tasks.extend(["twice-a", "twice-b", "twice-c"].map(|name| mine(&started, name, None, &["staff"])));
         let started = begun(&runs, started, tasks).await;
         let other = run(&flow);
         let done = mine(&other, "done", Some(&ada.id.to_string()), &[]);
@@ -224,13 +226,25 @@ async fn the_work_list_of_own_runs_shows_what_one_started_is_given_or_completed(
         let candidate = Some((ada.names.clone(), ada.groups.clone()));
         let own = AccessFilter::own_of(ada.clone());
         for (filter, expected) in [
-            (open(), &["of-ada", "of-staff", "own-for-all", "own-of-bob"][..]),
-            (TaskFilter::default(), &["done", "of-ada", "of-staff", "own-for-all", "own-of-bob"]),
+            (
+                open(),
+                &["of-ada", "of-staff", "own-for-all", "own-of-bob", "twice-a", "twice-b", "twice-c"][..],
+            ),
+            (
+                TaskFilter::default(),
+                &["done", "of-ada", "of-staff", "own-for-all", "own-of-bob", "twice-a", "twice-b", "twice-c"],
+            ),
             (TaskFilter { state: Some(TaskState::Completed), ..open() }, &["done"]),
             (TaskFilter { state: Some(TaskState::Cancelled), ..open() }, &[]),
-            (TaskFilter { candidate: candidate.clone(), ..open() }, &["of-ada", "of-staff", "own-for-all"]),
+            (
+                TaskFilter { candidate: candidate.clone(), ..open() },
+                &["of-ada", "of-staff", "own-for-all", "twice-a", "twice-b", "twice-c"],
+            ),
             (TaskFilter { assignee: Some(names(&["bob"])), ..open() }, &["own-of-bob"]),
-            (TaskFilter { run: Some(started.id), ..open() }, &["own-for-all", "own-of-bob"]),
+            (
+                TaskFilter { run: Some(started.id), ..open() },
+                &["own-for-all", "own-of-bob", "twice-a", "twice-b", "twice-c"],
+            ),
             (TaskFilter { run: Some(other.id), ..open() }, &["of-ada", "of-staff"]),
             (TaskFilter { due_before: Some(at(9)), ..open() }, &[]),
         ] {
@@ -238,6 +252,7 @@ async fn the_work_list_of_own_runs_shows_what_one_started_is_given_or_completed(
             let mut page = PageRequest { limit: 2, cursor: None };
             loop {
                 let read = runs.tasks(flow.tenant, &filter, &[of_runs(&own)], &page).await.unwrap();
+                assert!(read.items.len() == 2 || read.next.is_none(), "{filter:?}: a page is full");
                 found.extend(read.items.into_iter().map(|task| task.name));
                 let Some(next) = read.next else { break };
                 page.cursor = Some(next);

@@ -1,4 +1,4 @@
-//! What the pages say of the command line, held against it.
+//! Pages and files of the documentation, held against the command line.
 
 use std::path::{Path, PathBuf};
 

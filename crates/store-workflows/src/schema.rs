@@ -43,6 +43,7 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "20261129000400_workflows_triggers",
     "20261129000410_workflows_involved",
     "20261130000100_workflows_standings",
+    "20261130000200_workflows_meant",
 ];
 
 row! {
@@ -338,7 +339,8 @@ row! {
 
 row! {
     /// Candidate for a task: a row for each user and group, or one for everyone, in the order of the work list. Triggers
-    /// keep the standing, which is the task's state, or `assigned` while the task is somebody's.
+    /// keep the standing, which is the task's state, or `assigned` while the task is somebody's. Who started the run stands here
+    /// as it does in the task: what is for somebody is found among it without a look at each task.
     pub(crate) human_task_candidates (organization_id, task_id, kind, name) => CandidateRow many (NewCandidates) {
         key  organization_id: [DbUuid] Id,
         key  task_id: [DbUuid] Id,
@@ -349,6 +351,7 @@ row! {
         alone standing: [Text] StandingWord,
         once due_order: [DbInstant] At,
         once created_at: [DbInstant] At,
+        once started_by: [Nullable<DbUuid>] Option<Id>,
     }
 }
 

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
@@ -194,6 +195,9 @@ const OWN_READS: &[Read] = &[
     list("own-tasks?state=completed", "/api/human-tasks?state=completed", 20),
 ];
 
+/// What is measured beside the reads.
+const ROUND_TRIP: [&str; 2] = ["start", "complete"];
+
 /// Address and password of that somebody.
 const REQUESTER: (&str, &str) = ("requester@growth.local", "slow reeds beside a deep canal");
 
@@ -209,6 +213,9 @@ pub(crate) struct Options {
     /// Measures vector databases in place of runs: a file for each ten rows, and a passage for each row.
     #[arg(long)]
     vectors: bool,
+    /// Measures only what has this text in its name: `own-tasks`, `start`.
+    #[arg(long, value_name = "TEXT", conflicts_with = "vectors")]
+    only: Option<String>,
     /// Measures a debug build; its figures say little.
     #[arg(long)]
     debug: bool,
@@ -218,6 +225,11 @@ pub(crate) struct Options {
 pub(crate) async fn run(options: Options) -> Result<bool> {
     let build = if options.debug { Build::Debug } else { Build::Release };
     let binary = server::binary(build)?;
+    let only = options.only.as_deref().unwrap_or_default();
+    let names = [READS, OWN_READS].into_iter().flatten().map(|read| read.name).chain(ROUND_TRIP);
+    if !options.vectors && !names.into_iter().any(|name| name.contains(only)) {
+        bail!("--only {only:?}: nothing that is measured has it in its name");
+    }
     let backends = if options.backend.is_empty() {
         vec![Backend::Sqlite, Backend::Postgres]
     } else {
@@ -228,7 +240,7 @@ pub(crate) async fn run(options: Options) -> Result<bool> {
         let figures = if options.vectors {
             stored::measure(&binary, backend, sizes).await?
         } else {
-            measure(&binary, backend, sizes).await?
+            measure(&binary, backend, sizes, only).await?
         };
         for (place, rows) in sizes.iter().enumerate() {
             for (name, values) in &figures {
@@ -269,7 +281,12 @@ struct Filled {
 
 /// Medians with so many runs and tasks stored. Both servers run at the same time, and are asked in turn: what else the machine
 /// does meets both alike.
-async fn measure(binary: &std::path::Path, backend: Backend, [few, many]: [u64; 2]) -> Result<Figures> {
+async fn measure(
+    binary: &std::path::Path,
+    backend: Backend,
+    [few, many]: [u64; 2],
+    only: &str,
+) -> Result<Figures> {
     let mut few = Filled::start(binary, backend, few).await?;
     let mut many = Filled::start(binary, backend, many).await?;
     // Opened when there is something to ask: an idle one is closed.
@@ -283,11 +300,13 @@ async fn measure(binary: &std::path::Path, backend: Backend, [few, many]: [u64; 
             Side { connection: to_few, client: few.client(is_own), put_in: of_few },
             Side { connection: to_many, client: many.client(is_own), put_in: of_many },
         ];
-        measure_reads(reads, &mut sides, &mut figures).await?;
+        let wanted = reads.iter().filter(|read| read.name.contains(only));
+        measure_reads(wanted, &mut sides, &mut figures).await?;
     }
-    let [start, complete] = round_trips([&few, &many], &mut connections).await?;
-    figures.insert("start".to_owned(), start);
-    figures.insert("complete".to_owned(), complete);
+    if ROUND_TRIP.iter().any(|name| name.contains(only)) {
+        let medians = round_trips([&few, &many], &mut connections).await?;
+        figures.extend(ROUND_TRIP.map(str::to_owned).into_iter().zip(medians));
+    }
     few.server.stop().await?;
     many.server.stop().await?;
     Ok(figures)
@@ -323,6 +342,7 @@ impl Filled {
         let arguments = [database.as_str(), &many, &caller].map(OsStr::new);
         super::example("heddle-store-workflows", "fill", &[], &arguments)?;
         out::note(format_args!("{rows} rows in {} s", began.elapsed().as_secs()));
+        written()?;
         server.launch().await?;
         let client = searching::sign_in(&server).await?;
         let workflow = workflows.first().context("no workflow")?;
@@ -337,14 +357,23 @@ impl Filled {
     }
 }
 
+/// Waits until what was stored is on the disk: while that is written, the calls' own writes wait for it.
+fn written() -> Result<()> {
+    let status = Command::new("sync").status().context("sync is not there")?;
+    if !status.success() {
+        bail!("sync: {status}");
+    }
+    Ok(())
+}
+
 /// A connection to a server.
 pub(super) async fn opened(server: &Server) -> Result<Connection> {
     Connection::open(server.facts().address.trim_start_matches("http://")).await
 }
 
 /// Adds the medians of reads, whose paths get their ids first.
-pub(super) async fn measure_reads(
-    reads: &[Read],
+pub(super) async fn measure_reads<'a>(
+    reads: impl IntoIterator<Item = &'a Read>,
     sides: &mut [Side<'_>; 2],
     figures: &mut Figures,
 ) -> Result<()> {

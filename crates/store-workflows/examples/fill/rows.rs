@@ -194,9 +194,10 @@ impl Dialect {
         let candidates = self.insert(
             part,
             "human_task_candidates",
-            "organization_id, task_id, kind, name, instance_kind, workflow_id, standing, due_order, created_at",
+            "organization_id, task_id, kind, name, instance_kind, workflow_id, standing, due_order, created_at, started_by",
             &format!(
-                "organization_id, {task}, {kind}, {name}, instance_kind, workflow_id, {standing}, coalesce({due}, {never}), {at}"
+                "organization_id, {task}, {kind}, {name}, instance_kind, workflow_id, {standing}, coalesce({due}, {never}), {at}, \
+                 started_by"
             ),
         );
         [tasks, candidates]

@@ -309,6 +309,7 @@ impl TaskRows {
                     standing,
                     due_order: row.due_order,
                     created_at: row.created_at,
+                    started_by,
                 };
                 let candidates = candidates.into_iter().map(candidate).collect();
                 if row.organization_id != tenant.into() {

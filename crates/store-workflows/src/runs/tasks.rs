@@ -14,7 +14,7 @@ use heddle_usecase::StoreError;
 use heddle_workflows::ports::TaskFilter;
 use heddle_workflows::records::HumanTask;
 
-use super::work_list::{FEW_FOLLOW_UPS, Place, Reach, Wanted};
+use super::work_list::{FEW_FOLLOW_UPS, FEW_STARTED, Place, Reach, Wanted};
 use crate::rows::NEVER_DUE;
 use crate::schema::TaskDbRow;
 use crate::statement::{Merging, Statement};
@@ -94,15 +94,14 @@ pub(crate) async fn list(
         let filter = if filter.viewed == Some(of.kind()) { &whole } else { filter };
         let reach = reach(of);
         let merging = Merging::of(db);
-        let wanted = Wanted { tenant, filter, reach: &reach, few_follow_ups: false, from, limit, merging };
-        let few_follow_ups = match wanted.follow_ups() {
-            Some(count) => {
-                let (found,): (i64,) = read!(db, |conn| Ok(count.get_result(conn).await?))?;
-                found <= FEW_FOLLOW_UPS
-            }
-            None => false,
-        };
-        statements.extend(Wanted { few_follow_ups, ..wanted }.statements());
+        let (few_follow_ups, starts_many) = (false, false);
+        let wanted =
+            Wanted { tenant, filter, reach: &reach, few_follow_ups, starts_many, from, limit, merging };
+        let follow_ups = counted(db, wanted.follow_ups()).await?;
+        let few_follow_ups = follow_ups.is_some_and(|found| found <= FEW_FOLLOW_UPS);
+        let started = if few_follow_ups { None } else { counted(db, wanted.started()).await? };
+        let starts_many = started.is_some_and(|found| found > FEW_STARTED);
+        statements.extend(Wanted { few_follow_ups, starts_many, ..wanted }.statements());
     }
     let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
     let (found, all) = read!(db, |conn| {
@@ -126,6 +125,13 @@ pub(crate) async fn list(
     // Cut by its bytes: the next page goes on behind what was read.
     let next = found.last().map(|task| Cursor::after(&key(task)));
     Ok(Page { items: found, next })
+}
+
+/// What a statement counts, if there is one.
+async fn counted(db: &Db, count: Option<Statement<(BigInt,)>>) -> Result<Option<i64>, StoreError> {
+    let Some(count) = count else { return Ok(None) };
+    let (found,): (i64,) = read!(db, |conn| Ok(count.get_result(conn).await?))?;
+    Ok(Some(found))
 }
 
 /// The tasks of ids in their order, up to the bytes of a page; and whether these are all of them. `numbers` are those of their

@@ -38,6 +38,8 @@ const HELD: &str = "t.organization_id, t.id, t.run_id, t.workflow_id, t.instance
                     t.created_at, t.follow_up_at, t.started_by, t.completed_by";
 /// Most tasks with a due follow-up that are few.
 pub(crate) const FEW_FOLLOW_UPS: i64 = 1_000;
+/// Most tasks of runs that a person started that are few: each of them may be looked at for a page.
+pub(crate) const FEW_STARTED: i64 = 200;
 
 /// A statement that finds tasks: id, place in the list, and on SQLite the number of the row in its table, by which it is read
 /// without looking its id up.
@@ -64,11 +66,18 @@ impl Holder {
     }
 }
 
-/// Stream of the list: the tasks of a holder in a state.
-#[derive(Debug, Clone, Copy)]
-struct Stream<'a> {
+/// Stream of the list: the tasks of a holder in a state; of runs that a person started alone, where one is named.
+#[derive(Debug, Clone)]
+struct Stream {
     state: TaskState,
-    holder: &'a Holder,
+    holder: Holder,
+    started_by: Option<UserId>,
+}
+
+impl Stream {
+    const fn of(state: TaskState, holder: Holder) -> Self {
+        Self { state, holder, started_by: None }
+    }
 }
 
 /// The reach of the reader: ids of runs that alone are allowed, unless all are, and what is denied.
@@ -93,6 +102,8 @@ pub(crate) struct Wanted<'a> {
     pub reach: &'a Reach,
     /// Whether so few tasks are to be followed up that all of them are looked at.
     pub few_follow_ups: bool,
+    /// Whether the person whose own are allowed started the runs of so many tasks that they are not looked at one by one.
+    pub starts_many: bool,
     /// The task behind which it begins.
     pub from: Option<Place>,
     /// Number of tasks.
@@ -109,8 +120,6 @@ impl Wanted<'_> {
         let of_own = self.reach.own.as_ref().filter(|_| self.filter.run.is_none());
         if let Some(person) = of_own {
             let streams = self.own_streams(person);
-            let streams: Vec<Stream<'_>> =
-                streams.iter().map(|(state, holder)| Stream { state: *state, holder }).collect();
             let listed = self.reach.runs.as_ref().filter(|runs| !runs.is_empty());
             return self.parted(streams).into_iter().chain(listed.map(|_| self.narrow())).collect();
         }
@@ -119,13 +128,16 @@ impl Wanted<'_> {
         }
         let states = self.filter.state.as_ref().map_or(STATES, std::slice::from_ref);
         let holders = self.holders();
-        let of = |state: &TaskState| holders.iter().map(|holder| Stream { state: *state, holder }).collect();
-        self.parted(states.iter().flat_map::<Vec<_>, _>(of).collect())
+        let of = |state: &TaskState| {
+            let state = *state;
+            holders.iter().map(move |holder| Stream::of(state, holder.clone()))
+        };
+        self.parted(states.iter().flat_map(of).collect())
     }
 
     /// The statements of some streams: those that give the numbers of the rows are apart from those that do not.
-    fn parted(&self, streams: Vec<Stream<'_>>) -> Vec<Statement> {
-        let of = |stream: &Stream<'_>| self.is_numbered(stream.holder);
+    fn parted(&self, streams: Vec<Stream>) -> Vec<Statement> {
+        let of = |stream: &Stream| self.is_numbered(&stream.holder);
         let (numbered, others): (Vec<_>, Vec<_>) = streams.into_iter().partition(of);
         let parts = numbered.chunks(STREAMS).chain(others.chunks(STREAMS));
         parts.map(|streams| self.merged(streams)).collect()
@@ -133,24 +145,78 @@ impl Wanted<'_> {
 
     /// Streams of the tasks that are a person's own: of runs that they started, completed by them, and open ones that are
     /// theirs or that name them as a candidate. The rest of the filter is held against each.
-    fn own_streams(&self, person: &Person) -> Vec<(TaskState, Holder)> {
+    ///
+    /// Where the filter asks for what is theirs or may be, those of the runs that they started are found by whom they mean, if
+    /// they are many: else all of them would be looked at for the few that mean the person.
+    fn own_streams(&self, person: &Person) -> Vec<Stream> {
         let states = self.filter.state.as_ref().map_or(STATES, std::slice::from_ref);
+        let means = self.starts_many && self.asks_for(person);
         let of = |state: &TaskState| {
-            let mut holders = vec![Holder::Involved(Involved::Starter, person.id)];
-            match state {
-                TaskState::Open => {
-                    let candidate = |kind| move |name: &String| Holder::Candidate(kind, name.clone());
-                    holders.extend(person.names.iter().cloned().map(Holder::Assignee));
-                    holders.extend(person.names.iter().map(candidate(CandidateKind::User)));
-                    holders.extend(person.groups.iter().map(candidate(CandidateKind::Group)));
-                }
-                TaskState::Completed => holders.push(Holder::Involved(Involved::Completer, person.id)),
-                TaskState::Cancelled => {}
-            }
             let state = *state;
-            holders.into_iter().map(move |holder| (state, holder))
+            let candidate = |kind| move |name: &String| Holder::Candidate(kind, name.clone());
+            let assigned = person.names.iter().cloned().map(Holder::Assignee);
+            let named = person.names.iter().map(candidate(CandidateKind::User));
+            let grouped = person.groups.iter().map(candidate(CandidateKind::Group));
+            let theirs = assigned.chain(named).chain(grouped).map(|holder| Stream::of(state, holder));
+            let mut streams: Vec<Stream> = match state {
+                TaskState::Open => theirs.collect(),
+                TaskState::Completed | TaskState::Cancelled if means => {
+                    theirs.map(|stream| Stream { started_by: Some(person.id), ..stream }).collect()
+                }
+                TaskState::Completed | TaskState::Cancelled => Vec::new(),
+            };
+            let started = Holder::Involved(Involved::Starter, person.id);
+            streams.push(if means {
+                let everyone = Holder::Candidate(CandidateKind::Everyone, String::new());
+                Stream { started_by: Some(person.id), ..Stream::of(state, everyone) }
+            } else {
+                Stream::of(state, started)
+            });
+            if state == TaskState::Completed {
+                streams.push(Stream::of(state, Holder::Involved(Involved::Completer, person.id)));
+            }
+            streams
         };
         states.iter().flat_map(of).collect()
+    }
+
+    /// Whether the filter asks for what is a person's or may be, as their own are told.
+    fn asks_for(&self, person: &Person) -> bool {
+        let TaskFilter { assignee, candidate, .. } = self.filter;
+        let (None, Some((names, groups))) = (assignee, candidate) else { return false };
+        unique(names) == unique(&person.names) && unique(groups) == unique(&person.groups)
+    }
+
+    /// Whether all tasks of a stream of a person's own are such as the filter asks for.
+    fn is_meant(&self, holder: &Holder) -> bool {
+        match holder {
+            Holder::Assignee(_) | Holder::Candidate(..) => {
+                self.reach.own.as_ref().is_some_and(|person| self.asks_for(person))
+            }
+            Holder::All | Holder::Involved(..) => false,
+        }
+    }
+
+    /// The statement that counts the tasks of runs that the person started whose own are allowed, as far as they are few; none
+    /// where nothing depends on it.
+    pub(crate) fn started(&self) -> Option<crate::statement::Statement<(BigInt,)>> {
+        let person = self.reach.own.as_ref().filter(|person| self.asks_for(person))?;
+        if self.filter.run.is_some() {
+            return None;
+        }
+        let mut out = crate::statement::Statement::unseen();
+        out.words("SELECT count(*) FROM (");
+        let states = self.filter.state.as_ref().map_or(STATES, std::slice::from_ref);
+        for (place, state) in states.iter().enumerate() {
+            out.words(if place == 0 { "SELECT * FROM (" } else { " UNION ALL SELECT * FROM (" });
+            out.words("SELECT 1 AS one FROM human_tasks AS t WHERE t.organization_id = ").id(self.tenant);
+            out.words(" AND t.started_by = ").id(person.id);
+            out.words(" AND t.instance_kind = ").word(self.reach.kind.as_str());
+            out.words(" AND t.state = ").word(state.as_str());
+            out.words(&format!(" ORDER BY t.due_order LIMIT {}) AS s{place}", FEW_STARTED + 1));
+        }
+        out.words(") AS started");
+        Some(out)
     }
 
     /// Holders of the tasks that are wanted.
@@ -175,16 +241,16 @@ impl Wanted<'_> {
     }
 
     /// The first of some streams.
-    fn merged(&self, streams: &[Stream<'_>]) -> Statement {
+    fn merged(&self, streams: &[Stream]) -> Statement {
         let lists = self.reach.denied_runs.len() + self.reach.denied_workflows.len();
         let people = [&self.reach.own, &self.reach.denied_own].into_iter().flatten();
         let meant = self.filter.candidate.iter().map(|(_, groups)| groups.len());
         let groups: usize = people.map(|person| person.groups.len()).chain(meant).sum();
         let is_kept = streams.len() <= FEW && lists == 0 && groups <= FEW_GROUPS;
         let mut out = if is_kept { Statement::unseen() } else { Statement::new(false) };
-        let number = streams.first().map_or(UNNUMBERED, |first| self.number_of(first.holder));
+        let number = streams.first().map_or(UNNUMBERED, |first| self.number_of(&first.holder));
         if let [only] = streams {
-            self.first(&mut out, *only, &format!(", {number} AS numbered"));
+            self.first(&mut out, only, &format!(", {number} AS numbered"));
             return out;
         }
         let in_order = format!(" ORDER BY {IN_ORDER} LIMIT ");
@@ -196,14 +262,14 @@ impl Wanted<'_> {
                 let number = if is_numbered { format!(", {number} AS numbered") } else { String::new() };
                 out.words(if is_numbered { "" } else { &placed });
                 out.union(self.merging, streams, |out, stream| {
-                    self.stream(out, *stream, &number);
+                    self.stream(out, stream, &number);
                 });
                 out.words(&in_order).most(self.limit);
                 out.words(if is_numbered { "" } else { ") AS found" });
             }
             Merging::FirstOfEach => {
                 out.words(&placed);
-                out.union(self.merging, streams, |out, stream| self.first(out, *stream, ""));
+                out.union(self.merging, streams, |out, stream| self.first(out, stream, ""));
                 out.words(") AS found").words(&in_order).most(self.limit);
             }
         }
@@ -211,15 +277,15 @@ impl Wanted<'_> {
     }
 
     /// The first of one stream.
-    fn first(&self, out: &mut Statement, stream: Stream<'_>, number: &str) {
+    fn first(&self, out: &mut Statement, stream: &Stream, number: &str) {
         let [due, created, id] = self.stream(out, stream, number);
         out.words(&format!(" ORDER BY {due}, {created}, {id} LIMIT ")).most(self.limit);
     }
 
     /// One stream, whose order the caller says: the columns of it are given. `number` is the column of the rows' numbers, with
     /// its comma, or empty.
-    fn stream(&self, out: &mut Statement, stream: Stream<'_>, number: &str) -> [&'static str; 3] {
-        let Stream { state, holder } = stream;
+    fn stream(&self, out: &mut Statement, stream: &Stream, number: &str) -> [&'static str; 3] {
+        let Stream { state, holder, started_by } = stream;
         let ordered = holder.ordered();
         let [due, created, id] = ordered;
         out.words(&format!("SELECT {id} AS id, {due} AS due_order, {created} AS created_at{number}"));
@@ -230,6 +296,10 @@ impl Wanted<'_> {
                     out.words(" AND t.assignee = ").text(name);
                     // Few are one's own, whatever the definition: the index is that of the assignee.
                     out.words(" AND t.instance_kind = ").word(self.reach.kind.as_str());
+                    if let Some(user) = started_by {
+                        // Said such that the index of starters is not taken.
+                        out.words(" AND coalesce(t.started_by, t.started_by) = ").id(*user);
+                    }
                 } else {
                     self.of_kind(out, "t.instance_kind");
                 }
@@ -237,16 +307,19 @@ impl Wanted<'_> {
                 self.of_workflow(out, "t.workflow_id");
             }
             Holder::Candidate(kind, name) => {
-                let with_tasks = self.asks_tasks();
+                let with_tasks = self.asks_tasks(holder);
                 out.words(" FROM human_task_candidates AS c");
                 out.words(if with_tasks { " CROSS JOIN human_tasks AS t" } else { "" });
                 out.words(" WHERE c.organization_id = ").id(self.tenant);
                 out.words(" AND c.kind = ").word(kind.as_str()).words(" AND c.name = ").text(name);
                 self.of_kind(out, "c.instance_kind");
-                out.words(" AND c.standing = ").word(Standing::of(state, false).as_str());
+                out.words(" AND c.standing = ").word(Standing::of(*state, false).as_str());
                 self.of_workflow(out, "c.workflow_id");
                 if with_tasks {
                     out.words(" AND t.organization_id = c.organization_id AND t.id = c.task_id");
+                }
+                if let Some(user) = started_by {
+                    out.words(" AND c.started_by = ").id(*user);
                 }
             }
             Holder::Involved(kind, user) => {
@@ -257,8 +330,8 @@ impl Wanted<'_> {
                 self.of_workflow(out, "t.workflow_id");
             }
         }
-        // The streams of one's own are none of the filter's.
-        if self.reach.own.is_some() {
+        // The streams of one's own are none of the filter's, unless it asks for the same.
+        if self.reach.own.is_some() && !self.is_meant(holder) {
             self.meant(out);
         }
         let follow_up = match holder {
@@ -293,9 +366,10 @@ impl Wanted<'_> {
     }
 
     /// Whether the streams of candidates need the rows of the tasks: their own say whose kind, state and definition they are.
-    fn asks_tasks(&self) -> bool {
+    fn asks_tasks(&self, holder: &Holder) -> bool {
         let TaskFilter { assignee, candidate, follow_up_before, .. } = self.filter;
-        let is_narrowed = self.reach.own.is_some() && (assignee.is_some() || candidate.is_some());
+        let is_narrowed =
+            self.reach.own.is_some() && (assignee.is_some() || candidate.is_some()) && !self.is_meant(holder);
         is_narrowed
             || follow_up_before.is_some()
             || self.reach.denied_own.is_some()
@@ -493,6 +567,7 @@ mod tests {
                 filter,
                 reach: &reach,
                 few_follow_ups: false,
+                starts_many: false,
                 from: None,
                 limit: 51,
                 merging,

@@ -354,6 +354,7 @@ async fn every_list_is_read_by_an_index_in_its_order() {
     let none = TaskFilter::default;
     let names = || vec!["u".to_owned(), "u@x".to_owned()];
     let mine = || Some((names(), vec!["g".to_owned()]));
+    let theirs = || Some((person.names.clone(), person.groups.clone()));
     let open = Some(TaskState::Open);
     for (name, filter) in task_filters(of, id(RunId)) {
         for (place, cursor) in [("first", None), ("behind", behind_task.clone())] {
@@ -369,6 +370,9 @@ async fn every_list_is_read_by_an_index_in_its_order() {
         ("state", TaskFilter { state: open, ..none() }),
         ("completed", TaskFilter { state: Some(TaskState::Completed), ..none() }),
         ("candidate", TaskFilter { state: open, candidate: mine(), ..none() }),
+        ("theirs", TaskFilter { candidate: theirs(), ..none() }),
+        ("theirs, open", TaskFilter { state: open, candidate: theirs(), ..none() }),
+        ("theirs, workflow", TaskFilter { candidate: theirs(), workflow: Some(of), ..none() }),
         ("workflow", TaskFilter { state: open, workflow: Some(of), ..none() }),
         ("run", TaskFilter { state: open, run: Some(id(RunId)), candidate: mine(), ..none() }),
     ] {
@@ -471,7 +475,9 @@ async fn postgres_reads_few_rows_for_a_page_of_any_list() {
     let (_, runs) = stores(&db);
     let work = SqlWorkStore::new(db.clone());
     let everything = AccessFilter::everything();
-    let own = AccessFilter::own_of(Person::new(user, "u@x", &["group-7".to_owned()]));
+    let person = Person::new(user, "u@x", &["group-7".to_owned()]);
+    let theirs = Some((person.names.clone(), person.groups.clone()));
+    let own = AccessFilter::own_of(person);
     let one = runs.list_all(t, &RunFilter::default(), &of_runs(&everything), &page(1)).await.unwrap();
     let run = one.items.as_slice().first().unwrap().id;
     let mut slow = Vec::new();
@@ -518,6 +524,10 @@ async fn postgres_reads_few_rows_for_a_page_of_any_list() {
     for (name, filter) in task_filters(of, run) {
         few_for!(format!("own tasks {name}"), page => runs.tasks(t, &filter, &[of_runs(&own)], &page));
     }
+    for state in [None, Some(TaskState::Open), Some(TaskState::Completed)] {
+        let filter = TaskFilter { state, candidate: theirs.clone(), ..TaskFilter::default() };
+        few_for!(format!("own tasks theirs {state:?}"), page => runs.tasks(t, &filter, &[of_runs(&own)], &page));
+    }
     assert!(slow.is_empty(), "for a page of {LIMIT} of {ROWS}:\n{}", slow.join("\n"));
 }
 
@@ -538,15 +548,18 @@ async fn ids(db: &Db, conditions: &str) -> Vec<String> {
 #[tokio::test]
 async fn lists_that_are_read_in_parts_have_each_row_once_in_its_place() {
     heddle_testkit::on_both!(|db| {
-        let (flow, _) = filled(&db).await;
+        let (flow, user) = filled(&db).await;
         let (t, of) = (flow.tenant, flow.id);
         let (_, runs) = stores(&db);
         let everything = AccessFilter::everything();
         macro_rules! all_of {
-            ($page:ident => $call:expr) => {{
+            ($page:ident => $call:expr) => {
+                all_of!(37, $page => $call)
+            };
+            ($limit:literal, $page:ident => $call:expr) => {{
                 let (mut found, mut cursor) = (Vec::new(), None);
                 loop {
-                    let $page = PageRequest { limit: 37, cursor };
+                    let $page = PageRequest { limit: $limit, cursor };
                     let part = $call.await.unwrap();
                     found.extend(part.items.iter().map(|one| one.id.0.simple().to_string()));
                     cursor = part.next;
@@ -634,6 +647,60 @@ async fn lists_that_are_read_in_parts_have_each_row_once_in_its_place() {
                 found.len(),
                 wanted.len()
             );
+        }
+
+        // What is one's own and for oneself, of somebody who started most runs, and then of few.
+        let person = Person::new(user, "u", &["group-7".to_owned()]);
+        let own = AccessFilter::own_of(person.clone());
+        let starter = "(SELECT created_by FROM runs WHERE created_by IS NOT NULL LIMIT 1)";
+        let named = format!(
+            "EXISTS (SELECT 1 FROM human_task_candidates AS c WHERE c.task_id = x.id AND (c.kind = 'user' AND c.name IN \
+             ('u', '{0}') OR c.kind = 'group' AND c.name = 'group-7'))",
+            user.0
+        );
+        let everyone = "EXISTS (SELECT 1 FROM human_task_candidates AS c WHERE c.task_id = x.id AND c.kind = 'everyone')";
+        let assigned = format!("x.assignee IN ('u', '{}')", user.0);
+        let theirs = format!(
+            "(x.started_by = {starter} OR x.completed_by = {starter} OR x.state = 'open' AND ({assigned} OR x.assignee IS NULL \
+             AND {named})) AND ({assigned} OR x.assignee IS NULL AND ({named} OR {everyone}))"
+        );
+        for (starts, kept) in [
+            ("many", "follow_up_at IS NULL"),
+            (
+                "few",
+                "created_at < (SELECT s.created_at FROM human_tasks AS s ORDER BY s.created_at LIMIT 1 OFFSET 300)",
+            ),
+        ] {
+            for text in [
+                format!("UPDATE human_tasks SET completed_by = {starter} WHERE state = 'completed' AND due_at IS NULL"),
+                format!("UPDATE human_tasks SET started_by = NULL WHERE ({kept}) IS NOT TRUE"),
+                format!("UPDATE human_tasks SET started_by = {starter} WHERE {kept}"),
+                "UPDATE human_task_candidates SET started_by = (SELECT t.started_by FROM human_tasks AS t WHERE \
+                 t.organization_id = human_task_candidates.organization_id AND t.id = human_task_candidates.task_id)"
+                    .to_owned(),
+            ] {
+                execute(&db, &text).await;
+            }
+            for (state, conditions) in [
+                (Some(TaskState::Open), " AND x.state = 'open'"),
+                (Some(TaskState::Completed), " AND x.state = 'completed'"),
+                (Some(TaskState::Cancelled), " AND x.state = 'cancelled'"),
+                (None, ""),
+            ] {
+                let candidate = Some((person.names.clone(), person.groups.clone()));
+                let filter = TaskFilter { state, candidate, ..TaskFilter::default() };
+                let found = all_of!(200, page => runs.tasks(t, &filter, &[of_runs(&own)], &page));
+                let wanted = format!(
+                    "human_tasks AS x WHERE {theirs}{conditions} ORDER BY due_order, created_at, x.id"
+                );
+                let wanted = ids(&db, &wanted).await;
+                assert!(
+                    !wanted.is_empty() && found == wanted,
+                    "started {starts}, {state:?}: {} of {}",
+                    found.len(),
+                    wanted.len()
+                );
+            }
         }
     });
 }

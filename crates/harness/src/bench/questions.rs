@@ -11,7 +11,7 @@ use heddle_harness_kit::server::{self, Backend, Build, Mode, Server};
 use serde_json::json;
 
 use super::{retrieval, searching};
-use crate::vectors::retrieval::{Judged, Suite};
+use crate::vectors::retrieval::{Document, Judged, Suite};
 use crate::vectors::{self, Text};
 use heddle_harness_kit::figures::Latencies;
 
@@ -87,15 +87,15 @@ fn held(suite: &str, mode: &str, found: f64) -> bool {
 async fn fill(client: &Client, database: &str, suite: &Suite) -> Result<()> {
     let at_once = searching::files_at_once(client).await?;
     let began = Instant::now();
-    for part in suite.documents.chunks(at_once) {
-        let texts: Vec<Text> = part
-            .iter()
-            .map(|document| Text { name: format!("{}.txt", document.id), text: document.whole() })
-            .collect();
-        searching::upload_patiently(client, database, &vectors::texts(&texts)).await?;
+    let text = |document: &Document| Text { name: format!("{}.txt", document.id), text: document.whole() };
+    // An empty one is refused, and has nothing to be found by.
+    let texts: Vec<Text> =
+        suite.documents.iter().map(text).filter(|text| !text.text.trim().is_empty()).collect();
+    for part in texts.chunks(at_once) {
+        searching::upload_patiently(client, database, &vectors::texts(part)).await?;
     }
     let files = vectors::settled(client, database, PATIENCE).await?;
-    // The same text twice is refused, and an empty one has nothing to be found by.
+    // The same text twice is refused.
     let ready = files.iter().filter(|file| file["state"] == "ready").count();
     out::line(format_args!(
         "subject=retrieval way=http database={database} documents={} ready={ready} seconds={:.1}",

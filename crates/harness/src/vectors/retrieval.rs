@@ -32,12 +32,13 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// Title and text, as one file has them.
+    /// Title and text, as one file has them. A title that the text has, too, stands twice, as in all that is published of these
+    /// collections.
     pub(crate) fn whole(&self) -> String {
-        if self.title.is_empty() || self.text.starts_with(&self.title) {
+        if self.title.is_empty() {
             return self.text.clone();
         }
-        format!("{}\n\n{}", self.title, self.text)
+        format!("{} {}", self.title, self.text)
     }
 }
 

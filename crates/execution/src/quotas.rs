@@ -109,10 +109,15 @@ impl Quotas {
         Ok(())
     }
 
-    /// Whether so much more than what is used would come near a quota: an eighth of it is left, or less.
+    /// Whether so much more than what is used would come near a quota: an eighth of it is left, or less. As in
+    /// [`Self::room_for`] only what is added counts.
     #[must_use]
-    pub fn is_near(&self, used: Used) -> bool {
-        self.named().into_iter().zip(used.numbers()).any(|(quota, used)| used >= quota.most - quota.most / 8)
+    pub fn is_near(&self, more: Used, used: Used) -> bool {
+        let numbers = used.numbers().into_iter().zip(more.numbers());
+        self.named()
+            .into_iter()
+            .zip(numbers)
+            .any(|(quota, (used, more))| more > 0 && used.saturating_add(more) >= quota.most - quota.most / 8)
     }
 }
 
@@ -154,7 +159,17 @@ mod tests {
             quotas.room_for(tasks, used),
             Err(StoreError::QuotaExceeded { limit: "openTasks", most: 3, used: 1 })
         );
-        assert!(quotas.is_near(used) && !Quotas::DEFAULT.is_near(used));
+        assert!(quotas.is_near(run, used) && !Quotas::DEFAULT.is_near(run, used));
+        // Who has many dead letters begins runs as before: the numbers are not looked at for each.
+        let quotas = Quotas { dead_letters: 8, ..Quotas::DEFAULT };
+        let used = Used { dead_letters: 8, ..Used::default() };
+        let letter = Used { dead_letters: 1, ..Used::default() };
+        assert!(!quotas.is_near(run, used) && quotas.is_near(run.plus(letter), used));
+        let fewer = |dead_letters| Used { dead_letters, ..used };
+        assert!(
+            quotas.is_near(letter, fewer(6)) && !quotas.is_near(letter, fewer(5)),
+            "seven eighths with it"
+        );
     }
 
     #[test]

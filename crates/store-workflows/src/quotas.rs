@@ -95,7 +95,7 @@ impl Guard {
         let known = self.seen.lock().get(&tenant).copied();
         if let Some(seen) = known
             && seen.at.elapsed() < BELIEVED
-            && !quotas.is_near(seen.used.plus(all))
+            && !quotas.is_near(all, seen.used)
         {
             return Ok(seen.used);
         }

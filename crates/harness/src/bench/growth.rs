@@ -195,7 +195,7 @@ const OWN_READS: &[Read] = &[
     list("own-tasks?state=completed", "/api/human-tasks?state=completed", 20),
 ];
 
-/// What is measured beside the reads.
+/// Names of the calls that are measured beside the reads.
 const ROUND_TRIP: [&str; 2] = ["start", "complete"];
 
 /// Address and password of that somebody.

@@ -127,7 +127,7 @@ pub(crate) async fn list(
     Ok(Page { items: found, next })
 }
 
-/// What a statement counts, if there is one.
+/// The number that a statement counts, if there is one.
 async fn counted(db: &Db, count: Option<Statement<(BigInt,)>>) -> Result<Option<i64>, StoreError> {
     let Some(count) = count else { return Ok(None) };
     let (found,): (i64,) = read!(db, |conn| Ok(count.get_result(conn).await?))?;

@@ -213,7 +213,7 @@ pub(crate) struct Options {
     /// Measures vector databases in place of runs: a file for each ten rows, and a passage for each row.
     #[arg(long)]
     vectors: bool,
-    /// Measures only what has this text in its name: `own-tasks`, `start`.
+    /// Measures only what has this text in its name: `own-tasks`, `start` (with the completions of what is started).
     #[arg(long, value_name = "TEXT", conflicts_with = "vectors")]
     only: Option<String>,
     /// Measures a debug build; its figures say little.

@@ -8,11 +8,11 @@ use futures::StreamExt as _;
 use heddle_harness_kit::client::Client;
 use heddle_harness_kit::out;
 use heddle_harness_kit::server::{self, Backend, Build, Mode, Server};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{retrieval, searching};
+use crate::vectors;
 use crate::vectors::retrieval::{Document, Judged, Suite};
-use crate::vectors::{self, Text};
 use heddle_harness_kit::figures::Latencies;
 
 /// Longest wait for a suite's files: a model takes a tenth of a second for each of some thousands.
@@ -87,12 +87,12 @@ fn held(suite: &str, mode: &str, found: f64) -> bool {
 async fn fill(client: &Client, database: &str, suite: &Suite) -> Result<()> {
     let at_once = searching::files_at_once(client).await?;
     let began = Instant::now();
-    let text = |document: &Document| Text { name: format!("{}.txt", document.id), text: document.whole() };
     // An empty one is refused, and has nothing to be found by.
-    let texts: Vec<Text> =
-        suite.documents.iter().map(text).filter(|text| !text.text.trim().is_empty()).collect();
-    for part in texts.chunks(at_once) {
-        searching::upload_patiently(client, database, &vectors::texts(part)).await?;
+    let there: Vec<&Document> =
+        suite.documents.iter().filter(|document| !document.text.trim().is_empty()).collect();
+    for part in there.chunks(at_once) {
+        let files: Vec<Value> = part.iter().map(|document| document.file()).collect();
+        searching::upload_patiently(client, database, &json!({ "files": files })).await?;
     }
     let files = vectors::settled(client, database, PATIENCE).await?;
     // The same text twice is refused.

@@ -23,6 +23,8 @@ pub(crate) const PATH: &str = "/api/vector-databases";
 const ENDED: [&str; 3] = ["ready", "failed", "cancelled"];
 /// Pause between two looks at files under way.
 const LOOK: Duration = Duration::from_millis(100);
+/// Longest pause between two looks.
+const LOOK_AT_MOST: Duration = Duration::from_secs(1);
 
 /// A text to upload.
 #[derive(Debug, Clone)]
@@ -104,7 +106,7 @@ pub(crate) async fn settled(client: &Client, name: &str, patience: Duration) -> 
             bail!("{count} files are under way after {} s, such as {open}", patience.as_secs());
         }
         // To look at all of many files takes the server's time, which they need themselves.
-        tokio::time::sleep(LOOK.max(looked.elapsed() * 10)).await;
+        tokio::time::sleep((looked.elapsed() * 10).clamp(LOOK, LOOK_AT_MOST)).await;
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 /// Places of an answer that count.
 pub(crate) const DEPTH: usize = 10;
@@ -32,13 +33,15 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// Title and text, as one file has them. A title that the text has, too, stands twice, as in all that is published of these
-    /// collections.
-    pub(crate) fn whole(&self) -> String {
-        if self.title.is_empty() {
-            return self.text.clone();
+    /// The file that it is: its title is the file's, which stands in front of the text where that is embedded and indexed, as it
+    /// does in all that is published of these collections.
+    pub(crate) fn file(&self) -> Value {
+        let mut file =
+            json!({"name": format!("{}.txt", self.id), "mediaType": "text/plain", "text": self.text});
+        if !self.title.is_empty() {
+            file["title"] = json!(self.title);
         }
-        format!("{} {}", self.title, self.text)
+        file
     }
 }
 
@@ -117,18 +120,21 @@ mod tests {
     }
 
     #[test]
-    fn a_suite_is_read_and_a_title_is_not_said_twice() {
+    fn a_suite_is_read_and_a_document_is_a_file_with_its_title() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
         write(
             "corpus.jsonl",
-            "{\"id\":\"1\",\"title\":\"t\",\"text\":\"t u\"}\n{\"id\":\"2\",\"title\":\"v\",\"text\":\"w\"}\n",
+            "{\"id\":\"1\",\"title\":\"t\",\"text\":\"t u\"}\n{\"id\":\"2\",\"text\":\"w\"}\n",
         );
         write("queries.json", "{\"q\":\"what\",\"r\":\"nothing\"}");
         write("qrels.json", "{\"q\":{\"2\":1},\"r\":{\"1\":0}}");
         let suite = Suite::read(folder.path()).unwrap();
-        let wholes: Vec<String> = suite.documents.iter().map(Document::whole).collect();
-        assert_eq!(wholes, ["t u", "v\n\nw"]);
+        let files: Vec<Value> = suite.documents.iter().map(Document::file).collect();
+        let file = |name, text| json!({"name": name, "mediaType": "text/plain", "text": text});
+        let mut titled = file("1.txt", "t u");
+        titled["title"] = json!("t");
+        assert_eq!(files, [titled, file("2.txt", "w")]);
         let judged: Vec<&str> = suite.judged().map(|one| one.text).collect();
         assert_eq!(judged, ["what"]);
     }

@@ -38,8 +38,10 @@ const HELD: &str = "t.organization_id, t.id, t.run_id, t.workflow_id, t.instance
                     t.created_at, t.follow_up_at, t.started_by, t.completed_by";
 /// Most tasks with a due follow-up that are few.
 pub(crate) const FEW_FOLLOW_UPS: i64 = 1_000;
-/// Most tasks of runs that a person started that are few: each of them may be looked at for a page.
-pub(crate) const FEW_STARTED: i64 = 200;
+/// Most tasks of runs that a person started that are few: each of them may be looked at for a page. Beyond it those that mean the
+/// person are gone through, in an index alone, for those that the person started: an entry costs a sixtieth of such a look, and
+/// one of some hundreds is found.
+pub(crate) const FEW_STARTED: i64 = 1_000;
 
 /// A statement that finds tasks: id, place in the list, and on SQLite the number of the row in its table, by which it is read
 /// without looking its id up.
@@ -215,7 +217,7 @@ impl Wanted<'_> {
             out.words(" AND t.state = ").word(state.as_str());
             out.words(&format!(" ORDER BY t.due_order LIMIT {}) AS s{place}", FEW_STARTED + 1));
         }
-        out.words(") AS started");
+        out.words(&format!(" LIMIT {}) AS started", FEW_STARTED + 1));
         Some(out)
     }
 

@@ -3,7 +3,7 @@
 use diesel_async::RunQueryDsl;
 use heddle_kernel::{PageRequest, WorkflowId};
 use heddle_policy::{AccessFilter, resource};
-use heddle_store::write_tx;
+use heddle_store::{read, write_tx};
 use heddle_testkit::db::TestDb;
 use heddle_testkit::on_both;
 use heddle_usecase::StoreError;
@@ -358,5 +358,15 @@ async fn whoever_may_take_a_task_is_told_of_it_as_it_stands_now() {
             .unwrap();
         }
         check("repaired").await;
+        // Whoever started the run stands in all of them, as in the task.
+        #[derive(diesel::QueryableByName)]
+        struct Count {
+            #[diesel(sql_type = diesel::sql_types::BigInt)]
+            n: i64,
+        }
+        let started = "SELECT count(*) AS n FROM human_task_candidates AS c JOIN human_tasks AS t \
+                       ON t.organization_id = c.organization_id AND t.id = c.task_id WHERE c.started_by = t.started_by";
+        let found: Count = read!(db, |conn| Ok(diesel::sql_query(started).get_result(conn).await?)).unwrap();
+        assert_eq!(found.n, 4, "{}", test_db.kind());
     }
 }

@@ -5,7 +5,7 @@ use pulp::Arch;
 
 use crate::config::Config;
 use crate::math;
-use crate::matmul::{Left, Panels, Rows, Target, View, multiply};
+use crate::matmul::{Panels, Rows, Target, View, multiply};
 use crate::weights::{Layer, Linear, Weights};
 
 /// An encoder, which any number of threads use at once.
@@ -19,7 +19,6 @@ pub(crate) struct Encoder {
 /// Memory of a computation, for the layers in turn.
 #[derive(Debug, Default)]
 struct Scratch {
-    left: Left,
     keys: Panels,
     values: Panels,
     query_key_value: Vec<f32>,
@@ -74,8 +73,8 @@ impl Encoder {
     /// Attention, its output layer, residual and norm.
     fn attend(&self, layer: &Layer, hidden: &mut Vec<f32>, lengths: &[usize], scratch: &mut Scratch) {
         let (width, head) = (self.config.hidden_size, self.config.head_width());
-        let Scratch { left, keys, values, query_key_value, scores, context, next, .. } = scratch;
-        self.linear(&layer.query_key_value, hidden, width, left, query_key_value);
+        let Scratch { keys, values, query_key_value, scores, context, next, .. } = scratch;
+        self.linear(&layer.query_key_value, hidden, width, query_key_value);
         math::add_bias(self.arch, query_key_value, &layer.query_key_value.bias);
         // What is written as a whole needs no clearing: the products below, and this.
         context.resize(hidden.len(), 0.0);
@@ -90,17 +89,17 @@ impl Encoder {
                 keys.pack(query_key_value, key, head, length);
                 let queries = Rows { source: query_key_value, start, step, count: length };
                 let into = Target { target: scores, start: 0, step: length };
-                multiply(self.arch, left, queries, keys, into);
+                multiply(self.arch, queries, keys, into);
                 math::softmax_rows(self.arch, scores, length, factor);
                 let value = View { start: start + 2 * width, row_step: step, column_step: 1 };
                 values.pack(query_key_value, value, length, head);
                 let weights = Rows { source: scores, start: 0, step: length, count: length };
                 let into = Target { target: context, start: first * width + column, step: width };
-                multiply(self.arch, left, weights, values, into);
+                multiply(self.arch, weights, values, into);
             }
             first += length;
         }
-        self.linear(&layer.attended, context, width, left, next);
+        self.linear(&layer.attended, context, width, next);
         math::add_and_normalise(self.arch, next, &layer.attended.bias, hidden, &layer.attended_norm);
         std::mem::swap(hidden, next);
     }
@@ -108,20 +107,20 @@ impl Encoder {
     /// The feed-forward part, residual and norm.
     fn feed(&self, layer: &Layer, hidden: &mut Vec<f32>, scratch: &mut Scratch) {
         let (width, inner) = (self.config.hidden_size, self.config.intermediate_size);
-        let Scratch { left, wide, next, .. } = scratch;
-        self.linear(&layer.widened, hidden, width, left, wide);
+        let Scratch { wide, next, .. } = scratch;
+        self.linear(&layer.widened, hidden, width, wide);
         math::add_bias_gelu(self.arch, wide, &layer.widened.bias);
-        self.linear(&layer.narrowed, wide, inner, left, next);
+        self.linear(&layer.narrowed, wide, inner, next);
         math::add_and_normalise(self.arch, next, &layer.narrowed.bias, hidden, &layer.narrowed_norm);
         std::mem::swap(hidden, next);
     }
 
     /// The product of rows and a layer's weights, without its bias.
-    fn linear(&self, layer: &Linear, rows: &[f32], depth: usize, left: &mut Left, out: &mut Vec<f32>) {
+    fn linear(&self, layer: &Linear, rows: &[f32], depth: usize, out: &mut Vec<f32>) {
         let count = rows.len() / depth.max(1);
         let columns = layer.weights.columns();
         out.resize(count * columns, 0.0);
         let rows = Rows { source: rows, start: 0, step: depth, count };
-        multiply(self.arch, left, rows, &layer.weights, Target { target: out, start: 0, step: columns });
+        multiply(self.arch, rows, &layer.weights, Target { target: out, start: 0, step: columns });
     }
 }

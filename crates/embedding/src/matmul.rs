@@ -1,24 +1,25 @@
 //! Product of matrices, for one thread. The workspace has no unsafe code, so the kernel is written on `pulp`, whose
-//! vectors are safe: panels of [`WIDTH`] columns and [`HEIGHT`] rows, of which a tile stays in registers.
+//! vectors are safe: the right side stands in panels of [`WIDTH`] columns, of which a tile of [`HEIGHT`] rows stays in
+//! registers. The left side is read where it stands: packing it won nothing.
 //!
 //! The blocks are those of K. Goto and R. van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (ACM TOMS
 //! 34:3, 2008): a panel of the right side stays in the first cache while the left side goes by.
 
 #![expect(
     clippy::indexing_slicing,
-    reason = "the shapes are checked where the operands are packed; a check in a loop that runs billions of times costs"
+    reason = "the shapes are checked where a tile takes its operands; a check in a loop that runs billions of times costs"
 )]
 
 use pulp::{Arch, Simd, WithSimd};
 
 /// Columns of a panel of the right side.
 pub(crate) const WIDTH: usize = 16;
-/// Rows of a panel of the left side.
+/// Rows of a tile.
 const HEIGHT: usize = 6;
 /// Depth up to which a panel is multiplied at once: 384 × 16 floats fill three quarters of a first cache of 32 KiB.
 const DEPTH: usize = 384;
 
-/// A row of zeros, for panels that are not full.
+/// A row of zeros, where a tile has more rows than the left side.
 static NOTHING: [f32; DEPTH] = [0.0; DEPTH];
 
 /// A place of a matrix within a slice: element (row, column) stands at `start + row * row_step + column * column_step`.
@@ -80,40 +81,6 @@ impl Panels {
     }
 }
 
-/// The left side of a product in panels: memory that is used again.
-#[derive(Debug, Default)]
-pub(crate) struct Left {
-    data: Vec<f32>,
-}
-
-impl Left {
-    /// Packs `rows` × `depth`; columns stand beside each other.
-    fn pack(&mut self, source: &[f32], start: usize, row_step: usize, rows: usize, depth: usize) {
-        let panels = rows.div_ceil(HEIGHT);
-        // Each place is written, so that what was there needs no clearing.
-        self.data.resize(panels * HEIGHT * depth, 0.0);
-        let mut rest = self.data.as_mut_slice();
-        for from in (0..depth).step_by(DEPTH) {
-            let deep = DEPTH.min(depth - from);
-            for panel in 0..panels {
-                let (place, after) = rest.split_at_mut(deep * HEIGHT);
-                rest = after;
-                let of = |within: usize| {
-                    let row = panel * HEIGHT + within;
-                    let at = start + row * row_step + from;
-                    if row < rows { &source[at..at + deep] } else { &NOTHING[..deep] }
-                };
-                let values: [&[f32]; HEIGHT] = std::array::from_fn(of);
-                for (column, slots) in place.as_chunks_mut::<HEIGHT>().0.iter_mut().enumerate() {
-                    for (slot, row) in slots.iter_mut().zip(&values) {
-                        *slot = row[column];
-                    }
-                }
-            }
-        }
-    }
-}
-
 /// The left operand of a product: rows of a slice.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rows<'a> {
@@ -139,14 +106,12 @@ pub(crate) struct Target<'a> {
 }
 
 /// Writes the product of rows and panels.
-pub(crate) fn multiply(arch: Arch, left: &mut Left, rows: Rows<'_>, right: &Panels, into: Target<'_>) {
-    left.pack(rows.source, rows.start, rows.step, rows.count, right.depth);
-    arch.dispatch(Product { rows: rows.count, left: &left.data, right, into });
+pub(crate) fn multiply(arch: Arch, rows: Rows<'_>, right: &Panels, into: Target<'_>) {
+    arch.dispatch(Product { rows, right, into });
 }
 
 struct Product<'a> {
-    rows: usize,
-    left: &'a [f32],
+    rows: Rows<'a>,
     right: &'a Panels,
     into: Target<'a>,
 }
@@ -156,32 +121,85 @@ impl WithSimd for Product<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { rows, left, right, into } = self;
-        let (high, wide) = (rows.div_ceil(HEIGHT), right.columns.div_ceil(WIDTH));
-        let (mut left, mut panels) = (left, right.data.as_slice());
-        for from in (0..right.depth).step_by(DEPTH) {
-            let deep = DEPTH.min(right.depth - from);
-            let (left_block, left_rest) = left.split_at(high * HEIGHT * deep);
-            let (right_block, right_rest) = panels.split_at(wide * WIDTH * deep);
-            (left, panels) = (left_rest, right_rest);
-            for (across, right_panel) in right_block.chunks_exact(deep * WIDTH).enumerate() {
-                let column = across * WIDTH;
-                let width = WIDTH.min(right.columns - column);
-                for (down, left_panel) in left_block.chunks_exact(deep * HEIGHT).enumerate() {
-                    let tile = tile_of(simd, left_panel, right_panel);
-                    let row = down * HEIGHT;
-                    for (within, values) in tile.iter().enumerate().take(HEIGHT.min(rows - row)) {
-                        let at = into.start + (row + within) * into.step + column;
-                        put(&mut into.target[at..at + width], values, from == 0);
-                    }
-                }
+        // Twelve vectors of sums, or more, leave no unit of the processor waiting for the sum before.
+        match S::F32_LANES {
+            16 => self.blocks(
+                |left, right: [&[f32]; 2]| tile::<S, 1, 2>(simd, left, right),
+                |left, right| tile::<S, 1, 1>(simd, left, right),
+            ),
+            8 => self.blocks(
+                |left, right| tile::<S, 2, 1>(simd, left, right),
+                |left, right| tile::<S, 2, 1>(simd, left, right),
+            ),
+            4 => self.blocks(
+                |left, right| tile::<S, 4, 1>(simd, left, right),
+                |left, right| tile::<S, 4, 1>(simd, left, right),
+            ),
+            _ => self.blocks(scalar_tile, scalar_tile),
+        }
+    }
+}
+
+/// Sums of [`HEIGHT`] rows for the columns of some panels.
+type Tile<const PANELS: usize> = [[[f32; WIDTH]; PANELS]; HEIGHT];
+
+impl Product<'_> {
+    /// Goes over the blocks of the depth and, in each, over the panels of the right side: `several` at once, and what is
+    /// left of them `one` by one.
+    #[inline(always)]
+    fn blocks<const PANELS: usize>(
+        mut self,
+        several: impl Fn([&[f32]; HEIGHT], [&[f32]; PANELS]) -> Tile<PANELS>,
+        one: impl Fn([&[f32]; HEIGHT], [&[f32]; 1]) -> Tile<1>,
+    ) {
+        let wide = self.right.columns.div_ceil(WIDTH);
+        let mut panels = self.right.data.as_slice();
+        for from in (0..self.right.depth).step_by(DEPTH) {
+            let deep = DEPTH.min(self.right.depth - from);
+            let (block, rest) = panels.split_at(wide * WIDTH * deep);
+            panels = rest;
+            let mut groups = block.chunks_exact(deep * WIDTH * PANELS);
+            let mut column = 0;
+            for group in &mut groups {
+                let panel = |at| &group[at * deep * WIDTH..(at + 1) * deep * WIDTH];
+                self.down(from, deep, column, std::array::from_fn(panel), &several);
+                column += PANELS * WIDTH;
+            }
+            for panel in groups.remainder().chunks_exact(deep * WIDTH) {
+                self.down(from, deep, column, [panel], &one);
+                column += WIDTH;
+            }
+        }
+    }
+
+    /// Goes over the rows with some panels that stay in the cache.
+    #[inline(always)]
+    fn down<const PANELS: usize>(
+        &mut self,
+        from: usize,
+        deep: usize,
+        column: usize,
+        panels: [&[f32]; PANELS],
+        tile: impl Fn([&[f32]; HEIGHT], [&[f32]; PANELS]) -> Tile<PANELS>,
+    ) {
+        let Rows { source, start, step, count } = self.rows;
+        let width = (PANELS * WIDTH).min(self.right.columns - column);
+        for row in (0..count).step_by(HEIGHT) {
+            let of = |within: usize| {
+                let at = start + (row + within) * step + from;
+                if row + within < count { &source[at..at + deep] } else { &NOTHING[..deep] }
+            };
+            let tile = tile(std::array::from_fn(of), panels);
+            for (within, values) in tile.iter().enumerate().take(count - row) {
+                let at = self.into.start + (row + within) * self.into.step + column;
+                put(&mut self.into.target[at..at + width], values.as_flattened(), from == 0);
             }
         }
     }
 }
 
 #[inline(always)]
-fn put(place: &mut [f32], values: &[f32; WIDTH], is_first: bool) {
+fn put(place: &mut [f32], values: &[f32], is_first: bool) {
     if is_first {
         place.copy_from_slice(&values[..place.len()]);
     } else {
@@ -191,45 +209,47 @@ fn put(place: &mut [f32], values: &[f32; WIDTH], is_first: bool) {
     }
 }
 
-/// A tile by the number of vectors that [`WIDTH`] takes on this processor.
+/// A tile, with the number of vectors that [`WIDTH`] takes on this processor.
 #[inline(always)]
-fn tile_of<S: Simd>(simd: S, left: &[f32], right: &[f32]) -> [[f32; WIDTH]; HEIGHT] {
-    match S::F32_LANES {
-        16 => tile::<S, 1>(simd, left, right),
-        8 => tile::<S, 2>(simd, left, right),
-        4 => tile::<S, 4>(simd, left, right),
-        _ => scalar_tile(left, right),
-    }
-}
-
-#[inline(always)]
-fn tile<S: Simd, const VECTORS: usize>(simd: S, left: &[f32], right: &[f32]) -> [[f32; WIDTH]; HEIGHT] {
-    let mut sums = [[simd.splat_f32s(0.0); VECTORS]; HEIGHT];
-    for (column, row) in left.as_chunks::<HEIGHT>().0.iter().zip(right.as_chunks::<WIDTH>().0) {
-        let (vectors, _) = S::as_simd_f32s(row);
-        for (sums, value) in sums.iter_mut().zip(column) {
-            let value = simd.splat_f32s(*value);
-            for (sum, vector) in sums.iter_mut().zip(vectors) {
-                *sum = simd.mul_add_e_f32s(value, *vector, *sum);
+fn tile<S: Simd, const VECTORS: usize, const PANELS: usize>(
+    simd: S,
+    left: [&[f32]; HEIGHT],
+    right: [&[f32]; PANELS],
+) -> Tile<PANELS> {
+    let deep = left[0].len();
+    // Of one length that the loop knows, so that it looks nowhere whether a place is within.
+    let left = left.map(|row| &row[..deep]);
+    let right = right.map(|panel| &panel.as_chunks::<WIDTH>().0[..deep]);
+    let mut sums = [[[simd.splat_f32s(0.0); VECTORS]; PANELS]; HEIGHT];
+    for at in 0..deep {
+        let vectors = right.map(|panel| S::as_simd_f32s(&panel[at]).0);
+        for (sums, row) in sums.iter_mut().zip(&left) {
+            let value = simd.splat_f32s(row[at]);
+            for (sums, vectors) in sums.iter_mut().zip(&vectors) {
+                for (sum, vector) in sums.iter_mut().zip(*vectors) {
+                    *sum = simd.mul_add_e_f32s(value, *vector, *sum);
+                }
             }
         }
     }
-    let mut tile = [[0.0; WIDTH]; HEIGHT];
+    let mut tile = [[[0.0; WIDTH]; PANELS]; HEIGHT];
     for (row, sums) in tile.iter_mut().zip(&sums) {
-        let (vectors, _) = S::as_mut_simd_f32s(row);
-        for (place, sum) in vectors.iter_mut().zip(sums) {
-            *place = *sum;
+        for (values, sums) in row.iter_mut().zip(sums) {
+            let (vectors, _) = S::as_mut_simd_f32s(values);
+            for (place, sum) in vectors.iter_mut().zip(sums) {
+                *place = *sum;
+            }
         }
     }
     tile
 }
 
 #[inline(always)]
-fn scalar_tile(left: &[f32], right: &[f32]) -> [[f32; WIDTH]; HEIGHT] {
-    let mut tile = [[0.0; WIDTH]; HEIGHT];
-    for (column, row) in left.as_chunks::<HEIGHT>().0.iter().zip(right.as_chunks::<WIDTH>().0) {
-        for (sums, value) in tile.iter_mut().zip(column) {
-            for (sum, other) in sums.iter_mut().zip(row) {
+fn scalar_tile(left: [&[f32]; HEIGHT], [right]: [&[f32]; 1]) -> Tile<1> {
+    let mut tile = [[[0.0; WIDTH]]; HEIGHT];
+    for ([sums], row) in tile.iter_mut().zip(left) {
+        for (value, others) in row.iter().zip(right.as_chunks::<WIDTH>().0) {
+            for (sum, other) in sums.iter_mut().zip(others) {
                 *sum += value * other;
             }
         }
@@ -254,6 +274,15 @@ mod tests {
         out
     }
 
+    /// The kinds of vectors that this processor has, and none.
+    fn kinds() -> Vec<Arch> {
+        #[cfg_attr(not(target_arch = "x86_64"), expect(unused_mut, reason = "elsewhere there is one kind"))]
+        let mut kinds = vec![Arch::new(), Arch::Scalar];
+        #[cfg(target_arch = "x86_64")]
+        kinds.extend(pulp::x86::V3::try_new().map(Arch::V3));
+        kinds
+    }
+
     #[test]
     fn a_product_is_the_plain_one_for_every_shape() {
         let mut random = Seeded::new(7);
@@ -264,11 +293,11 @@ mod tests {
             let right: Vec<f32> = (0..columns * depth).map(|_| random.float()).collect();
             let panels = Panels::of_weights(&right, depth);
             let expected = plain(&left, &right, rows, depth, columns);
-            for arch in [Arch::new(), Arch::Scalar] {
+            for arch in kinds() {
                 let mut out = vec![9.0; rows * columns];
                 let operand = Rows { source: &left, start: 0, step: depth, count: rows };
                 let into = Target { target: &mut out, start: 0, step: columns };
-                multiply(arch, &mut Left::default(), operand, &panels, into);
+                multiply(arch, operand, &panels, into);
                 for (found, expected) in out.iter().zip(&expected) {
                     assert!((found - expected).abs() < 1e-3, "{rows} {depth} {columns}: {found} {expected}");
                 }
@@ -283,13 +312,7 @@ mod tests {
         panels.pack(&[2.0; 64], View { start: 0, row_step: 1, column_step: 2 }, 2, 3);
         let mut out = vec![0.0; 3];
         let operand = Rows { source: &[1.0, 1.0], start: 0, step: 2, count: 1 };
-        multiply(
-            Arch::new(),
-            &mut Left::default(),
-            operand,
-            &panels,
-            Target { target: &mut out, start: 0, step: 3 },
-        );
+        multiply(Arch::new(), operand, &panels, Target { target: &mut out, start: 0, step: 3 });
         assert_eq!(out, [4.0, 4.0, 4.0]);
     }
 }

@@ -48,7 +48,9 @@ impl Cutter<'_> {
             if self.size(&piece) <= most {
                 open = Some(piece);
             } else {
+                // The end of a piece that was cut is a neighbour like any other.
                 pieces.extend(self.split(piece, most));
+                open = pieces.pop();
             }
         }
         pieces.extend(open);

@@ -93,6 +93,20 @@ fn a_whole_document_is_one_passage_and_a_recursive_one_fills_each() {
 }
 
 #[test]
+fn what_a_long_paragraph_leaves_stands_with_the_next_and_nothing_is_a_repetition_alone() {
+    let words = |from: usize, count: usize| {
+        (from..from + count).map(|number| format!("word{number}")).collect::<Vec<_>>().join(" ")
+    };
+    let text = format!("{}\n\n{}\n\n{}\n", words(1000, 110), words(2000, 10), words(3000, 110));
+    let chunks = cut_by(&document(&text), "recursive", json!({ "maxTokens": 100, "overlapTokens": 10 }));
+    for pair in chunks.windows(2) {
+        assert!(pair[1].locator.end_char > pair[0].locator.end_char, "{:?} repeats alone", pair[1].text);
+    }
+    let short = chunks.iter().find(|chunk| chunk.text.contains("word2005")).unwrap();
+    assert!(short.text.contains("word1109 ") || short.text.contains("word1109\n"), "{}", short.text);
+}
+
+#[test]
 fn no_passage_reaches_over_the_end_of_a_sheet_and_pages_are_told() {
     let limits = Limits::default();
     let mut sheets = Builder::new(&limits);
@@ -158,7 +172,7 @@ proptest! {
         }
         let chunks = cut_by(&document, info.id, options);
         let mut covered: BTreeMap<u64, u64> = BTreeMap::new();
-        let mut last = 0;
+        let (mut last, mut end_before) = (0, 0);
         for (ordinal, chunk) in chunks.iter().enumerate() {
             let at = &chunk.locator;
             prop_assert_eq!(&slice(&document.text, at.start_char, at.end_char), &chunk.text);
@@ -166,6 +180,8 @@ proptest! {
             prop_assert!(!chunk.text.trim().is_empty());
             prop_assert!(at.start_char >= last, "order");
             last = at.start_char;
+            prop_assert!(at.end_char > end_before, "{:?} is a repetition", chunk.text);
+            end_before = at.end_char;
             let own = EstimatedTokens.count(&chunk.text);
             prop_assert!(info.id == "whole-document" || own <= most as usize + 1, "{} tokens of {}", own, most);
             if let Some(context) = &chunk.context {

@@ -68,8 +68,9 @@ pub fn function_order() -> PathBuf {
     root().join("crates/heddle/functions.order")
 }
 
-/// Number by which the names of the program's functions are told: it changes with the compiler, and with the packages, their
-/// versions, features and dependencies, of which a change in one changes the names in all that stand on it.
+/// Number by which the names of the program's functions are told: it changes with the compiler, with what it optimises for,
+/// and with the packages, their versions, features and dependencies, of which a change in one changes the names in all
+/// that stand on it.
 ///
 /// # Errors
 /// When cargo or the compiler does not answer.
@@ -88,8 +89,11 @@ pub fn naming() -> Result<u64> {
     let packages = told(packages)?.replace(&root().display().to_string(), "");
     let mut compiler = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
     compiler.current_dir(root()).arg("--version").arg("--verbose");
+    // What is inlined depends on how the packages are optimised.
+    let manifest = std::fs::read_to_string(root().join("Cargo.toml")).context("Cargo.toml can't be read")?;
+    let profile = manifest.split_once("[profile.release]").map_or("", |(_, profile)| profile);
     let mut hasher = std::hash::DefaultHasher::new();
-    (packages, told(compiler)?).hash(&mut hasher);
+    (packages, told(compiler)?, profile).hash(&mut hasher);
     Ok(hasher.finish())
 }
 

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use heddle_harness_kit::client::Client;
-use heddle_harness_kit::out;
 use heddle_harness_kit::server::{self, Backend, Build, Mode, Server};
+use heddle_harness_kit::{out, process};
 use serde_json::{Value, json};
 
 use crate::vectors::{self, Text};
@@ -19,6 +19,8 @@ use heddle_harness_kit::http1::{self, Connection};
 
 /// Most milliseconds that a query over HTTP takes in the middle beyond the search within it.
 const ADDED: f64 = 1.0;
+/// Most milliseconds of the server's processor time for a passage that it embeds itself, and whatever else a passage takes.
+const EMBEDDED: f64 = 50.0;
 /// Queries before a figure, and queries that are measured.
 const WARM: usize = 50;
 const CALLS: usize = 1_000;
@@ -107,10 +109,22 @@ async fn over_http(client: &Client, server: &Server, backend: Backend, files: us
         let (name, mode) = model.map_or(("bench-words", "keyword"), |_| ("bench-hybrid", "hybrid"));
         let body = json!({"name": name, "embeddingModelId": model, "backend": vectors::keeper(backend)});
         vectors::create_as(client, &body).await?;
-        // A model takes 50 ms for each passage.
+        // A model takes tens of milliseconds for each passage.
         let files = if model.is_some() { files.div_ceil(10) } else { files };
-        let rate = ingest(client, name, files).await?;
-        print(backend, format!("ingestion mode={mode} files={files}"), rate, "passages/s");
+        let before = process::cpu_seconds(server.facts().pid);
+        let Ingested { passages, seconds } = ingest(client, name, files).await?;
+        let figure = format!("ingestion mode={mode} files={files}");
+        print(backend, figure.clone(), passages / seconds, "passages/s");
+        if let (Some(before), Some(after)) = (before, process::cpu_seconds(server.facts().pid)) {
+            let each = (after - before) * 1_000.0 / passages;
+            print(backend, format!("{figure} server_cpu"), each, "ms/passage");
+            if each > EMBEDDED {
+                out::line(format_args!(
+                    "BEYOND: a passage takes {each:.1} ms of processor time, may be {EMBEDDED}"
+                ));
+                holds = false;
+            }
+        }
         holds &= queries(client, server, backend, Asked { name, mode }).await?;
     }
     Ok(holds)
@@ -120,8 +134,14 @@ fn print(backend: Backend, name: String, value: f64, unit: &'static str) {
     out::line(Figure { backend: backend.name(), build: None, name, callers: None, value, unit });
 }
 
-/// Passages that become ready in a second, from the first upload to the last file.
-async fn ingest(client: &Client, database: &str, files: usize) -> Result<f64> {
+/// What became ready, and in how long.
+struct Ingested {
+    passages: f64,
+    seconds: f64,
+}
+
+/// Uploads files, and waits until the last is ready.
+async fn ingest(client: &Client, database: &str, files: usize) -> Result<Ingested> {
     let at_once = files_at_once(client).await?;
     let texts: Vec<Text> = (0..files).map(text).collect();
     let began = Instant::now();
@@ -133,7 +153,7 @@ async fn ingest(client: &Client, database: &str, files: usize) -> Result<f64> {
         bail!("a text is not ready: {failed}");
     }
     let passages: u64 = files.iter().filter_map(|file| file["passages"].as_u64()).sum();
-    Ok(passages as f64 / began.elapsed().as_secs_f64())
+    Ok(Ingested { passages: passages as f64, seconds: began.elapsed().as_secs_f64() })
 }
 
 /// A text of words that repeat as those of a language do: few are frequent.

@@ -134,7 +134,7 @@ fn print(backend: Backend, name: String, value: f64, unit: &'static str) {
     out::line(Figure { backend: backend.name(), build: None, name, callers: None, value, unit });
 }
 
-/// What became ready, and in how long.
+/// Passages that became ready, and the seconds that they took.
 struct Ingested {
     passages: f64,
     seconds: f64,

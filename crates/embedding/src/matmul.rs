@@ -16,8 +16,9 @@ use pulp::{Arch, Simd, WithSimd};
 pub(crate) const WIDTH: usize = 16;
 /// Rows of a tile.
 const HEIGHT: usize = 6;
-/// Depth up to which a panel is multiplied at once: 384 × 16 floats fill three quarters of a first cache of 32 KiB.
-const DEPTH: usize = 384;
+/// Depth up to which a panel is multiplied at once: a pair of panels, for vectors of 16 lanes, has 2 × 192 × 16 floats, which
+/// fill three quarters of a first cache of 32 KiB.
+const DEPTH: usize = 192;
 
 /// A row of zeros, where a tile has more rows than the left side.
 static NOTHING: [f32; DEPTH] = [0.0; DEPTH];
@@ -121,7 +122,8 @@ impl WithSimd for Product<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        // Twelve vectors of sums, or more, leave no unit of the processor waiting for the sum before.
+        // Twelve vectors of sums, or more, leave no unit of the processor waiting for the sum before: a panel that is left
+        // over of a pair has six, and there is one at most.
         match S::F32_LANES {
             16 => self.blocks(
                 |left, right: [&[f32]; 2]| tile::<S, 1, 2>(simd, left, right),
@@ -300,6 +302,48 @@ mod tests {
                 multiply(arch, operand, &panels, into);
                 for (found, expected) in out.iter().zip(&expected) {
                     assert!((found - expected).abs() < 1e-3, "{rows} {depth} {columns}: {found} {expected}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn panels_in_pairs_and_operands_among_others_give_the_plain_product() {
+        let mut random = Seeded::new(11);
+        for (rows, depth, columns) in [(7, 5, 16), (6, 385, 31), (13, 384, 33), (5, 770, 70)] {
+            let right: Vec<f32> = (0..columns * depth).map(|_| random.float()).collect();
+            let panels = Panels::of_weights(&right, depth);
+            let (start, step) = (3, depth + 2);
+            let source: Vec<f32> = (0..start + rows * step).map(|_| random.float()).collect();
+            let left: Vec<f32> =
+                (0..rows * depth).map(|at| source[start + at / depth * step + at % depth]).collect();
+            let expected = plain(&left, &right, rows, depth, columns);
+            let (begin, wide) = (4, columns + 3);
+            let mut out = vec![9.0; begin + rows * wide];
+            let product = Product {
+                rows: Rows { source: &source, start, step, count: rows },
+                right: &panels,
+                into: Target { target: &mut out, start: begin, step: wide },
+            };
+            // Vectors of 16 lanes take panels in pairs, which not every processor has.
+            product.blocks(
+                |left, [one, other]: [&[f32]; 2]| {
+                    let (one, other) = (scalar_tile(left, [one]), scalar_tile(left, [other]));
+                    std::array::from_fn(|row| [one[row][0], other[row][0]])
+                },
+                scalar_tile,
+            );
+            for (at, found) in out.iter().enumerate() {
+                let within = at.checked_sub(begin).map(|at| (at / wide, at % wide));
+                match within.filter(|(_, column)| *column < columns) {
+                    Some((row, column)) => {
+                        let expected = expected[row * columns + column];
+                        assert!(
+                            (found - expected).abs() < 1e-3,
+                            "{rows} {depth} {columns}: {found} {expected}"
+                        );
+                    }
+                    None => assert_eq!(*found, 9.0, "{at} is none of the product's"),
                 }
             }
         }

@@ -91,7 +91,10 @@ pub fn naming() -> Result<u64> {
     compiler.current_dir(root()).arg("--version").arg("--verbose");
     // What is inlined depends on how the packages are optimised.
     let manifest = std::fs::read_to_string(root().join("Cargo.toml")).context("Cargo.toml can't be read")?;
-    let profile = manifest.split_once("[profile.release]").map_or("", |(_, profile)| profile);
+    let (_, profile) =
+        manifest.split_once("[profile.release]").context("Cargo.toml has no release profile")?;
+    let profile: Vec<&str> =
+        profile.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
     let mut hasher = std::hash::DefaultHasher::new();
     (packages, told(compiler)?, profile).hash(&mut hasher);
     Ok(hasher.finish())

@@ -197,10 +197,11 @@ fn overlapping(cutter: &Cutter<'_>, range: Range<usize>, most: usize, overlap: u
     repeat(cutter, pieces, overlap, to);
 }
 
-/// Lets each piece but the first begin earlier by at most so many tokens, not before the piece before it begins.
+/// Lets each piece but the first begin earlier by at most so many tokens, not before the piece before it begins. White
+/// space that stands alone, as in front of a word that is too long for a piece, would only repeat what is before it.
 fn repeat(cutter: &Cutter<'_>, pieces: Vec<Range<usize>>, overlap: usize, to: &mut Vec<Cut>) {
     let mut floor = None;
-    for piece in pieces {
+    for piece in pieces.into_iter().filter(|piece| !cutter.is_blank(piece)) {
         let start = match floor {
             Some(floor) if overlap > 0 => cutter.overlapped(piece.start, floor, overlap),
             Some(_) | None => piece.start,

@@ -118,7 +118,7 @@ async fn over_http(client: &Client, server: &Server, backend: Backend, files: us
         if let (Some(before), Some(after)) = (before, process::cpu_seconds(server.facts().pid)) {
             let each = (after - before) * 1_000.0 / passages;
             print(backend, format!("{figure} server_cpu"), each, "ms/passage");
-            if each > EMBEDDED {
+            if model.is_some() && each > EMBEDDED {
                 out::line(format_args!(
                     "BEYOND: a passage takes {each:.1} ms of processor time, may be {EMBEDDED}"
                 ));
@@ -153,6 +153,9 @@ async fn ingest(client: &Client, database: &str, files: usize) -> Result<Ingeste
         bail!("a text is not ready: {failed}");
     }
     let passages: u64 = files.iter().filter_map(|file| file["passages"].as_u64()).sum();
+    if passages == 0 {
+        bail!("no text has a passage");
+    }
     Ok(Ingested { passages: passages as f64, seconds: began.elapsed().as_secs_f64() })
 }
 

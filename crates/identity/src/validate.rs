@@ -1,6 +1,7 @@
 //! The forms of names and addresses.
 
 use heddle_kernel::Timestamp;
+use heddle_policy::capability::actions;
 use heddle_policy::facts::ANY;
 use heddle_policy::{Action, Permission, PermissionSet, ResourceRule, ResourceType, StoredSelector};
 
@@ -60,6 +61,14 @@ pub(crate) fn rule(problems: &mut Problems, field: &str, rule: &ResourceRule) {
     {
         problems.add(&at("action"), "unknownAction", "There is no such action.");
     }
+    for name in &rule.actions {
+        let (Some(kind), Some(action)) = (kind, Action::parse(name)) else { continue };
+        if !actions(rule.effect, kind).any(|one| one == action) {
+            let there: Vec<&str> = actions(rule.effect, kind).map(Action::as_str).collect();
+            let message = format!("`{name}` says nothing of `{kind}`; one of: {}.", there.join(", "));
+            problems.add(&at("action"), "notAllowed", message);
+        }
+    }
     if StoredSelector::read(kind, &rule.selector) == StoredSelector::Unreadable {
         let message = match kind.is_some_and(ResourceType::has_own) {
             true => {
@@ -86,6 +95,8 @@ pub(crate) fn name_taken(error: StoreError, name: &str) -> UseCaseError {
 
 #[cfg(test)]
 mod tests {
+    use heddle_policy::Effect;
+
     use super::*;
 
     fn is_fine(check: impl FnOnce(&mut Problems)) -> bool {
@@ -100,13 +111,34 @@ mod tests {
             resource: kind.to_owned(),
             actions: vec!["read".to_owned()],
             selector: selector.to_owned(),
-            effect: heddle_policy::Effect::Allow,
+            effect: Effect::Allow,
         };
         assert!(is_fine(|problems| rule(problems, "", &of("run", "own"))));
         for (kind, selector) in
             [("workflow", "own"), ("job", "own"), ("vector-database", "own"), ("*", "own"), ("run", "Own")]
         {
             assert!(!is_fine(|problems| rule(problems, "", &of(kind, selector))), "{kind} {selector}");
+        }
+    }
+
+    #[test]
+    fn an_action_that_nothing_asks_for_is_no_rule() {
+        for (kind, action, effect, fine) in [
+            ("document", "query", Effect::Deny, true),
+            ("document", "query", Effect::Allow, false),
+            ("document", "publish", Effect::Deny, false),
+            ("workflow", "complete-task", Effect::Deny, true),
+            ("workflow", "complete-task", Effect::Allow, false),
+            ("*", "publish", Effect::Deny, true),
+            ("document", "*", Effect::Deny, true),
+        ] {
+            let of = ResourceRule {
+                resource: kind.to_owned(),
+                actions: vec![action.to_owned()],
+                selector: "*".to_owned(),
+                effect,
+            };
+            assert_eq!(is_fine(|problems| rule(problems, "", &of)), fine, "{effect:?} {kind} / {action}");
         }
     }
 

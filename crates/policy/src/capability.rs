@@ -1,6 +1,8 @@
 //! Capabilities as types: a use case asks for a proof of one of these, so that a handler bound to another
 //! operation's proof does not compile.
 
+use crate::facts::Effect;
+use crate::implied::is_about;
 use crate::permission::{Action, Permission, ResourceType};
 use crate::resource::{self, Resource};
 
@@ -196,4 +198,48 @@ capabilities! {
     AccessCheck: [AuthorizationCheck] Authorization / Check;
     AccessEvaluate: [AuthorizationCheck AuthorizationInspect] Authorization / Check;
     AccessView: [AuthorizationView] Authorization / View;
+}
+
+/// Actions that no operation asks for on its own and whose denial is heard nevertheless: a query does not look in a document
+/// that is denied to queries.
+const HEARD_DENIALS: &[(ResourceType, Action)] = &[(ResourceType::Document, Action::Query)];
+
+/// The actions by which a rule about things of a type says something: those that something asks for on such things and,
+/// of a deny, on what stands within them.
+pub fn actions(effect: Effect, resource: ResourceType) -> impl Iterator<Item = Action> {
+    let holds_for = move |other: ResourceType| {
+        other == resource || (effect == Effect::Deny && other.places().any(|place| place == resource))
+    };
+    let is_asked_for = move |named: Action| {
+        ALL.iter().any(|one| holds_for(one.resource) && is_about(effect, one.resource, named, one.action))
+    };
+    let is_heard = move |named: Action| {
+        effect == Effect::Deny && HEARD_DENIALS.iter().any(|(on, action)| *action == named && holds_for(*on))
+    };
+    Action::ALL.iter().copied().filter(move |named| is_asked_for(*named) || is_heard(*named))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_names_actions_that_are_asked_for_on_its_things() {
+        let has = |effect, kind, action| actions(effect, kind).any(|one| one == action);
+        for (effect, kind, action, says) in [
+            (Effect::Allow, ResourceType::Workflow, Action::Publish, true),
+            (Effect::Allow, ResourceType::Workflow, Action::Chat, false),
+            // Runs and jobs stand within workflows: a denial reaches them, a right does not.
+            (Effect::Deny, ResourceType::Workflow, Action::CompleteTask, true),
+            (Effect::Deny, ResourceType::CaseType, Action::Activate, true),
+            (Effect::Allow, ResourceType::Workflow, Action::CompleteTask, false),
+            // What is listed is read.
+            (Effect::Allow, ResourceType::Document, Action::Read, true),
+            (Effect::Deny, ResourceType::Document, Action::Query, true),
+            (Effect::Allow, ResourceType::Document, Action::Query, false),
+            (Effect::Deny, ResourceType::Deployment, Action::Query, false),
+        ] {
+            assert_eq!(has(effect, kind, action), says, "{effect:?} {kind} / {action}");
+        }
+    }
 }

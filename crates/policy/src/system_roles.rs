@@ -152,7 +152,13 @@ mod tests {
                 let selector = StoredSelector::read(kind, &rule.selector);
                 assert!(matches!(selector, StoredSelector::All | StoredSelector::Own), "{rule:?}");
                 for action in &rule.actions {
-                    assert!(action == ANY || Action::parse(action).is_some(), "{}: {action}", role.name);
+                    let named = Action::parse(action);
+                    assert!(action == ANY || named.is_some(), "{}: {action}", role.name);
+                    if let (Some(kind), Some(named)) = (kind, named) {
+                        let says_something =
+                            crate::capability::actions(rule.effect, kind).any(|one| one == named);
+                        assert!(says_something, "{}: {kind} / {action}", role.name);
+                    }
                 }
             }
         }

@@ -7,14 +7,17 @@ use std::path::{Path, PathBuf};
 
 use tantivy::collector::{FilterCollector, TopDocs};
 use tantivy::columnar::Column;
+use tantivy::merge_policy::LogMergePolicy;
 use tantivy::query::{BooleanQuery, BoostQuery, Occur, Query, RangeQuery, TermQuery};
 use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
+use tantivy::tokenizer::TextAnalyzer;
 use tantivy::{
     Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Searcher, TantivyDocument, Term,
 };
 
 use crate::changes::Changes;
 use crate::files::Files;
+use crate::text::Side;
 use crate::{AllowList, Error, Language};
 
 const ID: &str = "id";
@@ -26,6 +29,10 @@ const GATHERED: usize = 15_000_000;
 /// Bytes that a writer gathers while a whole index is built.
 const GATHERED_BUILDING: usize = 64_000_000;
 
+/// Share of removed passages beyond which those that are left are written anew: until then the removed ones count for how
+/// rare a word is, and how long passages are. So do those that a filter or a deny leaves out, as they do everywhere.
+const DEAD: f32 = 0.2;
+
 /// Ids of a range that are removed one by one.
 const FEW: u64 = 8;
 
@@ -35,8 +42,18 @@ pub(crate) struct Keyword {
     directory: PathBuf,
     index: Index,
     reader: IndexReaderBox,
+    queries: Queries,
     id: Field,
     text: Field,
+}
+
+/// What makes words of queries, which says nothing about itself.
+struct Queries(TextAnalyzer);
+
+impl std::fmt::Debug for Queries {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Queries")
+    }
 }
 
 /// A reader, which says nothing about itself.
@@ -114,9 +131,11 @@ impl Keyword {
 
     fn over(directory: &Path, index: Index, language: Language) -> Result<Self, Error> {
         let (_, id, text) = schema();
-        index.tokenizers().register(ANALYZER, language.analyzer());
+        index.tokenizers().register(ANALYZER, language.analyzer(Side::Passage));
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        Ok(Self { directory: directory.to_owned(), index, reader: IndexReaderBox(reader), id, text })
+        let queries = Queries(language.analyzer(Side::Query));
+        let directory = directory.to_owned();
+        Ok(Self { directory, index, reader: IndexReaderBox(reader), queries, id, text })
     }
 
     /// The state that was committed last.
@@ -131,6 +150,9 @@ impl Keyword {
     pub(crate) fn write(&self, building: bool) -> Result<Writing, Error> {
         let bytes = if building { GATHERED_BUILDING } else { GATHERED };
         let writer = self.index.writer_with_num_threads(1, bytes)?;
+        let mut merging = LogMergePolicy::default();
+        merging.set_del_docs_ratio_before_merge(DEAD);
+        writer.set_merge_policy(Box::new(merging));
         Ok(Writing { writer, id: self.id, text: self.text })
     }
 
@@ -144,7 +166,7 @@ impl Keyword {
         wanted: usize,
         allow: Option<&AllowList>,
     ) -> Result<Vec<Worded>, Error> {
-        let query = self.query(text)?;
+        let query = self.query(text);
         if wanted == 0 || allow.is_some_and(AllowList::is_empty) {
             return Ok(vec![]);
         }
@@ -167,8 +189,8 @@ impl Keyword {
     }
 
     /// Any of the words; one that comes twice counts twice.
-    fn query(&self, text: &str) -> Result<BooleanQuery, Error> {
-        let mut analyzer = self.index.tokenizer_for_field(self.text)?;
+    fn query(&self, text: &str) -> BooleanQuery {
+        let mut analyzer = self.queries.0.clone();
         let mut words: BTreeMap<String, f32> = BTreeMap::new();
         analyzer.token_stream(text).process(&mut |token| match words.get_mut(&token.text) {
             Some(count) => *count += 1.0,
@@ -183,7 +205,7 @@ impl Keyword {
                 if count > 1.0 { Box::new(BoostQuery::new(Box::new(term), count)) } else { Box::new(term) };
             (Occur::Should, clause)
         });
-        Ok(BooleanQuery::new(clauses.collect()))
+        BooleanQuery::new(clauses.collect())
     }
 
     /// Bytes of memory, about.

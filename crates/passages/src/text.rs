@@ -1,12 +1,21 @@
 //! Text: how passages and queries become words.
 
 use serde::{Deserialize, Serialize};
-use tantivy::tokenizer::{
-    LowerCaser, RemoveLongFilter, Stemmer, TextAnalyzer, Token, TokenStream, Tokenizer,
-};
+use tantivy::tokenizer::{LowerCaser, Stemmer, TextAnalyzer, Token, TokenStream, Tokenizer};
+use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::is_combining_mark;
 
-/// The longest word in bytes; what is longer is no word, but data.
-const LONGEST_WORD: usize = 40;
+/// Characters of a word that count: a digest of 512 bits has so many.
+const LONGEST_WORD: usize = 128;
+
+/// What becomes words: the two are cut alike, but for the signs of scripts without spaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// A passage, which is found by each sign and by each two that are neighbours.
+    Passage,
+    /// A query, which asks for pairs, and for a sign that stands alone.
+    Query,
+}
 
 /// The language whose words are reduced to their stems (Snowball's algorithms).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -91,10 +100,9 @@ impl Language {
     }
 
     /// Words in lower case, reduced to their stems.
-    pub(crate) fn analyzer(self) -> TextAnalyzer {
-        let words = TextAnalyzer::builder(Words::default())
-            .filter(RemoveLongFilter::limit(LONGEST_WORD))
-            .filter(LowerCaser);
+    pub(crate) fn analyzer(self, side: Side) -> TextAnalyzer {
+        let words = Words { side, plain: String::new(), token: Token::default(), places: Vec::new() };
+        let words = TextAnalyzer::builder(words).filter(LowerCaser);
         match self.stemmer() {
             Some(stemmer) => words.filter(stemmer).build(),
             None => words.build(),
@@ -103,8 +111,11 @@ impl Language {
 }
 
 /// Words: runs of letters and digits; of scripts without spaces between words, each two neighbouring signs.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 struct Words {
+    side: Side,
+    /// The text in one form of its characters, where it may have several.
+    plain: String,
     token: Token,
     places: Vec<(usize, usize)>,
 }
@@ -122,7 +133,14 @@ impl Tokenizer for Words {
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> WordStream<'a> {
         self.token.reset();
-        cut(text, &mut self.places);
+        let text = if text.is_ascii() {
+            text
+        } else {
+            self.plain.clear();
+            self.plain.extend(text.chars().filter(|sign| !is_unseen(*sign)).nfkc().map(one_form));
+            &self.plain
+        };
+        cut(text, self.side, &mut self.places);
         WordStream { text, places: self.places.iter(), token: &mut self.token }
     }
 }
@@ -130,8 +148,10 @@ impl Tokenizer for Words {
 impl TokenStream for WordStream<'_> {
     fn advance(&mut self) -> bool {
         let Some((from, to)) = self.places.next() else { return false };
+        let word = self.text.get(*from..*to).unwrap_or_default();
+        let end = word.char_indices().nth(LONGEST_WORD).map_or(word.len(), |(end, _)| end);
         self.token.text.clear();
-        self.token.text.push_str(self.text.get(*from..*to).unwrap_or_default());
+        self.token.text.push_str(word.get(..end).unwrap_or(word));
         self.token.position = self.token.position.wrapping_add(1);
         (self.token.offset_from, self.token.offset_to) = (*from, *to);
         true
@@ -146,6 +166,23 @@ impl TokenStream for WordStream<'_> {
     }
 }
 
+/// Whether a character shows nothing and parts no words: those of the category Cf, such as soft hyphens, joiners and marks
+/// of direction, and selectors of variants.
+fn is_unseen(sign: char) -> bool {
+    matches!(
+        sign,
+        '\u{ad}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{890}'..='\u{891}' | '\u{8e2}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// A letter that has another form at the end of a word.
+const fn one_form(sign: char) -> char {
+    if sign == 'ς' { 'σ' } else { sign }
+}
+
 /// Run that the sign before belongs to.
 enum Run {
     None,
@@ -156,7 +193,7 @@ enum Run {
 }
 
 /// The places of the words of a text.
-fn cut(text: &str, places: &mut Vec<(usize, usize)>) {
+fn cut(text: &str, side: Side, places: &mut Vec<(usize, usize)>) {
     places.clear();
     let mut run = Run::None;
     for (at, sign) in text.char_indices() {
@@ -165,33 +202,40 @@ fn cut(text: &str, places: &mut Vec<(usize, usize)>) {
             Run::Sign(at, end, false)
         } else if sign.is_alphanumeric() {
             Run::Word(at)
+        } else if let (Run::Word(from), true) = (&run, !sign.is_ascii() && is_combining_mark(sign)) {
+            // What has no form of its own with its letter stands behind it, and ends no word.
+            Run::Word(*from)
         } else {
             Run::None
         };
         run = match (run, next) {
             (Run::Word(from), Run::Word(_)) => Run::Word(from),
-            (Run::Sign(from, _, _), Run::Sign(at, end, _)) => {
+            (Run::Sign(from, before, _), Run::Sign(at, end, _)) => {
+                if side == Side::Passage {
+                    places.push((from, before));
+                }
                 places.push((from, end));
                 Run::Sign(at, end, true)
             }
             (before, next) => {
-                close(&before, at, places);
+                close(&before, at, side, places);
                 next
             }
         };
     }
-    close(&run, text.len(), places);
+    close(&run, text.len(), side, places);
 }
 
-fn close(run: &Run, at: usize, places: &mut Vec<(usize, usize)>) {
+fn close(run: &Run, at: usize, side: Side, places: &mut Vec<(usize, usize)>) {
     match run {
         Run::Word(from) => places.push((*from, at)),
-        Run::Sign(from, end, false) => places.push((*from, *end)),
-        Run::Sign(_, _, true) | Run::None => {}
+        Run::Sign(from, end, is_paired) if !is_paired || side == Side::Passage => places.push((*from, *end)),
+        Run::Sign(..) | Run::None => {}
     }
 }
 
-/// Whether a sign is of a script that writes no spaces between words: Han, Kana, Thai, Lao, Burmese, Khmer.
+/// Whether a sign is of a script that writes no spaces between words (Han, Kana, Thai, Lao, Burmese, Khmer), or whose words
+/// carry what other languages write apart (Hangul).
 fn unspaced(sign: char) -> bool {
     matches!(
         sign,
@@ -199,7 +243,7 @@ fn unspaced(sign: char) -> bool {
             | '\u{1780}'..='\u{17d3}' | '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{309f}'
             | '\u{30a1}'..='\u{30fa}' | '\u{30fc}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}'
             | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
-            | '\u{ff66}'..='\u{ff9d}' | '\u{20000}'..='\u{323af}'
+            | '\u{ac00}'..='\u{d7a3}' | '\u{ff66}'..='\u{ff9d}' | '\u{20000}'..='\u{323af}'
     )
 }
 
@@ -207,12 +251,16 @@ fn unspaced(sign: char) -> bool {
 mod tests {
     use super::*;
 
-    fn words(language: Language, text: &str) -> Vec<String> {
-        let mut analyzer = language.analyzer();
+    fn words_of(language: Language, side: Side, text: &str) -> Vec<String> {
+        let mut analyzer = language.analyzer(side);
         let mut stream = analyzer.token_stream(text);
         let mut words = vec![];
         stream.process(&mut |token| words.push(token.text.clone()));
         words
+    }
+
+    fn words(language: Language, text: &str) -> Vec<String> {
+        words_of(language, Side::Query, text)
     }
 
     #[test]
@@ -226,12 +274,54 @@ mod tests {
     }
 
     #[test]
-    fn scripts_without_spaces_are_found_by_pairs() {
+    fn scripts_without_spaces_are_found_by_pairs_and_by_single_signs() {
         assert_eq!(words(Language::Plain, "東京都 a税b"), ["東京", "京都", "a", "税", "b"]);
+        let passage = words_of(Language::Plain, Side::Passage, "東京都 a税b 학교에서");
+        assert_eq!(
+            passage,
+            [
+                "東", "東京", "京", "京都", "都", "a", "税", "b", "학", "학교", "교", "교에", "에", "에서",
+                "서"
+            ]
+        );
+        for query in ["都", "京都", "東京", "학교", "교"] {
+            assert!(words(Language::Plain, query).iter().all(|word| passage.contains(word)), "{query}");
+        }
+    }
+
+    /// What looks the same is the same: composed or not, in a ligature, wide, with what nobody sees in it.
+    #[test]
+    fn a_word_is_found_in_each_of_its_forms() {
+        for (one, others) in [
+            ("müller", ["mu\u{308}ller", "MU\u{308}LLER", "mül\u{ad}ler", "\u{feff}Mü\u{200b}ller"]),
+            ("office", ["o\u{fb03}ce", "ｏｆｆｉｃｅ", "of\u{2060}fice", "OFFICE"]),
+            ("ガラス", ["ｶﾞﾗｽ", "カ\u{3099}ラス", "ガラ\u{200d}ス", "ガラス"]),
+            (
+                "한국",
+                ["\u{1112}\u{1161}\u{11ab}\u{1100}\u{116e}\u{11a8}", "한국", "한\u{ad}국", "한국\u{200c}"],
+            ),
+            ("κόσμος", ["κόσμοσ", "ΚΌΣΜΟΣ", "κο\u{301}σμος", "κόσμος"]),
+            ("हिन्दी", ["हिन्दी", "हि\u{ad}न्दी", "\u{200e}हिन्दी", "हिन्दी"]),
+        ] {
+            for other in others {
+                for side in [Side::Query, Side::Passage] {
+                    let (one, other) =
+                        (words_of(Language::Plain, side, one), words_of(Language::Plain, side, other));
+                    assert_eq!(one, other);
+                }
+            }
+        }
+        assert_eq!(words(Language::Plain, "हिन्दी"), ["हिन्दी"], "a mark within a word ends none");
     }
 
     #[test]
-    fn what_is_too_long_is_no_word() {
-        assert_eq!(words(Language::Plain, &format!("a {} b", "x".repeat(200))), ["a", "b"]);
+    fn a_long_word_is_found_by_its_beginning_on_both_sides() {
+        let digest = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+        assert_eq!(words(Language::Plain, digest), [digest]);
+        let cyrillic = "превысокомногорассмотрительствующий";
+        assert_eq!(words(Language::Plain, cyrillic), [cyrillic]);
+        let long = "é".repeat(200);
+        assert_eq!(words(Language::Plain, &long), ["é".repeat(LONGEST_WORD)]);
+        assert_eq!(words_of(Language::Plain, Side::Passage, &long), ["é".repeat(LONGEST_WORD)]);
     }
 }

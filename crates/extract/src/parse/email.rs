@@ -79,7 +79,7 @@ fn bodies<'m>(
             }
             PartType::Html(page) => {
                 builder.gap()?;
-                html::markdown(page, builder)?;
+                html::markdown(page, html::Place::Message, builder)?;
             }
             PartType::Binary(_)
             | PartType::InlineBinary(_)

@@ -12,11 +12,28 @@ use crate::document::Markup;
 use crate::encoding::decode;
 use crate::error::{ExtractError, Limit};
 
-/// Elements whose content is not the page's text.
+/// Elements whose content is no text that is read. A form is not one of them: whole pages stand in one.
 const LEFT_OUT: &[&str] = &[
-    "head", "script", "style", "noscript", "template", "svg", "iframe", "object", "nav", "footer", "aside",
-    "form", "button", "select", "input", "textarea", "img", "video", "audio", "canvas", "dialog",
+    "head", "script", "style", "noscript", "template", "svg", "iframe", "object", "select", "input",
+    "textarea", "img", "video", "audio", "canvas", "dialog",
 ];
+
+/// Elements that have a foot of their own, which is no foot of the page.
+const SECTIONING: &[&str] = &["article", "main", "section", "blockquote", "aside", "figure", "details", "td"];
+
+/// Share of the page's letters that an article needs to be taken for the page, of a hundred.
+const ARTICLE: u64 = 60;
+/// The same of a main element, which says of itself that it is the content.
+const MAIN: u64 = 20;
+
+/// Text in which a page stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// A site: around the content stands what leads to other pages.
+    Site,
+    /// A message: all of it is content.
+    Message,
+}
 
 /// Bytes in which a page declares its encoding.
 const HEAD: usize = 4 << 10;
@@ -25,12 +42,12 @@ pub(super) fn read(source: Source<'_>, builder: &mut Builder<'_>) -> Read {
     let declared = text::charset(source.request.media_type.as_deref())
         .map(str::to_owned)
         .or_else(|| declared_charset(source.content));
-    markdown(&decode(source.content, declared.as_deref()), builder)?;
+    markdown(&decode(source.content, declared.as_deref()), Place::Site, builder)?;
     Ok(Markup::Markdown)
 }
 
 /// Adds a page to a document.
-pub(super) fn markdown(page: &str, builder: &mut Builder<'_>) -> Result<(), ExtractError> {
+pub(super) fn markdown(page: &str, place: Place, builder: &mut Builder<'_>) -> Result<(), ExtractError> {
     let options = Options {
         bullet_list_marker: BulletListMarker::Dash,
         ul_bullet_spacing: 1,
@@ -43,7 +60,7 @@ pub(super) fn markdown(page: &str, builder: &mut Builder<'_>) -> Result<(), Extr
         .skip_tags(LEFT_OUT.to_vec())
         .build();
     let tree = converter.html_to_tree(page).map_err(ExtractError::parse)?;
-    let found = survey(&tree, builder.limits.nesting)?;
+    let found = survey(&tree, place, builder.limits.nesting)?;
     if builder.language.is_none() {
         builder.language = found.language.as_deref().and_then(language_of_tag);
     }
@@ -54,7 +71,18 @@ pub(super) fn markdown(page: &str, builder: &mut Builder<'_>) -> Result<(), Extr
         builder.note(name, Some(value));
     }
     // The tree takes the children of all its nodes with it when it is dropped, so it must stay.
-    let main = found.main.or(found.article).or(found.body).unwrap_or_else(|| Rc::clone(&tree));
+    let body = found.body.clone().unwrap_or_else(|| Rc::clone(&tree));
+    let whole = amount(&body);
+    let main = match place {
+        Place::Site => found.content(whole),
+        Place::Message => None,
+    };
+    let taken = main.as_ref().map_or(whole, amount);
+    if taken.letters * 2 < whole.letters + found.beside {
+        let left = whole.letters + found.beside - taken.letters;
+        builder.warnings.push(format!("{left} letters stand beside the page's content and were left out"));
+    }
+    let main = main.unwrap_or(body);
     let text = converter.tree_to_markdown(&main);
     builder.push(text.trim())
 }
@@ -67,30 +95,79 @@ struct Survey {
     article: Option<Rc<Node>>,
     articles: usize,
     body: Option<Rc<Node>>,
+    /// Letters of what was taken out of the tree and is shown.
+    beside: u64,
     title: Option<String>,
     language: Option<String>,
     metadata: Vec<(&'static str, String)>,
 }
 
-/// Whether an element says of itself that it is not the page's content, or not shown.
-fn beside(node: &Rc<Node>) -> bool {
+/// Whether an element is not shown.
+fn is_hidden(node: &Rc<Node>) -> bool {
+    attribute(node, "hidden").is_some()
+}
+
+/// Whether an element of a site says of itself that it is not the page's content. One that has a foot of its own stands
+/// around `within`.
+fn is_beside(node: &Rc<Node>, within: bool) -> bool {
     let role = attribute(node, "role");
-    matches!(role.as_deref(), Some("navigation" | "banner" | "contentinfo" | "search" | "complementary"))
-        || attribute(node, "hidden").is_some()
+    let is_told =
+        matches!(role.as_deref(), Some("navigation" | "banner" | "contentinfo" | "search" | "complementary"));
+    is_told || is_one_of(node, &["nav"]) || (!within && is_one_of(node, &["footer"]))
+}
+
+fn is_one_of(node: &Rc<Node>, names: &[&str]) -> bool {
+    matches!(&node.data, NodeData::Element { name, .. } if names.contains(&&*name.local))
+}
+
+/// Letters and headings of a part of a page, of what is read.
+#[derive(Debug, Clone, Copy, Default)]
+struct Amount {
+    letters: u64,
+    headings: u64,
+}
+
+fn amount(part: &Rc<Node>) -> Amount {
+    let mut amount = Amount::default();
+    let mut open = vec![Rc::clone(part)];
+    while let Some(node) = open.pop() {
+        if is_one_of(&node, LEFT_OUT) {
+            continue;
+        }
+        if let NodeData::Text { contents } = &node.data {
+            let letters = contents.borrow().chars().filter(|letter| !letter.is_whitespace()).count();
+            amount.letters += letters as u64;
+        }
+        amount.headings += u64::from(is_one_of(&node, &["h1", "h2", "h3", "h4", "h5", "h6"]));
+        open.extend(node.children.borrow().iter().map(Rc::clone));
+    }
+    amount
 }
 
 /// Looks at every element, without recursion: the tree may be as deep as the file is long. What is not content is taken
 /// out of the tree.
-fn survey(tree: &Rc<Node>, deepest: u64) -> Result<Survey, ExtractError> {
+fn survey(tree: &Rc<Node>, place: Place, deepest: u64) -> Result<Survey, ExtractError> {
     let mut found = Survey::default();
-    let mut open = vec![(Rc::clone(tree), 0)];
-    while let Some((node, depth)) = open.pop() {
+    let mut open = vec![(Rc::clone(tree), 0, false)];
+    while let Some((node, depth, within)) = open.pop() {
         if depth > deepest {
             return Err(ExtractError::limit(Limit::Nesting, deepest, depth));
         }
         found.element(&node);
-        node.children.borrow_mut().retain(|child| !beside(child));
-        open.extend(node.children.borrow().iter().rev().map(|child| (Rc::clone(child), depth + 1)));
+        let within = within || is_one_of(&node, SECTIONING);
+        let beside = &mut found.beside;
+        node.children.borrow_mut().retain(|child| {
+            if is_hidden(child) {
+                return false;
+            }
+            let is_beside = place == Place::Site && is_beside(child, within);
+            if is_beside {
+                *beside += amount(child).letters;
+            }
+            !is_beside
+        });
+        let children = node.children.borrow();
+        open.extend(children.iter().rev().map(|child| (Rc::clone(child), depth + 1, within)));
     }
     if found.articles != 1 {
         found.article = None;
@@ -99,6 +176,16 @@ fn survey(tree: &Rc<Node>, deepest: u64) -> Result<Survey, ExtractError> {
 }
 
 impl Survey {
+    /// The part that is the content of a page of such an amount; none where that is all of it.
+    fn content(&self, whole: Amount) -> Option<Rc<Node>> {
+        let holds = |part: &&Rc<Node>, share: u64, all: bool| {
+            let own = amount(part);
+            own.letters * 100 >= whole.letters * share && (!all || own.headings == whole.headings)
+        };
+        let main = self.main.as_ref().filter(|main| holds(main, MAIN, false));
+        main.or_else(|| self.article.as_ref().filter(|article| holds(article, ARTICLE, true))).map(Rc::clone)
+    }
+
     fn element(&mut self, node: &Rc<Node>) {
         let NodeData::Element { name, .. } = &node.data else { return };
         match &*name.local {
@@ -189,6 +276,36 @@ mod tests {
         for absent in ["never", "Home", "Impressum", "Unseen", "Menü"] {
             assert!(!document.text.contains(absent), "{absent}");
         }
+    }
+
+    #[test]
+    fn a_page_that_is_a_form_and_one_with_more_than_its_article_are_read_in_whole() {
+        let form = "<body><form action=/><h1>Order</h1><fieldset><legend>Part</legend><label>Size</label>\
+            <select><option>never</option></select></fieldset><p>Words of the page.</p><button>Send</button>\
+            <textarea>never</textarea></form><aside>A note.</aside></body>";
+        let text = read("a.html", form.as_bytes()).unwrap().text;
+        for word in ["# Order", "Part", "Size", "Words of the page.", "Send", "A note."] {
+            assert!(text.contains(word), "{word}: {text}");
+        }
+        assert!(!text.contains("never"), "{text}");
+        let teaser = "<body><h1>Pumps</h1><p>All that is to be said of pumps.</p>\
+            <article><h2>News</h2><p>A new pump.</p></article></body>";
+        let text = read("a.html", teaser.as_bytes()).unwrap().text;
+        assert!(text.contains("# Pumps") && text.contains("A new pump."), "{text}");
+        let cited = "<body><main><blockquote>Words.<footer>Somebody said so</footer></blockquote></main>\
+            <footer>Imprint</footer></body>";
+        let text = read("a.html", cited.as_bytes()).unwrap().text;
+        assert!(text.contains("Somebody said so") && !text.contains("Imprint"), "{text}");
+    }
+
+    #[test]
+    fn a_page_of_which_most_was_left_out_says_so() {
+        let menu = "<li>An entry of the menu</li>".repeat(30);
+        let page = format!("<body><nav><ul>{menu}</ul></nav><main><p>Few words.</p></main></body>");
+        let document = read("a.html", page.as_bytes()).unwrap();
+        assert_eq!(document.text, "Few words.");
+        assert_eq!(document.warnings.len(), 1, "{:?}", document.warnings);
+        assert!(read("a.html", PAGE.as_bytes()).unwrap().warnings.is_empty());
     }
 
     #[test]

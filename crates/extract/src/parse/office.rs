@@ -2,14 +2,16 @@
 
 use std::collections::HashMap;
 
+use undoc::model::{Block, HeadingLevel, Paragraph, Table};
 use undoc::render::{RenderOptions, render_section_to_string, to_markdown};
 use undoc::{ErrorKind, FormatType};
 
+use super::archive::PART_RATIO;
 use super::{Read, Source, archive};
 use crate::builder::Builder;
 use crate::document::{Markup, PartKind};
 use crate::error::{ExtractError, Limit};
-use crate::kind::FileKind;
+use crate::kind::{FileKind, Looks, looks};
 
 pub(super) fn read(kind: FileKind, source: Source<'_>, builder: &mut Builder<'_>) -> Read {
     let (format, part) = match kind {
@@ -31,6 +33,11 @@ pub(super) fn read(kind: FileKind, source: Source<'_>, builder: &mut Builder<'_>
         | FileKind::Jpeg
         | FileKind::Tiff => return Err(ExtractError::unsupported("not a document of Office")),
     };
+    // One that needs a password is no archive, which is told below.
+    if matches!(kind, FileKind::Docx | FileKind::Xlsx | FileKind::Pptx) && looks(source.content) == Looks::Zip
+    {
+        archive::check(kind, source.content, builder.limits)?;
+    }
     match undoc::detect_format_from_bytes(source.content) {
         Ok(found) if found != format => {
             return Err(ExtractError::unsupported(format!(
@@ -41,10 +48,14 @@ pub(super) fn read(kind: FileKind, source: Source<'_>, builder: &mut Builder<'_>
         Ok(_) => {}
         Err(error) => return Err(failed(&error)),
     }
-    if matches!(kind, FileKind::Docx | FileKind::Xlsx | FileKind::Pptx) {
-        archive::check(kind, source.content, builder.limits)?;
+    let mut document = undoc::parse_bytes(source.content).map_err(|error| failed(&error))?;
+    for section in &mut document.sections {
+        if kind == FileKind::Xlsx {
+            section.name = section.name.take().map(unescaped);
+        }
+        section.content.iter_mut().for_each(part_at_breaks);
+        section.notes.iter_mut().flatten().for_each(part_runs);
     }
-    let document = undoc::parse_bytes(source.content).map_err(|error| failed(&error))?;
     describe(&document.metadata, builder);
     let options = options();
     match part {
@@ -58,7 +69,53 @@ pub(super) fn read(kind: FileKind, source: Source<'_>, builder: &mut Builder<'_>
 }
 
 fn options() -> RenderOptions {
-    RenderOptions { include_images: false, max_heading_level: 6, ..RenderOptions::default() }
+    RenderOptions {
+        include_images: false,
+        max_heading_level: 6,
+        preserve_line_breaks: true,
+        ..RenderOptions::default()
+    }
+}
+
+/// The name of a sheet as it is seen: it comes as it stands in the attribute.
+fn unescaped(name: String) -> String {
+    match quick_xml::escape::unescape(&name) {
+        Ok(plain) => plain.into_owned(),
+        Err(_) => name,
+    }
+}
+
+/// Keeps words apart that stand on either side of a break: a page ends no less than a line does, and a heading, which has
+/// one line in Markdown, has a space.
+fn part_at_breaks(block: &mut Block) {
+    match block {
+        Block::Paragraph(paragraph) => part_runs(paragraph),
+        Block::Table(table) => part_cells(table),
+        Block::Note { content, .. } => content.iter_mut().for_each(part_runs),
+        Block::PageBreak | Block::SectionBreak | Block::Image { .. } => {}
+    }
+}
+
+fn part_cells(table: &mut Table) {
+    for cell in table.rows.iter_mut().flat_map(|row| &mut row.cells) {
+        cell.content.iter_mut().for_each(part_runs);
+        cell.nested_tables.iter_mut().for_each(part_cells);
+    }
+}
+
+fn part_runs(paragraph: &mut Paragraph) {
+    let is_heading = paragraph.heading != HeadingLevel::None;
+    for run in &mut paragraph.runs {
+        let breaks = std::mem::take(&mut run.page_break) || run.line_break;
+        run.line_break = breaks && !is_heading;
+        if breaks && is_heading {
+            run.text.push(' ');
+        }
+        // A vertical tab is the line break of a title in a presentation.
+        if run.text.contains('\u{B}') {
+            run.text = run.text.replace('\u{B}', " ");
+        }
+    }
 }
 
 fn sections(
@@ -94,6 +151,10 @@ fn describe(metadata: &undoc::Metadata, builder: &mut Builder<'_>) {
 }
 
 fn failed(error: &undoc::Error) -> ExtractError {
+    // An archive whose parts unpack to more than they say is told by this word alone.
+    if error.to_string().contains("decompression bomb") {
+        return ExtractError::LimitExceeded { limit: Limit::ArchiveRatio, allowed: PART_RATIO, value: None };
+    }
     match error.kind() {
         ErrorKind::Encrypted => ExtractError::Encrypted,
         ErrorKind::UnsupportedFormat | ErrorKind::UnknownFormat => {

@@ -36,11 +36,26 @@ pub(super) fn read(source: Source<'_>, builder: &mut Builder<'_>) -> Read {
     for page in &pages {
         builder.part(PartKind::Page, page.number, None, &page.text)?;
     }
+    if !has_end(source.content) {
+        let message =
+            "the file ends without the table of its objects, as one that was cut off: pages may be missing";
+        builder.warnings.push(message.to_owned());
+    }
     builder.note("pages", Some(&count.to_string()));
     if pages.iter().all(|page| page.text.trim().is_empty()) {
         return Err(no_text(&scanned, count, source));
     }
     Ok(Markup::Markdown)
+}
+
+/// Bytes at the end of a file among which the place of its table stands (ISO 32000-1, 7.5.5; readers look at more than the
+/// last line).
+const END: usize = 2048;
+
+/// Whether a file ends as a whole one does.
+fn has_end(content: &[u8]) -> bool {
+    let end = content.get(content.len().saturating_sub(END)..).unwrap_or(content);
+    end.windows(9).any(|found| found == b"startxref")
 }
 
 fn no_text(scanned: &[u32], count: u64, source: Source<'_>) -> ExtractError {

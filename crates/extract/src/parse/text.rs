@@ -16,7 +16,10 @@ pub(super) fn charset(media_type: Option<&str>) -> Option<&str> {
 
 /// Text of the source, by its marks, its media type and its look.
 pub(super) fn decoded(source: Source<'_>) -> String {
-    decode(source.content, charset(source.request.media_type.as_deref()))
+    let mut text = decode(source.content, charset(source.request.media_type.as_deref()));
+    // DOS ends texts by a mark.
+    text.truncate(text.trim_end_matches('\u{1A}').len());
+    text
 }
 
 pub(super) fn plain(source: Source<'_>, builder: &mut Builder<'_>) -> Read {

@@ -39,6 +39,36 @@ fn a_workbook_keeps_its_sheets_apart_under_their_names() {
 }
 
 #[test]
+fn a_sheet_has_the_name_that_people_see() {
+    let document = read("a.xlsx", xlsx(&[("R&amp;D &lt;2024&gt;", &[&["a"], &["b"]])])).unwrap();
+    assert_eq!(document.parts[0].name.as_deref(), Some("R&D <2024>"), "{}", document.text);
+}
+
+#[test]
+fn words_on_either_side_of_a_break_stay_apart() {
+    let run = |inner: &str| format!("<w:r>{inner}</w:r>");
+    let lines = format!(
+        "<w:p>{}</w:p>",
+        run(
+            "<w:t>first</w:t><w:br/><w:t>second</w:t><w:cr/><w:t>third</w:t><w:br w:type=\"page\"/><w:t>fourth</w:t><w:tab/><w:t>fifth</w:t>"
+        )
+    );
+    let heading = paragraph("Upper</w:t><w:br/><w:t>lower", Some(1));
+    let cell = "<w:tbl><w:tr><w:tc><w:p><w:r><w:t>left</w:t><w:br/><w:t>right</w:t></w:r></w:p></w:tc></w:tr></w:tbl>";
+    let text = read("a.docx", docx(&[heading, lines, cell.to_owned()].concat())).unwrap().text;
+    let words: Vec<&str> = text.split(|letter: char| !letter.is_alphanumeric()).collect();
+    for word in ["Upper", "lower", "first", "second", "third", "fourth", "fifth", "left", "right"] {
+        assert!(words.contains(&word), "{word}: {text}");
+    }
+    assert!(text.contains("Upper lower"), "a heading is one line: {text}");
+    let slide = "first</a:t></a:r><a:br/><a:r><a:t>second\u{B}third";
+    let text = read("a.pptx", pptx(&[slide])).unwrap().text;
+    for word in ["first", "second", "third"] {
+        assert!(text.split_whitespace().any(|one| one == word), "{word}: {text}");
+    }
+}
+
+#[test]
 fn a_presentation_keeps_its_slides_apart() {
     let document = read("a.pptx", pptx(&["First thöught", "Second thought"])).unwrap();
     let kinds: Vec<_> = document.parts.iter().map(|part| (part.kind, part.number)).collect();

@@ -60,11 +60,20 @@ fn an_archive_of_too_many_entries_or_of_another_kind_is_refused() {
     let limits = Limits { archive_entries: 2, ..Limits::default() };
     assert_eq!(limit_of(&read_within("a.docx", document, limits).unwrap_err()), Some(Limit::ArchiveEntries));
     entries.truncate(1);
-    let error = read("a.xlsx", archive(&entries)).unwrap_err();
-    assert!(
-        matches!(error, ExtractError::UnsupportedType { .. } | ExtractError::ParseFailed { .. }),
-        "{error}"
-    );
+    for name in ["a.xlsx", "a.pptx"] {
+        let error = read(name, archive(&entries)).unwrap_err();
+        assert!(matches!(error, ExtractError::UnsupportedType { .. }), "{error}");
+    }
+    let error = read("a.docx", archive(&[("notes.txt", b"words")])).unwrap_err();
+    assert!(matches!(error, ExtractError::UnsupportedType { .. }), "{error}");
+}
+
+/// Less than what the ratio of a whole archive is asked of.
+#[test]
+fn a_part_that_grows_more_than_markup_does_is_refused_by_its_limit() {
+    let blank = " ".repeat(5 << 20);
+    let error = read("a.docx", docx(&format!("{}{blank}", paragraph("x", None)))).unwrap_err();
+    assert_eq!(limit_of(&error), Some(Limit::ArchiveRatio), "{error}");
 }
 
 #[test]
@@ -89,7 +98,10 @@ fn a_truncated_pdf_is_never_an_empty_document() {
     for length in [20, whole.len() / 4, whole.len() / 2] {
         let result = read("a.pdf", whole[..length].to_vec());
         match result {
-            Ok(document) => assert!(document.text.contains("words"), "{length}: {document:?}"),
+            Ok(document) => {
+                assert!(document.text.contains("words"), "{length}: {document:?}");
+                assert!(document.warnings.iter().any(|told| told.contains("cut off")), "{document:?}");
+            }
             Err(ExtractError::NoText { .. } | ExtractError::ParseFailed { .. }) => {}
             Err(error) => panic!("{length}: {error}"),
         }

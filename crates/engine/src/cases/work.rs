@@ -403,7 +403,11 @@ impl CaseMachine<'_> {
         variables: Map<String, Value>,
     ) -> Result<(), Rejection> {
         let own = self.ready_job(job)?;
-        let reason = format!("the error `{code}` of the job `{}` is not caught", own.job_type);
+        let mut reason = format!("the error `{code}` of the job `{}` is not caught", own.job_type);
+        if let Some(message) = &message {
+            reason.push_str(": ");
+            reason.push_str(&heddle_kernel::shortened(message));
+        }
         let spot = self.spot(own.owner);
         self.emit(spot.clone(), EventKind::JobErrorThrown { job_id: job, code, message, variables });
         let message = reason.clone();

@@ -149,7 +149,11 @@ impl Machine<'_> {
             message: message.clone(),
             variables: values.clone(),
         };
-        let reason = format!("the error `{code}` of the job `{}` is not caught", own.job_type);
+        let mut reason = format!("the error `{code}` of the job `{}` is not caught", own.job_type);
+        if let Some(message) = message {
+            reason.push_str(": ");
+            reason.push_str(&heddle_kernel::shortened(message));
+        }
         self.emit(at, told);
         if self.error_at(own.owner, thrown)? {
             return Ok(());

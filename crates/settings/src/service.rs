@@ -16,7 +16,7 @@
 
 use super::calculation::{Wrong, wrong};
 use super::inside::{CLAUSE, MOST_ITERATIONS};
-use super::job::{JobTask, setting};
+use super::job::JobTask;
 pub use super::kinds::{
     InsideKind, KINDS, Member, Place, ServiceKind, Shape, database_of, deployment_of, entitlement_of,
     is_own_type, kind_of_name, kind_of_type, service_kind,
@@ -60,13 +60,17 @@ impl ServiceKind {
     fn job(&self, settings: &Map<String, Value>, faults: &mut Vec<Wrong>) -> Option<JobTask> {
         let mut arguments: Vec<(Arc<str>, Setting)> = Vec::new();
         for member in self.members {
-            match setting(settings, member.name) {
-                Ok(Some(read)) => {
-                    faults.extend(read.literal().and_then(|value| member.fits(value).err()));
+            let Some(value) = settings.get(member.name).filter(|value| !value.is_null()) else { continue };
+            match Setting::read_nested(value) {
+                Ok(read) => {
+                    // What holds expressions is an object or a list all the same.
+                    let is_known = read.literal().is_some() || !value.is_string();
+                    faults.extend(is_known.then(|| member.fits(value).err()).flatten());
                     arguments.push((member.name.into(), read));
                 }
-                Ok(None) => {}
-                Err(fault) => faults.push(fault),
+                Err(message) => {
+                    faults.push(("expressionSyntax", format!("{}: {message}", member.name), "8.4.6"));
+                }
             }
         }
         let job_type = Setting::Literal(self.job_type().into());

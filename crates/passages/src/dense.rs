@@ -163,13 +163,13 @@ impl Dense {
 
     /// The passages that are nearest to a unit vector, best first: the best by code, in the order of their exact cosines; of
     /// few rows, simply the nearest. A filter counts before the cut. `wanted` tells how many, by the number of passages that
-    /// are looked among, which is given beside them.
+    /// are looked among.
     pub(crate) fn search(
         &self,
         query: &[f32],
         wanted: impl FnOnce(usize) -> usize,
         allow: Option<&AllowList>,
-    ) -> Result<(Vec<Near>, usize), Error> {
+    ) -> Result<Vec<Near>, Error> {
         let rows =
             allow.map(|allow| self.places.among(allow).into_iter().map(|(_, row)| row).collect::<Vec<_>>());
         let among = rows.as_ref().map_or(self.codes.len(), Vec::len);
@@ -197,7 +197,7 @@ impl Dense {
             found.push(Near { id: row.id, score: dot(query, &row.vector) });
         }
         found.sort_unstable_by(|one, other| other.score.total_cmp(&one.score).then(one.id.cmp(&other.id)));
-        Ok((found, among))
+        Ok(found)
     }
 
     /// The best by code alone, with the scores of the codes: what exact scoring is measured against.

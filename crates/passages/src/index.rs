@@ -19,6 +19,11 @@ use crate::{AllowList, Error, Hit};
 const WORDS: &str = "words";
 /// Candidates of a leg however few hits are wanted: of vectors, those that are scored exactly.
 const CANDIDATES: usize = 50;
+/// Vectors that are scored exactly beyond those that [`Index::legs`] gives, at least: of 10 to 400 nearest of 100,000, one to
+/// fourteen in a hundred are not among as many best by code, and all but a few in a thousand among half as many more.
+const LEAST_BEYOND: usize = 64;
+/// The most of them: each is read from its file.
+const MOST_BEYOND: usize = 1_000;
 /// Vectors that are few: the nearest of them are further apart, so that fewer hide among what their codes leave out.
 const FEW: usize = 2_000;
 /// Candidates among few vectors however few hits are wanted.
@@ -307,7 +312,7 @@ impl Index {
                     None if among <= FEW => candidates_of_few(query.limit),
                     None | Some(_) => wanted,
                 };
-                self.near(&state, vector, scored, query.allow)?
+                self.near(&state, vector, query.limit, scored, query.allow)?
             }
         };
         hits.truncate(query.limit);
@@ -315,7 +320,8 @@ impl Index {
     }
 
     /// The candidates of both legs, each at most `candidates`, for whoever fuses them himself: first those near to the
-    /// vector, then those that fit the words.
+    /// vector, then those that fit the words. All of them may count, so more vectors than these are scored exactly: the last
+    /// of them are as right as the first.
     ///
     /// # Errors
     /// As [`Self::search`].
@@ -329,7 +335,9 @@ impl Index {
         text.map_or(Ok(()), short)?;
         few(candidates)?;
         let state = self.current()?;
-        let near = vector.map(|vector| self.near(&state, vector, |_| candidates, allow)).transpose()?;
+        let scored = candidates.saturating_add(beyond(candidates));
+        let near =
+            vector.map(|vector| self.near(&state, vector, candidates, |_| scored, allow)).transpose()?;
         let words = text.map(|text| self.words(&state, text, candidates, allow)).transpose()?;
         Ok((near.unwrap_or_default(), words.unwrap_or_default()))
     }
@@ -355,22 +363,25 @@ impl Index {
         Ok(found.into_iter().map(|near| (near.id, near.score)).collect())
     }
 
+    /// The nearest, `wanted` of those that are scored exactly: so many as `scored` tells by the number of vectors that are
+    /// looked among.
     fn near(
         &self,
         state: &State,
         vector: &[f32],
-        wanted: impl Fn(usize) -> usize,
+        wanted: usize,
+        scored: impl Fn(usize) -> usize,
         allow: Option<&AllowList>,
     ) -> Result<Vec<Hit>, Error> {
         let dense = state.dense.as_ref().ok_or(NO_VECTORS)?;
         // The more vectors there are, the more of them lie between one of the nearest and its code.
         let more = |among: usize| among.saturating_sub(MANY) / VECTORS_PER_CANDIDATE;
-        let scored = |among: usize| wanted(among).saturating_add(more(among)).min(MOST);
-        let (mut found, among) = dense.search(&self.direction(vector)?, scored, allow)?;
-        found.truncate(wanted(among));
+        let scored = |among: usize| scored(among).saturating_add(more(among)).min(2 * MOST);
+        let mut found = dense.search(&self.direction(vector)?, scored, allow)?;
         if found.iter().any(|near| !dense.contains(near.id)) {
             return Err(lost());
         }
+        found.truncate(wanted);
         Ok(single(found.into_iter().map(|near| (near.id, near.score)), true))
     }
 
@@ -443,6 +454,11 @@ fn candidates(limit: usize) -> usize {
 /// and the thirtieth of 1,000 (in deviations of what is normally distributed).
 fn candidates_of_few(limit: usize) -> usize {
     CANDIDATES_OF_FEW.max(limit.saturating_mul(3))
+}
+
+/// Vectors to score exactly beyond so many that are given.
+fn beyond(given: usize) -> usize {
+    (given / 2).clamp(LEAST_BEYOND, MOST_BEYOND)
 }
 
 fn few(wanted: usize) -> Result<(), Error> {

@@ -47,7 +47,7 @@ pub(crate) struct Keyword {
     text: Field,
 }
 
-/// What makes words of queries, which says nothing about itself.
+/// The analyzer of queries, which says nothing about itself.
 struct Queries(TextAnalyzer);
 
 impl std::fmt::Debug for Queries {

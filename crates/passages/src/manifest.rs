@@ -15,7 +15,7 @@ use crate::key::{Key, Settings};
 use crate::{Error, Rebuild};
 
 /// The version of the files that this program writes.
-pub(crate) const FORMAT: u32 = 3;
+pub(crate) const FORMAT: u32 = 4;
 
 const NAME: &str = "manifest";
 

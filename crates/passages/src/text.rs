@@ -8,7 +8,7 @@ use unicode_normalization::char::is_combining_mark;
 /// Characters of a word that count: a digest of 512 bits has so many.
 const LONGEST_WORD: usize = 128;
 
-/// What becomes words: the two are cut alike, but for the signs of scripts without spaces.
+/// Side of a search whose text becomes words: the two are cut alike, but for the signs of scripts without spaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     /// A passage, which is found by each sign and by each two that are neighbours.
@@ -137,7 +137,8 @@ impl Tokenizer for Words {
             text
         } else {
             self.plain.clear();
-            self.plain.extend(text.chars().filter(|sign| !is_unseen(*sign)).nfkc().map(one_form));
+            let seen = text.chars().filter(|sign| !is_unseen(*sign));
+            self.plain.extend(seen.flat_map(spelled).nfkc().map(one_form));
             &self.plain
         };
         cut(text, self.side, &mut self.places);
@@ -167,20 +168,47 @@ impl TokenStream for WordStream<'_> {
 }
 
 /// Whether a character shows nothing and parts no words: those of the category Cf, such as soft hyphens, joiners and marks
-/// of direction, and selectors of variants.
+/// of direction, selectors of variants, and what is drawn around another sign.
 fn is_unseen(sign: char) -> bool {
     matches!(
         sign,
-        '\u{ad}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{890}'..='\u{891}' | '\u{8e2}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+        '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{890}'..='\u{891}'
+            | '\u{8e2}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{20dd}'..='\u{20e0}' | '\u{20e2}'..='\u{20e4}'
+            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
             | '\u{1bca0}'..='\u{1bca3}' | '\u{e0000}'..='\u{e0fff}'
     )
 }
 
-/// A letter that has another form at the end of a word.
+/// A sign before its plain form is taken: a sharp s as it is in capitals, and with what keeps it apart from its neighbours.
+fn spelled(sign: char) -> impl Iterator<Item = char> {
+    let signs = match sign {
+        'ß' | 'ẞ' => [Some('s'), Some('s'), None],
+        sign if stands_apart(sign) => [Some(' '), Some(sign), Some(' ')],
+        sign => [Some(sign), None, None],
+    };
+    signs.into_iter().flatten()
+}
+
+/// Whether a sign is a word of its own, though its plain form consists of letters or digits: ™ and №, fractions, numbers in
+/// circles, units and words in a square.
+fn stands_apart(sign: char) -> bool {
+    let is_symbol = !sign.is_ascii() && !sign.is_alphanumeric() && !is_combining_mark(sign);
+    is_symbol
+        || matches!(
+            sign,
+            '\u{bc}'..='\u{be}' | '\u{2150}'..='\u{215f}' | '\u{2189}' | '\u{2460}'..='\u{24ff}'
+                | '\u{2776}'..='\u{2793}' | '\u{3200}'..='\u{33ff}'
+        )
+}
+
+/// A letter in the form that it has within a word, where capitals or the end of a word give it another.
 const fn one_form(sign: char) -> char {
-    if sign == 'ς' { 'σ' } else { sign }
+    match sign {
+        'ς' => 'σ',
+        'İ' => 'i',
+        sign => sign,
+    }
 }
 
 /// Run that the sign before belongs to.
@@ -289,7 +317,7 @@ mod tests {
         }
     }
 
-    /// What looks the same is the same: composed or not, in a ligature, wide, with what nobody sees in it.
+    /// Words that look the same are the same: composed or not, in a ligature, wide, with what nobody sees in it.
     #[test]
     fn a_word_is_found_in_each_of_its_forms() {
         for (one, others) in [
@@ -300,6 +328,8 @@ mod tests {
                 "한국",
                 ["\u{1112}\u{1161}\u{11ab}\u{1100}\u{116e}\u{11a8}", "한국", "한\u{ad}국", "한국\u{200c}"],
             ),
+            ("strasse", ["Straße", "STRASSE", "STRAẞE", "Stra\u{ad}ße"]),
+            ("istanbul", ["İstanbul", "I\u{307}stanbul", "İSTANBUL", "ISTANBUL"]),
             ("κόσμος", ["κόσμοσ", "ΚΌΣΜΟΣ", "κο\u{301}σμος", "κόσμος"]),
             ("हिन्दी", ["हिन्दी", "हि\u{ad}न्दी", "\u{200e}हिन्दी", "हिन्दी"]),
         ] {
@@ -312,6 +342,24 @@ mod tests {
             }
         }
         assert_eq!(words(Language::Plain, "हिन्दी"), ["हिन्दी"], "a mark within a word ends none");
+    }
+
+    #[test]
+    fn a_sign_that_is_a_word_of_its_own_hides_no_other() {
+        for (text, expected) in [
+            ("Heddle™", "heddle tm"),
+            ("№5", "no 5"),
+            ("2½", "2 1 2"),
+            ("①Start", "1 start"),
+            ("1\u{fe0f}\u{20e3}", "1"),
+            ("5㎏", "5 kg"),
+            ("CO₂", "co2"),
+            ("so…oder—so", "so oder so"),
+        ] {
+            for side in [Side::Query, Side::Passage] {
+                assert_eq!(words_of(Language::Plain, side, text).join(" "), expected);
+            }
+        }
     }
 
     #[test]

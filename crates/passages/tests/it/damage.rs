@@ -181,9 +181,9 @@ fn another_version_is_told_apart() {
     drop(built(root.path(), passages(0..3)));
     let path = directory(root.path()).join("manifest");
     let manifest = fs::read_to_string(&path).unwrap();
-    fs::write(&path, format!("7{}", manifest.strip_prefix('3').unwrap())).unwrap();
+    fs::write(&path, format!("7{}", manifest.strip_prefix('4').unwrap())).unwrap();
     let opened = shelf(root.path()).index(&key(), SETTINGS);
-    assert!(matches!(opened, Err(Error::Rebuild(Rebuild::Format { found: 7, expected: 3 }))));
+    assert!(matches!(opened, Err(Error::Rebuild(Rebuild::Format { found: 7, expected: 4 }))));
     let query = Query::new(Shape::Keyword("loom"), 3);
     let rows = passages(0..3).into_iter().map(Ok::<_, ()>);
     let shelf = shelf(root.path());

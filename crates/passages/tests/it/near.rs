@@ -61,6 +61,38 @@ fn the_nearest_of_many_are_the_right_ones_before_and_after_changes() {
 }
 
 #[test]
+fn the_last_of_the_candidates_are_as_right_as_the_first() {
+    let root = tempfile::tempdir().unwrap();
+    let settings = Settings { dims: Some(WIDE), ..SETTINGS };
+    let vectors = clustered(MANY + 100);
+    let (queries, vectors) = vectors.split_at(100);
+    let rows = (0..).zip(vectors).map(|(id, vector)| {
+        let vector = Some(vector.clone());
+        Ok::<_, ()>(Passage { id, text: String::new(), vector })
+    });
+    let index = shelf(root.path()).rebuild(&crate::key(), settings, 1, rows).unwrap();
+    let mut scan = Scan::new(WIDE as usize);
+    (0..).zip(vectors).for_each(|(id, vector)| scan.append(id, vector).unwrap());
+    let most = 200;
+    let nearest = |query: &Vec<f32>| -> Vec<u64> {
+        let found = scan.search(query, most, MANY as usize, None).unwrap();
+        found.into_iter().map(|(id, _)| id).collect()
+    };
+    let truth: Vec<Vec<u64>> = queries.iter().map(nearest).collect();
+    for wanted in [10, 50, most] {
+        let mut right = 0;
+        for (query, nearest) in queries.iter().zip(&truth) {
+            let (near, _) = index.legs(Some(query), None, wanted, None).unwrap();
+            assert_eq!(near.len(), wanted);
+            right += near.iter().filter(|hit| nearest[..wanted].contains(&hit.id)).count();
+        }
+        // By their codes alone the best 10 hold fewer than nine of the nearest, and the best 200 fewer than 195.
+        let recall = right as f64 / (queries.len() * wanted) as f64;
+        assert!(recall >= 0.995, "{recall} of {wanted}");
+    }
+}
+
+#[test]
 fn dead_rows_are_left_behind() {
     let root = tempfile::tempdir().unwrap();
     let index = built(root.path(), passages(0..2_000));

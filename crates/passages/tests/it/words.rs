@@ -2,7 +2,7 @@
 
 use heddle_passages::{AllowList, Error, Passage, Query, Shape};
 
-use crate::{VOCABULARY, built, passage, passages};
+use crate::{VOCABULARY, WORDS_ALONE, built, key, passage, passages, shelf};
 
 /// BM25 with k1 1.2 and b 0.75 (Robertson and Zaragoza 2009), of texts of fewer than 40 words.
 fn bm25(rows: &[Passage], words: &[&str], row: &Passage) -> f32 {
@@ -32,6 +32,64 @@ fn scores_are_those_of_the_formula() {
             let expected = bm25(&rows, &words, &rows[hit.id as usize]);
             assert!((hit.score - expected).abs() < 1e-3 * expected, "{hit:?} {expected}");
         }
+    }
+}
+
+#[test]
+fn passages_that_were_removed_do_not_count_once_they_are_many() {
+    let root = tempfile::tempdir().unwrap();
+    let rows = passages(0..400);
+    let index = built(root.path(), rows.clone());
+    // A common word becomes a rare one, and what is left is shorter.
+    let (gone, left): (Vec<Passage>, Vec<Passage>) =
+        rows.into_iter().partition(|row| row.id >= 40 && row.text.contains("loom"));
+    assert!(gone.len() > 100);
+    index.apply(1, 2, gone.iter().map(|row| row.id).collect(), Vec::new()).unwrap();
+    let words = ["loom", "reed"];
+    let hits = index.search(&Query::new(Shape::Keyword(&words.join(" ")), 400)).unwrap();
+    assert!(hits.len() > 50);
+    for hit in hits {
+        let row = left.iter().find(|row| row.id == hit.id).unwrap();
+        let expected = bm25(&left, &words, row);
+        assert!((hit.score - expected).abs() < 1e-3 * expected, "{hit:?} {expected}");
+    }
+}
+
+#[test]
+fn a_word_is_found_however_it_is_written_and_signs_by_what_stands_beside_them() {
+    let root = tempfile::tempdir().unwrap();
+    let texts = [
+        "Akte Mu\u{308}ller, Haupt\u{ad}straße",
+        "an o\u{fb03}ce, Ｗｅｆｔ™",
+        "京の東で都を見る",
+        "東京都の税",
+        "税関",
+        "학교에서 배운다",
+    ];
+    let rows = (0..).zip(texts).map(|(id, text)| {
+        let text = text.to_owned();
+        Ok::<_, ()>(Passage { id, text, vector: None })
+    });
+    let index = shelf(root.path()).rebuild(&key(), WORDS_ALONE, 1, rows).unwrap();
+    let ids = |text: &str| {
+        let hits = index.search(&Query::new(Shape::Keyword(text), 10)).unwrap();
+        let mut ids: Vec<u64> = hits.iter().map(|hit| hit.id).collect();
+        ids.sort_unstable();
+        ids
+    };
+    for (query, expected) in [
+        ("Müller", vec![0]),
+        ("HAUPTSTRASSE", vec![0]),
+        ("office", vec![1]),
+        ("weft", vec![1]),
+        ("税", vec![3, 4]),
+        ("都", vec![2, 3]),
+        // Each of its signs stands in the other one, too, and none beside the same.
+        ("東京都", vec![3]),
+        ("학교", vec![5]),
+        ("배", vec![5]),
+    ] {
+        assert_eq!(ids(query), expected, "{query}");
     }
 }
 

@@ -129,6 +129,8 @@ pub const KINDS: &[ServiceKind] = &[
             optional("mode", Shape::Text),
             optional("filter", Shape::Object),
             optional("minScore", Shape::Number),
+            optional("fusion", Shape::Object),
+            optional("diversity", Shape::Object),
             optional("includeNeighbours", Shape::Number),
             optional("rerank", Shape::Object),
             optional("allowDegraded", Shape::Flag),

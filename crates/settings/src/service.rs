@@ -158,6 +158,14 @@ mod tests {
                 "headers: ",
             ),
             (json!({"kind": "document.extract", "name": "a.pdf"}), "text, contentBase64: "),
+            (
+                json!({"kind": "vector.query", "database": "a", "query": "q", "filter": ["= a"]}),
+                "filter: must be an object",
+            ),
+            (
+                json!({"kind": "vector.upsert", "database": "a", "items": [{"name": "= 1 +"}]}),
+                "items: [0].name: ",
+            ),
         ] {
             let faults = read(&settings).unwrap_err();
             assert!(faults.iter().any(|fault| fault.1.starts_with(told)), "{settings}: {faults:?}");

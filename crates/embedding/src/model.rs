@@ -1,6 +1,5 @@
 //! A model: one directory, opened.
 
-use std::ops::Range;
 use std::path::Path;
 
 use crate::bert::Encoder;
@@ -112,12 +111,52 @@ impl Model {
         self.tokens.count(text)
     }
 
-    /// Places of a text's tokens in it, in bytes, without those at the beginning and the end, however many they are.
+    /// Bytes at which a text's tokens begin, ascending, without those at the beginning and the end, however many they are;
+    /// takes little more memory than what it gives.
     ///
     /// # Errors
     /// `Untokenizable`.
-    pub fn tokens(&self, text: &str) -> Result<Vec<Range<usize>>, EmbedError> {
-        self.tokens.places(text)
+    pub fn token_starts(&self, text: &str) -> Result<Vec<u32>, EmbedError> {
+        self.tokens.starts(text)
+    }
+
+    /// A text in parts that the model looks at in whole, in their order and with nothing left out; one where it looks at
+    /// all of it. They have about as many tokens each, and begin at words where they can.
+    ///
+    /// # Errors
+    /// `Untokenizable`.
+    pub fn parts<'t>(&self, text: &'t str) -> Result<Vec<&'t str>, EmbedError> {
+        let room = self.most_tokens();
+        // A token has a byte at least.
+        if text.len() <= room {
+            return Ok(vec![text]);
+        }
+        let starts = self.token_starts(text)?;
+        // A part that begins within a word may have some tokens more than the whole had there.
+        let most = room.saturating_sub(room / 16).max(1);
+        if starts.len() <= room {
+            return Ok(vec![text]);
+        }
+        let each = starts.len().div_ceil(starts.len().div_ceil(most));
+        let mut parts = Vec::with_capacity(starts.len() / each + 1);
+        let (mut from, mut first) = (0, 0);
+        while first + each < starts.len() {
+            let place = |token: usize| starts.get(token).and_then(|start| usize::try_from(*start).ok());
+            let begins_word =
+                |at: &usize| text.get(..*at).is_some_and(|before| before.ends_with(char::is_whitespace));
+            let next = (first + each / 2..=first + each).rev();
+            let at_word =
+                next.filter_map(|token| Some((token, place(token)?))).find(|(_, at)| begins_word(at));
+            let cut = at_word.or_else(|| Some((first + each, place(first + each)?)));
+            let Some((token, at)) = cut.filter(|(token, at)| *token > first && text.is_char_boundary(*at))
+            else {
+                break;
+            };
+            parts.extend(text.get(from..at).filter(|part| !part.trim().is_empty()));
+            (from, first) = (at, token);
+        }
+        parts.extend(text.get(from..).filter(|part| !part.trim().is_empty()));
+        Ok(parts)
     }
 
     /// Embeddings of texts, in their order. They are computed by length, as many at once as have some 256 tokens.

@@ -1,7 +1,5 @@
 //! Texts as numbers of tokens.
 
-use std::ops::Range;
-
 use tokenizers::Tokenizer;
 
 use crate::EmbedError;
@@ -9,6 +7,10 @@ use crate::EmbedError;
 /// Bytes of a text beyond which nothing is looked at when it is embedded: tokens have some four letters, and a model
 /// takes some hundreds of them.
 const LONGEST: usize = 64 * 1024;
+
+/// Bytes of a text that are cut into tokens at once: a token takes some hundred bytes while it is made, so that a text
+/// in one piece would take many times its size.
+const PIECE: usize = 64 * 1024;
 
 /// A tokenizer that neither pads nor cuts.
 pub(crate) struct Tokens {
@@ -75,22 +77,47 @@ impl Tokens {
     /// # Errors
     /// `Untokenizable`.
     pub(crate) fn count(&self, text: &str) -> Result<usize, EmbedError> {
-        let encoding =
-            self.tokenizer.encode_fast(text, false).map_err(|_reason| EmbedError::Untokenizable)?;
-        Ok(encoding.len())
+        let counted = pieces(text).map(|(_, piece)| {
+            let encoding = self.tokenizer.encode_fast(piece, false);
+            Ok(encoding.map_err(|_reason| EmbedError::Untokenizable)?.len())
+        });
+        counted.sum()
     }
 
-    /// Places of a text's tokens in it, in bytes.
+    /// Bytes of a text at which its tokens begin, ascending; none is told that begins behind the first 4 GiB.
     ///
     /// # Errors
     /// `Untokenizable`.
-    pub(crate) fn places(&self, text: &str) -> Result<Vec<Range<usize>>, EmbedError> {
-        let encoding = self.tokenizer.encode(text, false).map_err(|_reason| EmbedError::Untokenizable)?;
-        Ok(encoding.get_offsets().iter().map(|&(start, end)| start..end).collect())
+    pub(crate) fn starts(&self, text: &str) -> Result<Vec<u32>, EmbedError> {
+        let mut starts = Vec::new();
+        for (at, piece) in pieces(text) {
+            let encoding =
+                self.tokenizer.encode(piece, false).map_err(|_reason| EmbedError::Untokenizable)?;
+            starts.extend(
+                encoding.get_offsets().iter().filter_map(|(start, _)| u32::try_from(at + start).ok()),
+            );
+        }
+        Ok(starts)
     }
 
     /// Most tokens of a text that the model looks at, without those at the beginning and the end.
     pub(crate) fn room(&self) -> usize {
         self.most - usize::from(self.begin.is_some()) - usize::from(self.end.is_some())
     }
+}
+
+/// Pieces of a text and where they begin, each of at most [`PIECE`] bytes and up to white space where it holds some: no
+/// token reaches over white space.
+fn pieces(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = text.get(at..).filter(|rest| !rest.is_empty())?;
+        let most = rest.get(..rest.floor_char_boundary(PIECE))?;
+        let is_last = most.len() == rest.len();
+        let end = most.rfind(char::is_whitespace).filter(|end| !is_last && *end > 0).unwrap_or(most.len());
+        let piece = most.get(..end)?;
+        let begun = at;
+        at += end;
+        Some((begun, piece))
+    })
 }

@@ -61,11 +61,47 @@ fn a_text_that_is_too_long_is_cut_and_says_so() {
 fn tokens_are_counted_and_placed_in_the_text_as_it_was_given() {
     let model = model(1);
     let text = "Älter, b9";
-    let places = model.tokens(text).unwrap();
-    assert_eq!(model.count_tokens(text).unwrap(), places.len());
-    let parts: Vec<&str> = places.iter().map(|place| &text[place.clone()]).collect();
-    assert_eq!(parts, ["Ä", "l", "t", "e", "r", ",", "b", "9"]);
+    let starts = model.token_starts(text).unwrap();
+    assert_eq!(model.count_tokens(text).unwrap(), starts.len());
+    let begun: Vec<char> = starts.iter().map(|at| text[*at as usize..].chars().next().unwrap()).collect();
+    assert_eq!(begun, ['Ä', 'l', 't', 'e', 'r', ',', 'b', '9']);
     assert_eq!(model.count_tokens(&"x ".repeat(5000)).unwrap(), 5000);
+}
+
+/// Texts longer than what is cut at once: with white space, without any, and with what is none.
+#[test]
+fn the_tokens_of_long_texts_are_those_of_their_pieces() {
+    let model = model(1);
+    for (piece, tokens) in [("weft ", 4), ("漢", 1), ("a\u{2028}b ", 2), ("é", 1)] {
+        let text = piece.repeat(100_000);
+        let starts = model.token_starts(&text).unwrap();
+        let expected: Vec<u32> = model.token_starts(piece).unwrap();
+        assert_eq!(expected.len(), tokens, "{piece:?}");
+        if piece.ends_with(' ') {
+            let of = |time: usize| expected.iter().map(move |at| at + (time * piece.len()) as u32);
+            assert!(starts.iter().copied().eq((0..100_000).flat_map(of)), "{piece:?}");
+        }
+        assert!(starts.is_sorted(), "{piece:?}");
+        assert_eq!(model.count_tokens(&text).unwrap(), starts.len(), "{piece:?}");
+    }
+}
+
+#[test]
+fn the_parts_of_a_text_are_all_of_it_and_each_is_looked_at_in_whole() {
+    let model = model(1);
+    let most = model.most_tokens();
+    for text in ["a b", "loom ", "x", "漢 字 漢字", "one, two; three"] {
+        for times in [1, most / 4, most, most * 7 + 3] {
+            let text = text.repeat(times);
+            let parts = model.parts(&text).unwrap();
+            assert_eq!(parts.concat().trim_end(), text.trim_end());
+            let found = model.embed(&parts).unwrap();
+            assert!(found.iter().all(|part| !part.is_truncated), "{text}");
+            let whole = model.count_tokens(&text).unwrap() <= most;
+            assert_eq!(parts.len() == 1, whole, "{text}");
+        }
+    }
+    assert_eq!(model.parts("").unwrap(), [""]);
 }
 
 #[test]

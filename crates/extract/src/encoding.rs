@@ -1,7 +1,7 @@
 //! Bytes to text: byte order marks, UTF-8, what the file declares, and else what its bytes look like.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
+use encoding_rs::{Encoding, ISO_2022_JP, REPLACEMENT, UTF_16BE, UTF_16LE};
 
 /// Bytes that the guess of an encoding looks at.
 const SAMPLE: usize = 256 << 10;
@@ -16,12 +16,24 @@ pub(crate) fn decode(bytes: &[u8], declared: Option<&str>) -> String {
     if let Some(encoding) = wide(bytes) {
         return encoding.decode_without_bom_handling(bytes).0.into_owned();
     }
-    if let Ok(text) = std::str::from_utf8(bytes) {
+    let declared = declared.and_then(named);
+    // Seven bits of each byte are used by this one, so that its texts are valid UTF-8, and say something else.
+    let is_shifted = declared == Some(ISO_2022_JP) && bytes.contains(&0x1B);
+    if !is_shifted && let Ok(text) = std::str::from_utf8(bytes) {
         return text.to_owned();
     }
-    let declared = declared.and_then(|label| Encoding::for_label(label.trim().as_bytes()));
     let encoding = declared.unwrap_or_else(|| guess(bytes));
     encoding.decode_without_bom_handling(bytes).0.into_owned()
+}
+
+fn named(label: &str) -> Option<&'static Encoding> {
+    Encoding::for_label(label.trim().as_bytes()).filter(|encoding| *encoding != REPLACEMENT)
+}
+
+/// Whether texts of a charset are read, by one of its names (Encoding Standard, 4.2).
+#[must_use]
+pub fn knows_charset(label: &str) -> bool {
+    named(label).is_some()
 }
 
 fn guess(bytes: &[u8]) -> &'static Encoding {
@@ -67,5 +79,14 @@ mod tests {
         assert_eq!(decode(&western, None), text);
         let (cyrillic, _, _) = encoding_rs::KOI8_R.encode("Съешь ещё этих мягких булок");
         assert_eq!(decode(&cyrillic, Some("koi8-r")), "Съешь ещё этих мягких булок");
+        let (shifted, _, _) = ISO_2022_JP.encode("織機の綜絖");
+        assert_eq!(decode(&shifted, Some("ISO-2022-JP")), "織機の綜絖");
+        assert_eq!(decode(b"plain", Some("ISO-2022-JP")), "plain");
+    }
+
+    #[test]
+    fn charsets_are_known_by_their_names() {
+        assert!(["utf-8", "Latin1", "windows-1252", " shift_jis "].into_iter().all(knows_charset));
+        assert!(!["klingon", "", "replacement", "iso-2022-kr"].into_iter().any(knows_charset));
     }
 }

@@ -249,6 +249,20 @@ pub fn classify(name: &str, declared: Option<&str>, content: &[u8]) -> Result<Fi
     Ok(kind)
 }
 
+/// Whether a file of a name that was declared to be of a media type can be read, as far as the two say.
+#[must_use]
+pub fn can_be_read(declared: &str, name: &str) -> bool {
+    let declared = bare(declared);
+    let told = FileKind::of_media_type(&declared);
+    match (FileKind::of_name(name), told) {
+        (Some(named), Some(told)) => named == told || vague(told, named, Some(&declared)),
+        (Some(_), None) => declared.is_empty() || says_nothing(&declared),
+        // An extension that nobody knows contradicts any type.
+        (None, Some(_)) => extension(name).is_none(),
+        (None, None) => false,
+    }
+}
+
 /// Type of a file that neither a known extension nor a known media type names: its bytes tell, if it has no extension
 /// and no media type at all.
 fn unnamed(name: &str, declared: Option<&str>, looks: Looks) -> Result<FileKind, ExtractError> {
@@ -342,7 +356,11 @@ fn is_text(head: &[u8]) -> bool {
     if head.starts_with(&[0xFF, 0xFE]) || head.starts_with(&[0xFE, 0xFF]) || encoding::wide(head).is_some() {
         return true;
     }
+    // DOS ends texts by a mark.
+    let end = head.iter().rposition(|byte| *byte != 0x1A).map_or(0, |last| last + 1);
     let odd = head
+        .get(..end)
+        .unwrap_or(head)
         .iter()
         .filter(|byte| **byte < 0x20 && !matches!(**byte, b'\t' | b'\n' | b'\r' | 0x0B | 0x0C | 0x1B | 0x08))
         .count();
@@ -360,6 +378,7 @@ mod tests {
         assert_eq!(classify("a.csv", Some("application/vnd.ms-excel"), b"a,b"), Ok(FileKind::Csv));
         assert_eq!(classify("notes", None, b"some words"), Ok(FileKind::Text));
         assert_eq!(classify("a.txt", Some("application/octet-stream"), b"x"), Ok(FileKind::Text));
+        assert_eq!(classify("a.txt", None, b"words\r\n\x1a"), Ok(FileKind::Text));
         let lies: [(&str, Option<&str>, &[u8]); 9] = [
             ("a.pdf", None, b"PK\x03\x04"),
             ("a.txt", None, b"%PDF-1.7\n"),
@@ -374,6 +393,28 @@ mod tests {
         for (name, declared, content) in lies {
             let answer = classify(name, declared, content);
             assert!(matches!(answer, Err(ExtractError::UnsupportedType { .. })), "{name}: {answer:?}");
+        }
+    }
+
+    #[test]
+    fn what_clients_declare_of_a_name_can_be_read() {
+        for (declared, name, can) in [
+            ("application/vnd.ms-excel", "a.csv", true),
+            ("text/plain", "a.eml", true),
+            ("Application/JSON; charset=utf-8", "a.jsonl", true),
+            ("application/json", "a.ndjson", true),
+            ("application/zip", "a.docx", true),
+            ("application/octet-stream", "a.pdf", true),
+            ("", "a.pdf", true),
+            ("text/markdown", "README", true),
+            ("application/pdf", "a.txt", false),
+            ("video/mp4", "a.txt", false),
+            ("text/plain", "a.exe", false),
+            ("application/x-msdownload", "a.exe", false),
+            ("video/mp4", "a", false),
+            ("", "a", false),
+        ] {
+            assert_eq!(can_be_read(declared, name), can, "{declared} {name}");
         }
     }
 

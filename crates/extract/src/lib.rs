@@ -21,12 +21,13 @@ mod workers;
 
 pub use chunk::{
     Chunk, Context, EstimatedTokens, Field, Fixed, Locator, METHODOLOGIES, Methodology, MethodologyInfo,
-    OptionError, ParentChild, Recursive, Sections, SentenceWindow, TableRows, TokenCounter, WholeDocument,
-    chunk,
+    OptionError, ParentChild, Recursive, Sections, SentenceWindow, TableRows, TokenCounter, TooMuch,
+    WholeDocument, chunk, chunk_within,
 };
 pub use document::{Attachment, Document, Heading, Markup, Part, PartKind};
+pub use encoding::knows_charset;
 pub use error::{ExtractError, Limit};
-pub use kind::{FileKind, HEAD_BYTES, KINDS, KindInfo, classify};
+pub use kind::{FileKind, HEAD_BYTES, KINDS, KindInfo, can_be_read, classify};
 pub use limits::{Limits, UNPACKED_FLOOR};
 pub use ocr::{Ocr, OcrMode};
 pub use parse::{Request, extract};

@@ -277,7 +277,7 @@ async fn digested(most: u64, mut content: ByteStream) -> Result<StoredBlob, Blob
 /// A body that is longer than so many bytes.
 pub(crate) fn too_large(limit: u64) -> Failure {
     let message = format!("The body may have {limit} bytes.");
-    let detail = Detail::new("tooLarge", message).with("limit", limit);
+    let detail = Detail::at("body", "tooLarge", message).with("limit", limit);
     ApiError::because(ErrorCode::PayloadTooLarge, detail).into()
 }
 
@@ -365,7 +365,7 @@ impl Form<'_> {
         let Some(name) = field.file_name().filter(|name| !name.is_empty()).map(str::to_owned) else {
             return Err(Failure::at("file", "required", "A file needs a name: `filename` of its part."));
         };
-        let media_type = field.content_type().map(|media| media.essence_str().to_owned());
+        let media_type = field.content_type().map(ToString::to_string);
         let come = Come {
             files: self.files.len() as u64,
             bytes: self.files.iter().map(|(file, _)| file.bytes).sum(),
@@ -419,7 +419,7 @@ impl Form<'_> {
             return Err(Failure::at("title", "notAllowed", message));
         }
         let metadata = self.metadata.take().unwrap_or_default();
-        let of_each = self.is_of_each(&metadata);
+        let of_each = self.is_of_each(&metadata)?;
         for (file, _) in &mut self.files {
             file.title.clone_from(&self.title);
             file.metadata = match (of_each, metadata.get(&file.name)) {
@@ -436,10 +436,19 @@ impl Form<'_> {
         Ok(Staged { body: encoded(&files)?, identity, is_kept: matches!(self.room, Room::Left(_)) })
     }
 
-    /// Whether each member of the metadata is a file's name with an object.
-    fn is_of_each(&self, metadata: &JsonObject) -> bool {
+    /// Whether the members of the metadata are files' names, each with an object: no value of a file's metadata is one.
+    fn is_of_each(&self, metadata: &JsonObject) -> Result<bool, Failure> {
+        if metadata.is_empty() || !metadata.values().all(Value::is_object) {
+            return Ok(false);
+        }
         let is_file = |name: &str| self.files.iter().any(|(file, _)| file.name == name);
-        !metadata.is_empty() && metadata.iter().all(|(name, value)| value.is_object() && is_file(name))
+        let unknown = metadata.keys().filter(|name| !is_file(name)).map(|name| {
+            let message =
+                "Each member is an object, so it is that of a file; no file of the upload has this name.";
+            Detail::at(format!("metadata.{name}"), "unknownField", message)
+        });
+        let unknown: Vec<Detail> = unknown.collect();
+        if unknown.is_empty() { Ok(true) } else { Err(ApiError::invalid(unknown).into()) }
     }
 }
 

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use heddle_execution::ports::{ServiceCall, ServiceEnd, ServiceFault, ServiceWork};
 use heddle_kernel::TenantId;
+use heddle_policy::RequestContext;
 use heddle_usecase::{Admission, Compute, computed};
 use heddle_vectors::UploadBounds;
 use heddle_vectors::ports::{
-    BlobError, Blobs, ChunkSettings, ChunkedPassage, Chunker, DocumentPart, DocumentText, ExtractError,
-    Extractor, FileToExtract, Heading,
+    BlobError, Blobs, ChunkSettings, ChunkedPassage, Chunker, DocumentPart, DocumentText, Embedder,
+    ExtractError, Extractor, FileToExtract, Heading,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -21,6 +22,7 @@ pub struct DocumentNodes {
     blobs: Arc<dyn Blobs>,
     extractor: Arc<dyn Extractor>,
     chunker: Arc<dyn Chunker>,
+    embedder: Arc<dyn Embedder>,
     compute: Arc<dyn Compute>,
     bounds: UploadBounds,
 }
@@ -40,6 +42,9 @@ struct ExtractSettings {
     content_base64: Option<String>,
 }
 
+/// Settings of cutting that say how: none of them is left out in silence.
+const OF_CUTTING: &[&str] = &["methodologyId", "methodologyOptions", "embeddingModelId"];
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct CutSettings {
@@ -51,16 +56,17 @@ struct CutSettings {
 }
 
 impl DocumentNodes {
-    /// Over the readers of files and the cutting of texts, within the bounds of an upload.
+    /// Over the readers of files and the cutting of texts by the tokens of models, within the bounds of an upload.
     #[must_use]
     pub const fn new(
         blobs: Arc<dyn Blobs>,
         extractor: Arc<dyn Extractor>,
         chunker: Arc<dyn Chunker>,
+        embedder: Arc<dyn Embedder>,
         compute: Arc<dyn Compute>,
         bounds: UploadBounds,
     ) -> Self {
-        Self { blobs, extractor, chunker, compute, bounds }
+        Self { blobs, extractor, chunker, embedder, compute, bounds }
     }
 
     async fn extract(
@@ -103,19 +109,36 @@ impl DocumentNodes {
         })
     }
 
+    /// Fails where there is no embedding model of an id, whose tokens would be sizes.
+    async fn knows(&self, context: &RequestContext, model: &str) -> Result<(), ServiceFault> {
+        let known = self.embedder.models(context.tenant()).await;
+        let known = known.map_err(|error| ServiceFault::Again { message: error.to_string(), after: None })?;
+        if known.iter().any(|one| one.model.id == model) {
+            return Ok(());
+        }
+        Err(refused(format!("embeddingModelId: there is no embedding model `{model}`.")))
+    }
+
     async fn chunk(
         &self,
-        tenant: TenantId,
+        context: &RequestContext,
         settings: CutSettings,
     ) -> Result<Vec<ChunkedPassage>, ServiceFault> {
+        let tenant = context.tenant();
         let usual = || self.chunker.methodologies().into_iter().next().map(|one| one.id).unwrap_or_default();
         let id = settings.methodology_id.unwrap_or_else(usual);
         let options = settings.methodology_options.unwrap_or_default();
+        if !self.chunker.methodologies().iter().any(|one| one.id == id) {
+            return Err(refused(format!("methodologyId: there is no methodology `{id}`.")));
+        }
         let chunking = self.chunker.check(&id, &options).map_err(|faults| {
             let told: Vec<String> =
                 faults.into_iter().map(|one| format!("{}: {}", one.path, one.message)).collect();
             refused(format!("methodologyOptions: {}", told.join("; ")))
         })?;
+        if let Some(model) = &settings.embedding_model_id {
+            self.knows(context, model).await?;
+        }
         let most = self.bounds.file_passages;
         let cut = ChunkSettings { chunking, model: settings.embedding_model_id, most };
         let document = DocumentText {
@@ -147,7 +170,7 @@ pub(crate) fn unkept(error: BlobError) -> ServiceFault {
 
 /// Text that was not found, as a fault of the node: what the file itself is the reason of is an error that the model may
 /// catch by its code (`encrypted`, `noText`, `unsupportedType`, `limitExceeded`, `parseFailed`).
-fn unread(error: ExtractError) -> ServiceFault {
+pub(crate) fn unread(error: ExtractError) -> ServiceFault {
     match error {
         ExtractError::File { fault, message } => {
             let code = fault.as_str().to_owned();
@@ -188,13 +211,13 @@ impl ServiceWork for DocumentNodes {
 
 impl DocumentNodes {
     async fn done(&self, call: &ServiceCall) -> Result<Map<String, Value>, ServiceFault> {
-        let (tenant, arguments) = (call.person()?.tenant(), &call.job.arguments);
+        let (context, arguments) = (call.person()?, &call.job.arguments);
         if call.job.kind == "document.chunk" {
-            let chunks = self.chunk(tenant, read(arguments)?).await?;
+            let chunks = self.chunk(context, read(arguments, OF_CUTTING)?).await?;
             let chunks: Value = chunks.iter().map(self::chunk).collect();
             return Ok(Map::from_iter([("chunks".to_owned(), chunks)]));
         }
-        let found = self.extract(tenant, read(arguments)?).await?;
+        let found = self.extract(context.tenant(), read(arguments, &["mediaType"])?).await?;
         Ok(Map::from_iter([
             ("text".to_owned(), Value::String(found.text)),
             ("isMarkdown".to_owned(), found.is_markdown.into()),

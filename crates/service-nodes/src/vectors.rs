@@ -3,24 +3,28 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use heddle_execution::ports::{Notifier, ServiceCall, ServiceEnd, ServiceFault, ServiceWork};
 use heddle_kernel::{DatabaseName, EventId, FileId, IdSource, PageRequest, Patch};
 use heddle_policy::capability::{
     DocumentCreate, DocumentDelete, DocumentList, DocumentUpdate, VectorDatabaseQuery,
 };
 use heddle_policy::resource::Within;
-use heddle_policy::{DenialError, RequestContext};
-use heddle_usecase::{Actor, AuditEntry, Journal, Outcome, UseCaseError};
-use heddle_vectors::ports::{Blobs, FileFilter};
-use heddle_vectors::records::{File, QueryMode};
+use heddle_policy::{AuthorizedKindWithin, DenialError, RequestContext};
+use heddle_usecase::{Actor, AuditEntry, Journal, Outcome, Problem, UseCaseError, sha256_hex};
+use heddle_vectors::ports::{
+    BlobError, Blobs, Extractor, FieldCondition, FieldTest, FieldValue, FileFilter, FileToExtract,
+};
+use heddle_vectors::records::{File, FileState, QueryMode};
 use heddle_vectors::{
-    Answer, Cited, FilePatch, NewFile, Query, Rerank, UploadBounds, Uploaded, VectorFiles, VectorQueries,
+    Answer, Cited, FilePatch, Fusion, NewFile, Query, Rerank, UploadBounds, Uploaded, VectorFiles,
+    VectorQueries,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{Texts, content, database, read, refused};
-use crate::documents::unkept;
+use crate::documents::{unkept, unread};
 
 /// Files of one name that are read at once.
 const PAGE: u32 = 100;
@@ -34,6 +38,8 @@ pub struct VectorNodePorts {
     pub files: Arc<VectorFiles>,
     /// Bytes of files.
     pub blobs: Arc<dyn Blobs>,
+    /// Readers of files.
+    pub extractor: Arc<dyn Extractor>,
     /// Whoever works on files, told of new ones.
     pub bell: Arc<dyn Notifier>,
     /// Ids of audit events.
@@ -62,6 +68,23 @@ struct RerankSettings {
 }
 
 #[derive(Deserialize)]
+#[serde(tag = "method", rename_all = "camelCase", deny_unknown_fields)]
+enum FusionSettings {
+    MinMax { alpha: Option<f32> },
+    Rrf { k: Option<u32> },
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct DiversitySettings {
+    mmr_lambda: f64,
+}
+
+/// Settings of a query that narrow what it finds, or say how: none of them is left out in silence.
+const OF_QUERIES: &[&str] =
+    &["mode", "filter", "minScore", "fusion", "diversity", "rerank", "includeNeighbours"];
+
+#[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct QuerySettings {
     database: String,
@@ -70,6 +93,8 @@ struct QuerySettings {
     mode: Option<String>,
     filter: Option<Value>,
     min_score: Option<f64>,
+    fusion: Option<FusionSettings>,
+    diversity: Option<DiversitySettings>,
     include_neighbours: Option<u32>,
     rerank: Option<RerankSettings>,
     #[serde(default)]
@@ -145,12 +170,16 @@ impl VectorNodes {
             mode: mode.transpose()?,
             filter: settings.filter,
             min_score: settings.min_score,
+            fusion: settings.fusion.map(|own| match own {
+                FusionSettings::MinMax { alpha } => Fusion::MinMax { alpha: alpha.unwrap_or(0.5) },
+                FusionSettings::Rrf { k } => Fusion::Rrf { k: k.unwrap_or(60) },
+            }),
+            mmr_lambda: settings.diversity.map(|own| own.mmr_lambda),
             rerank: settings
                 .rerank
                 .map(|own| Rerank { deployment: own.deployment, candidates: own.candidates }),
             neighbours: settings.include_neighbours.unwrap_or(0),
             allow_degraded: settings.allow_degraded,
-            ..Query::default()
         };
         let answer = self.ports.queries.query(&authorized, context, &query).await;
         Ok(answered(&answer.map_err(|error| absent(&settings.database, error))?))
@@ -166,19 +195,68 @@ impl VectorNodes {
         if settings.items.len() > most {
             return Err(refused(format!("items: at most {most} at a time.")));
         }
-        let mut done = Vec::with_capacity(settings.items.len());
-        for item in settings.items {
-            let file_name = item.name.clone();
-            let (file, fate) = self.put(context, &name, item).await?;
+        if settings.items.is_empty() {
+            self.look_up(context, &name).await?;
+        }
+        // Nothing is written before all that can be known of all items is.
+        let mut prepared: Vec<Prepared> = Vec::with_capacity(settings.items.len());
+        for (place, item) in settings.items.into_iter().enumerate() {
+            let told = |fault: ServiceFault| within(&format!("items[{place}]"), fault);
+            let one = self.prepare(context, &name, item).await.map_err(told)?;
+            if let Some(first) = prepared.iter().position(|other| other.item.name == one.item.name) {
+                return Err(refused(format!("items[{place}].name: it is that of items[{first}].")));
+            }
+            if let Some(first) = prepared.iter().position(|other| other.sha256 == one.sha256) {
+                return Err(refused(format!("items[{place}]: the same content as items[{first}].")));
+            }
+            prepared.push(one);
+        }
+        let mut done = Vec::with_capacity(prepared.len());
+        for (place, one) in prepared.into_iter().enumerate() {
+            let file_name = one.item.name.clone();
+            let put = self.put(context, &name, one).await;
+            let (file, fate) = put.map_err(|fault| within(&format!("items[{place}]"), fault))?;
             done.push((file, file_name, fate));
         }
         let count = |fate: Fate| Value::from(done.iter().filter(|(.., own)| *own == fate).count());
         let fates = [Fate::Added, Fate::Replaced, Fate::Updated, Fate::Unchanged];
         let mut given: Map<String, Value> =
             fates.into_iter().map(|fate| (fate.word().to_owned(), count(fate))).collect();
-        let file = |(id, name, fate): &(FileId, String, Fate)| json!({ "fileId": id.to_string(), "name": name, "outcome": fate.word() });
+        let file = |(file, name, fate): &(File, String, Fate)| {
+            json!({
+                "fileId": file.id.to_string(), "name": name, "outcome": fate.word(),
+                "state": file.state.as_str(), "enabled": file.enabled,
+            })
+        };
         given.insert("files".to_owned(), done.iter().map(file).collect());
         Ok(given)
+    }
+
+    /// Looks at an item: its content, the files of its name, and whether the person may do to them what it asks for.
+    async fn prepare(
+        &self,
+        context: &RequestContext,
+        name: &DatabaseName,
+        mut item: Item,
+    ) -> Result<Prepared, ServiceFault> {
+        let place = Within::of(name.clone());
+        let create = context.snapshot().authorize_kind_within::<DocumentCreate>(place).map_err(denied)?;
+        let bytes = content(item.text.take(), item.content_base64.take().as_deref())?;
+        let most = self.ports.bounds.file_bytes;
+        if bytes.len() as u64 > most {
+            return Err(unkept(BlobError::TooLarge { most }));
+        }
+        let before = self.named(context, name, &item.name).await?;
+        let sha256 = sha256_hex(&bytes);
+        for file in &before {
+            let place = Within::of(name.clone());
+            if file.sha256 != sha256 {
+                context.snapshot().authorize_one::<DocumentDelete>(file.id, place).map_err(denied)?;
+            } else if item.title.is_some() || item.metadata.is_some() || is_lost(file.state) {
+                context.snapshot().authorize_one::<DocumentUpdate>(file.id, place).map_err(denied)?;
+            }
+        }
+        Ok(Prepared { item, create, bytes, sha256, before })
     }
 
     /// Puts one item in: a new file in the place of those of its name, or nothing where its content is there already.
@@ -186,17 +264,17 @@ impl VectorNodes {
         &self,
         context: &RequestContext,
         name: &DatabaseName,
-        item: Item,
-    ) -> Result<(FileId, Fate), ServiceFault> {
-        let place = Within::of(name.clone());
-        let authorized = context.snapshot().authorize_kind_within::<DocumentCreate>(place).map_err(denied)?;
-        let bytes = content(item.text, item.content_base64.as_deref())?;
-        let patch = FilePatch {
-            title: item.title.clone().map_or(Patch::Absent, Patch::Value),
-            metadata: item.metadata.clone().map_or(Patch::Absent, Patch::Value),
-            ..FilePatch::default()
-        };
-        let before = self.named(context, name, &item.name).await?;
+        one: Prepared,
+    ) -> Result<(File, Fate), ServiceFault> {
+        let Prepared { item, create, bytes, sha256, before } = one;
+        if let Some(same) = before.iter().find(|file| file.sha256 == sha256) {
+            let described = self.describe(context, name, same, &item).await?;
+            // An attempt before this one may have ended between its upload and what that takes the place of.
+            for old in before.iter().filter(|old| old.id != same.id) {
+                self.remove(context, name, old.id).await?;
+            }
+            return Ok(described);
+        }
         let stream = Box::pin(futures::stream::iter([Ok(bytes)]));
         let put = self.ports.blobs.put(context.tenant(), self.ports.bounds.file_bytes, stream).await;
         let new = NewFile {
@@ -206,59 +284,118 @@ impl VectorNodes {
             metadata: item.metadata.unwrap_or_default(),
             blob: put.map_err(unkept)?,
         };
+        // What is there stays until it is known that what comes in its place can be read.
+        if !before.is_empty()
+            && let Err(fault) = self.can_be_read(context, &new).await
+        {
+            if let Err(error) = self.ports.blobs.delete(context.tenant(), &new.blob.key).await {
+                // The sweep takes it later.
+                tracing::debug!(%error, "the bytes of a node's file are not removed yet");
+            }
+            return Err(fault);
+        }
         let record = |made: &Uploaded| {
             let ids: Vec<String> = made.files.iter().map(|file| file.id.to_string()).collect();
             let details = json!({ "vectorDatabase": name.as_str(), "jobId": made.job.id.to_string() });
             self.journal(context, "document.uploaded", ids.first().cloned(), details)
         };
-        match self.ports.files.upload(&authorized, context, vec![new], &record).await {
-            Ok(made) => {
-                self.ports.bell.errand_asked();
-                let Some(file) = made.files.first() else {
-                    return Err(refused("The upload was taken without a file."));
-                };
-                for old in &before {
-                    self.remove(context, name, old.id).await?;
-                }
-                Ok((file.id, if before.is_empty() { Fate::Added } else { Fate::Replaced }))
-            }
-            Err(error) => match there(&error) {
-                Some(id) => {
-                    let described = self.describe(context, name, id, patch).await?;
-                    // An attempt before this one may have ended between its upload and what that takes the place of.
-                    let is_ours = before.iter().any(|file| file.id == id);
-                    for old in before.iter().filter(|old| is_ours && old.id != id) {
-                        self.remove(context, name, old.id).await?;
-                    }
-                    Ok(described)
-                }
-                None => Err(absent(name.as_str(), error)),
-            },
+        let made = match self.ports.files.upload(&create, context, vec![new], &record).await {
+            Ok(made) => made,
+            Err(error) => return Err(self.untaken(context, name, error).await),
+        };
+        self.ports.bell.errand_asked();
+        let Some(file) = made.files.into_iter().next() else {
+            return Err(refused("The upload was taken without a file."));
+        };
+        for old in &before {
+            self.remove(context, name, old.id).await?;
+        }
+        Ok((file, if before.is_empty() { Fate::Added } else { Fate::Replaced }))
+    }
+
+    /// The fault of an upload that was refused: that of a content which is there already names the file that has it.
+    async fn untaken(
+        &self,
+        context: &RequestContext,
+        name: &DatabaseName,
+        error: UseCaseError,
+    ) -> ServiceFault {
+        let id = not_unique(&error).and_then(id_of).map(str::to_owned);
+        let known = match &id {
+            Some(id) => self.name_of(context, name, id).await,
+            None => None,
+        };
+        match not_unique(&error) {
+            Some(problem) => elsewhere(problem, known.as_deref()),
+            None => absent(name.as_str(), error),
         }
     }
 
-    /// Gives a file that is there the title and the metadata of an item, where it has others.
+    /// Name of a file, as far as the person may see it; without it the fault is told all the same.
+    async fn name_of(&self, context: &RequestContext, name: &DatabaseName, id: &str) -> Option<String> {
+        let place = Within::of(name.clone());
+        let authorized = context.snapshot().authorize_list_within::<DocumentList>(place).ok()?;
+        let test = FieldTest::In(vec![FieldValue::Text(id.to_owned())]);
+        let condition = FieldCondition { field: "fileId".to_owned(), test };
+        let filter = FileFilter { metadata: vec![condition], ..FileFilter::default() };
+        let page = PageRequest { limit: 1, cursor: None };
+        let found = self.ports.files.list(&authorized, context, &filter, &page).await.ok()?;
+        found.items.into_iter().next().map(|file| file.name)
+    }
+
+    /// Takes the text out of a new file, to see that there is some.
+    async fn can_be_read(&self, context: &RequestContext, new: &NewFile) -> Result<(), ServiceFault> {
+        let file = FileToExtract {
+            tenant: context.tenant(),
+            blob: new.blob.key.clone(),
+            name: new.name.clone(),
+            media_type: new.media_type.clone().unwrap_or_default(),
+            bytes: new.blob.bytes,
+        };
+        self.ports.extractor.extract(&file).await.map(|_| ()).map_err(unread)
+    }
+
+    /// Gives a file that is there the title and the metadata of an item, where it has others; one of which there is nothing
+    /// to be found, for it failed or was cancelled, is read anew.
     async fn describe(
         &self,
         context: &RequestContext,
         name: &DatabaseName,
-        id: FileId,
-        patch: FilePatch,
-    ) -> Result<(FileId, Fate), ServiceFault> {
-        if patch.title == Patch::Absent && patch.metadata == Patch::Absent {
-            return Ok((id, Fate::Unchanged));
+        file: &File,
+        item: &Item,
+    ) -> Result<(File, Fate), ServiceFault> {
+        let is_anew = is_lost(file.state);
+        let patch = FilePatch {
+            title: item.title.clone().map_or(Patch::Absent, Patch::Value),
+            metadata: item.metadata.clone().map_or(Patch::Absent, Patch::Value),
+            reprocess: is_anew.then_some(true),
+            ..FilePatch::default()
+        };
+        if patch.title == Patch::Absent && patch.metadata == Patch::Absent && !is_anew {
+            return Ok((file.clone(), Fate::Unchanged));
         }
         let place = Within::of(name.clone());
-        let authorized = context.snapshot().authorize_one::<DocumentUpdate>(id, place).map_err(denied)?;
+        let authorized =
+            context.snapshot().authorize_one::<DocumentUpdate>(file.id, place).map_err(denied)?;
         let changed = std::sync::atomic::AtomicBool::new(false);
         let record = |file: &File| {
             changed.store(true, std::sync::atomic::Ordering::Relaxed);
             let details = json!({ "vectorDatabase": name.as_str() });
             self.journal(context, "document.updated", Some(file.id.to_string()), details)
         };
-        self.ports.files.update(&authorized, context, patch, &record).await?;
+        let file = match self.ports.files.update(&authorized, context, patch.clone(), &record).await {
+            // With a database that is indexed anew each of its files is read anew.
+            Err(UseCaseError::Conflict(problems)) if is_anew && is_reindexed(&problems) => {
+                let rest = FilePatch { reprocess: None, ..patch };
+                self.ports.files.update(&authorized, context, rest, &record).await?
+            }
+            other => other?,
+        };
+        if is_anew {
+            self.ports.bell.errand_asked();
+        }
         let fate = if changed.into_inner() { Fate::Updated } else { Fate::Unchanged };
-        Ok((id, fate))
+        Ok((file, fate))
     }
 
     async fn delete(
@@ -379,11 +516,65 @@ impl VectorNodes {
     }
 }
 
-/// The file that has the content of one that was refused for it.
-fn there(error: &UseCaseError) -> Option<FileId> {
+/// An item with what is known of it before anything is written.
+struct Prepared {
+    item: Item,
+    create: AuthorizedKindWithin<DocumentCreate>,
+    bytes: Bytes,
+    sha256: String,
+    /// Files of its name.
+    before: Vec<File>,
+}
+
+/// A fault that says which item it is of.
+fn within(place: &str, fault: ServiceFault) -> ServiceFault {
+    let told = |message: String| format!("{place}: {message}");
+    match fault {
+        ServiceFault::Again { message, after } => ServiceFault::Again { message: told(message), after },
+        ServiceFault::Unfit { message } => ServiceFault::Unfit { message: told(message) },
+        ServiceFault::Refused { message } if message.starts_with("database: ") => refused(message),
+        ServiceFault::Refused { message } => refused(told(message)),
+        ServiceFault::Error { code, message, variables } => {
+            ServiceFault::Error { code, message: told(message), variables }
+        }
+    }
+}
+
+/// Whether there is nothing to be found of a file unless it is read anew.
+const fn is_lost(state: FileState) -> bool {
+    match state {
+        FileState::Failed | FileState::Cancelled => true,
+        FileState::Queued | FileState::Running | FileState::Ready => false,
+    }
+}
+
+/// Whether a file is not read anew alone because its database is indexed anew with all of them.
+fn is_reindexed(problems: &[Problem]) -> bool {
+    problems.iter().any(|problem| problem.reason == "reindexRunning")
+}
+
+/// The refusal of a content that is there already.
+fn not_unique(error: &UseCaseError) -> Option<&Problem> {
     let UseCaseError::Conflict(problems) = error else { return None };
-    let same = problems.iter().find(|problem| problem.reason == "notUnique")?;
-    same.extra.get("fileId")?.as_str()?.parse().ok()
+    problems.iter().find(|problem| problem.reason == "notUnique")
+}
+
+/// Id of the file that a refusal names.
+fn id_of(problem: &Problem) -> Option<&str> {
+    problem.extra.get("fileId").and_then(Value::as_str)
+}
+
+/// The fault of an item whose content another file has, which stays as it is.
+fn elsewhere(problem: &Problem, name: Option<&str>) -> ServiceFault {
+    let id = id_of(problem);
+    let message = match (name, id) {
+        (Some(name), Some(id)) => format!("the file `{name}` with the id `{id}` has this content already."),
+        (None, Some(id)) => format!("the file with the id `{id}` has this content already."),
+        (_, None) => "another file has this content already.".to_owned(),
+    };
+    let told = [("fileId", id), ("fileName", name)];
+    let told = told.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Value::from(value?))));
+    ServiceFault::Error { code: "notUnique".to_owned(), message, variables: told.collect() }
 }
 
 /// A failure that says which database there is not.
@@ -444,9 +635,9 @@ impl VectorNodes {
     async fn done(&self, call: &ServiceCall) -> Result<Map<String, Value>, ServiceFault> {
         let (context, arguments) = (call.person()?, &call.job.arguments);
         match call.job.kind.as_str() {
-            "vector.query" => self.query(context, read(arguments)?).await,
-            "vector.upsert" => self.upsert(context, read(arguments)?).await,
-            "vector.delete" => self.delete(context, read(arguments)?).await,
+            "vector.query" => self.query(context, read(arguments, OF_QUERIES)?).await,
+            "vector.upsert" => self.upsert(context, read(arguments, &[])?).await,
+            "vector.delete" => self.delete(context, read(arguments, &["fileIds", "names"])?).await,
             other => Err(refused(format!("`{other}` is no kind of vector databases."))),
         }
     }
@@ -455,13 +646,26 @@ impl VectorNodes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use heddle_usecase::Problem;
 
     #[test]
-    fn a_content_that_is_there_is_found_by_what_the_refusal_says() {
+    fn a_content_that_another_file_has_is_told_with_it() {
         let id = "01890a5d-ac96-774b-bcce-b302099a8057";
-        let problem = Problem::at("files[0]", "notUnique", "there").with("fileId", id);
-        assert_eq!(there(&UseCaseError::Conflict(vec![problem])).unwrap().to_string(), id);
-        assert!(there(&UseCaseError::conflict("reindexRunning", "x")).is_none());
+        let refused = |problem: Problem| UseCaseError::Conflict(vec![problem]);
+        let told = |error: &UseCaseError, name| {
+            let ServiceFault::Error { code, message, variables } =
+                elsewhere(not_unique(error).unwrap(), name)
+            else {
+                panic!("it can not be caught")
+            };
+            assert_eq!(code, "notUnique");
+            (message, Value::Object(variables))
+        };
+        let seen = refused(Problem::at("files[0]", "notUnique", "there").with("fileId", id));
+        let (message, variables) = told(&seen, Some("a.txt"));
+        assert!(message.contains(id) && message.contains("a.txt"), "{message}");
+        assert_eq!(variables, json!({ "fileId": id, "fileName": "a.txt" }));
+        let hidden = refused(Problem::at("files[0]", "notUnique", "there"));
+        assert_eq!(told(&hidden, None).1, json!({}));
+        assert!(not_unique(&UseCaseError::conflict("reindexRunning", "x")).is_none());
     }
 }

@@ -355,6 +355,10 @@ pub(crate) async fn stop_job<C: AsConn>(
             ))
             .execute(conn)
             .await?;
+        let servers = vector_job_servers::table.filter(
+            vector_job_servers::organization_id.eq(of.tenant).and(vector_job_servers::job_id.eq(job.id)),
+        );
+        update(servers).set(vector_job_servers::current_file.eq(None::<Id>)).execute(conn).await?;
         update(vector_jobs::table.find((of.tenant, job.id)))
             .set((
                 vector_jobs::cancelled.eq(vector_jobs::cancelled + count),

@@ -1,167 +1,33 @@
-//! Files: lists, uploads, changes, deletion.
+//! Files: uploads, changes, deletion.
 
 use std::collections::BTreeSet;
 
-use diesel::sql_types::Text;
-use diesel::{
-    BoolExpressionMethods, EscapeExpressionMethods, ExpressionMethods, JoinOnDsl, QueryDsl, SelectableHelper,
-    TextExpressionMethods, delete, insert_into,
-};
+use diesel::{ExpressionMethods, QueryDsl, SelectableHelper, delete, insert_into};
 use diesel_async::RunQueryDsl;
-use heddle_kernel::{DatabaseName, FileId, Page, PageRequest, Revision, TenantId, VectorDatabaseId};
+use heddle_kernel::{DatabaseName, FileId, Revision, TenantId, VectorDatabaseId};
 use heddle_policy::{AccessFilter, resource};
-use heddle_store::filter::Names;
 use heddle_store::tombstone::{self, Tombstone};
 use heddle_store::{
-    AsConn, Db, Error, Id, StoreError, journal, keyset, lock, on_conn, page, read, revision, search, update,
-    within, write_tx,
+    AsConn, Db, Error, Id, StoreError, journal, lock, on_conn, read, revision, update, write_tx,
 };
 use heddle_usecase::Journal;
-use heddle_vectors::ports::{
-    Deleted, FieldCondition, FieldValue, FileFilter, FilePatchWrite, FileUpload, Quotas, Sort,
-};
-use heddle_vectors::records::{BuildState, File, FileState, Stage, VectorDatabase};
+use heddle_vectors::ports::{Deleted, FieldValue, FilePatchWrite, FileUpload, Quotas};
+use heddle_vectors::records::{BuildState, File, FileState, Stage};
 
 use crate::counts::{Leftover, Used, changed, leave, moved, used};
 use crate::databases::{OPEN_BUILDS, named};
 use crate::ending::{job_moved, of_live, settle_job};
 use crate::key::DatabaseKey;
 use crate::schema::{
-    BuildRow, FileChange, FileRow, JobRow, LiveRow, vector_builds, vector_databases, vector_fields,
-    vector_files, vector_jobs, vector_live,
+    BuildRow, FileChange, FileRow, JobRow, LiveRow, vector_builds, vector_databases, vector_files,
+    vector_jobs, vector_live,
 };
-use crate::values::{Span, head_of, span_of, values_through};
 use crate::words::{FileWord, StageWord};
 use crate::writing::{self, add_builds, close_build, drop_blob, keep_blob, set_fields, unlive};
-use crate::{lock_name, stored, tomb};
-
-impl Names<resource::Document> for vector_files::id {}
-
-/// A query of files narrowed to what a filter says of them and a caller may see. With the place of the condition that drives
-/// it, from whose values it reads files in their order: no index of files is to be taken in its place, each of which would
-/// have all files of a state or a type looked at and sorted.
-macro_rules! narrowed {
-    ($query:expr, $of:expr, $filter:expr, driven by $driving:expr, $access:expr) => {{
-        let state = diesel::dsl::sql::<Text>("coalesce(vector_files.state, '')");
-        let media_type = diesel::dsl::sql::<Text>("coalesce(vector_files.media_type, '')");
-        narrowed!(@ $query, $of, $filter, Some($driving), (state, media_type), $access)
-    }};
-    ($query:expr, $of:expr, $filter:expr, $access:expr) => {{
-        let columns = (vector_files::state, vector_files::media_type);
-        narrowed!(@ $query, $of, $filter, None::<usize>, columns, $access)
-    }};
-    (@ $query:expr, $of:expr, $filter:expr, $driving:expr, $columns:expr, $access:expr) => {{
-        let (state_column, type_column) = $columns;
-        let mut query = $query;
-        if let Some(q) = &$filter.q {
-            query = query.filter(vector_files::search.like(search::anywhere(q)).escape('\\'));
-        }
-        if let Some(name) = &$filter.name {
-            query = query.filter(vector_files::name.eq(name));
-        }
-        if let Some(state) = $filter.state {
-            query = query.filter(state_column.eq(FileWord(state)));
-        }
-        if let Some(media_type) = &$filter.media_type {
-            query = query.filter(type_column.eq(media_type));
-        }
-        let others = $filter.metadata.iter().enumerate().filter(|(at, _)| Some(*at) != $driving);
-        for (_, condition) in others {
-            let files = vector_fields::table
-                .filter(vector_fields::organization_id.eq($of.tenant))
-                .filter(vector_fields::database_id.eq($of.database))
-                .filter(vector_fields::field.eq(condition.field.clone()))
-                .select(vector_fields::file_id);
-            query = values_through!(files, &condition.test, |files| query.filter(vector_files::id.eq_any(files)));
-        }
-        within!(query, $access, vector_files::id)
-    }};
-}
-
-/// The place of a condition, and the field and the one value that it asks for.
-fn one_value(at: usize, condition: &FieldCondition) -> Option<(usize, &str, String)> {
-    match span_of(&condition.test) {
-        Span::Any(mut texts) if texts.len() == 1 => Some((at, condition.field.as_str(), texts.pop()?)),
-        Span::Any(_) | Span::Between(_, _) | Span::Holding(_) => None,
-    }
-}
-
-pub(crate) async fn list(
-    db: &Db,
-    database: &VectorDatabase,
-    filter: &FileFilter,
-    access: &AccessFilter<resource::Document>,
-    page: &PageRequest,
-) -> Result<Page<File>, StoreError> {
-    let by_name = filter.sort == Some(Sort::Name);
-    let named: Option<(String, uuid::Uuid)> = if by_name { page::position(page)? } else { None };
-    let named = named.map(|(name, id)| (name, Id(id)));
-    let newest: Option<uuid::Uuid> = if by_name { None } else { page::position(page)? };
-    if access.is_empty() || is_denied(access, &database.name) {
-        return Ok(page::empty());
-    }
-    let of = DatabaseKey::of(database.tenant, database.id);
-    // Files of one value come in the order of their ids from where the values stand: as many are read as are asked for.
-    let one = if by_name {
-        None
-    } else {
-        filter.metadata.iter().enumerate().find_map(|(at, one)| one_value(at, one))
-    };
-    let items = read!(db, |conn| {
-        let rows: Vec<FileRow> = match &one {
-            Some((at, field, value)) => {
-                let values = diesel::alias!(vector_fields as one_value);
-                let is_same = vector_files::organization_id
-                    .eq(values.field(vector_fields::organization_id))
-                    .and(vector_files::database_id.eq(values.field(vector_fields::database_id)))
-                    .and(vector_files::id.eq(values.field(vector_fields::file_id)));
-                let of_value = values
-                    .inner_join(vector_files::table.on(is_same))
-                    .filter(values.field(vector_fields::organization_id).eq(of.tenant))
-                    .filter(values.field(vector_fields::database_id).eq(of.database))
-                    .filter(values.field(vector_fields::field).eq(*field))
-                    .filter(values.field(vector_fields::head).eq(head_of(value)))
-                    .filter(values.field(vector_fields::value).eq(value))
-                    .select(FileRow::as_select())
-                    .into_boxed();
-                let query = narrowed!(of_value, of, filter, driven by *at, access);
-                let id = values.field(vector_fields::file_id);
-                let query = query.limit(page::surplus(page)).order(id.desc());
-                match newest {
-                    Some(last) => query.filter(id.lt(Id(last))).load(conn).await?,
-                    None => query.load(conn).await?,
-                }
-            }
-            None => {
-                let is_within = vector_files::organization_id
-                    .eq(of.tenant)
-                    .and(vector_files::database_id.eq(of.database));
-                let all = vector_files::table.filter(is_within).select(FileRow::as_select()).into_boxed();
-                let query = narrowed!(all, of, filter, access).limit(page::surplus(page));
-                if by_name {
-                    keyset!(query, (vector_files::name, vector_files::id), named.clone(), ascending)
-                        .load(conn)
-                        .await?
-                } else {
-                    let query = query.order(vector_files::id.desc());
-                    match newest {
-                        Some(last) => query.filter(vector_files::id.lt(Id(last))).load(conn).await?,
-                        None => query.load(conn).await?,
-                    }
-                }
-            }
-        };
-        rows.into_iter().map(File::try_from).collect::<Result<Vec<_>, _>>()
-    })?;
-    Ok(if by_name {
-        Page::from_surplus(items, page.limit, |file: &File| (file.name.clone(), file.id))
-    } else {
-        Page::from_surplus(items, page.limit, |file: &File| file.id)
-    })
-}
+use crate::{id_of_file, lock_name, stored, tomb};
 
 /// Whether all that is within a database is denied.
-fn is_denied(access: &AccessFilter<resource::Document>, name: &DatabaseName) -> bool {
+pub(crate) fn is_denied(access: &AccessFilter<resource::Document>, name: &DatabaseName) -> bool {
     access.denies_all_within::<resource::VectorDatabase>()
         || access.denied_within::<resource::VectorDatabase>().contains(name)
 }
@@ -282,13 +148,21 @@ pub(crate) async fn change(
     expected: Revision,
     unit: &Journal,
 ) -> Result<(), StoreError> {
-    let FilePatchWrite { file, fields, reprocess } = write;
+    let FilePatchWrite { file, names_title, names_options, fields, reprocess } = write;
     let of = DatabaseKey::of(file.tenant, file.database);
     write_tx!(db, |conn| {
         lock::serialise(conn, &lock_name(file.tenant)).await?;
         let before = writing::file(conn, of, file.id.into()).await?.ok_or(StoreError::NotFound)?;
         revision::check(before.revision, expected)?;
-        let row = FileRow::of(file, before.build_id)?;
+        let mut row = FileRow::of(file, before.build_id)?;
+        // What was found or taken away since the caller's file was read stays so.
+        if !names_title {
+            (row.title, row.search) = (before.title.clone(), before.search.clone());
+        }
+        if !names_options {
+            (row.options, row.options_methodology) =
+                (before.options.clone(), before.options_methodology.clone());
+        }
         let key = vector_files::table.find((of.tenant, of.database, row.id));
         update(key).set(FileChange::from(&row).set()).execute(conn).await?;
         if set_fields(conn, of, row.id, fields).await? {
@@ -341,23 +215,31 @@ pub(crate) async fn remove(
     tenant: TenantId,
     database: &DatabaseName,
     file: FileId,
+    expected: Option<Revision>,
     unit: &Journal,
 ) -> Result<Deleted, StoreError> {
-    let grave = Tombstone::of(tenant, tomb::FILE, file);
+    let grave = Tombstone::of(tenant, tomb::FILE, id_of_file(database, file));
     let at = journal::time_of(unit).unwrap_or_default();
     write_tx!(db, |conn| {
         lock::serialise(conn, &lock_name(tenant)).await?;
-        let Some(of) = named(conn, tenant, database).await? else {
-            return Err(StoreError::NotFound.into());
+        let found = match named(conn, tenant, database).await? {
+            Some(of) => {
+                let key = DatabaseKey::of(of.organization_id, of.id);
+                writing::file(conn, key, file.into()).await?.map(|row| (of, row))
+            }
+            None => None,
         };
-        let (generation, next) = (of.generation, of.next_generation);
-        let of = DatabaseKey::of(of.organization_id, of.id);
-        let Some(row) = writing::file(conn, of, file.into()).await? else {
+        let Some((of, row)) = found else {
             return match tombstone::exists(conn, grave).await? {
                 true => Ok(Deleted::Before),
                 false => Err(StoreError::NotFound.into()),
             };
         };
+        if let Some(expected) = expected {
+            revision::check(row.revision, expected)?;
+        }
+        let (generation, next) = (of.generation, of.next_generation);
+        let of = DatabaseKey::of(of.organization_id, of.id);
         let jobs = cancel_builds(conn, of, row.id, next, at).await?;
         let (mut passages, mut index_bytes, mut next_passages) = (0, 0, 0);
         for live in live_of(conn, of, row.id).await? {

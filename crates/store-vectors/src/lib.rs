@@ -8,6 +8,7 @@ mod contents;
 mod counts;
 mod databases;
 mod ending;
+mod file_lists;
 mod files;
 mod ingestion_jobs;
 mod key;
@@ -27,7 +28,7 @@ pub use pgvector::PassageIndexes;
 pub use schema::MIGRATIONS;
 pub use store::SqlVectorStore;
 
-use heddle_kernel::{DatabaseName, TenantId};
+use heddle_kernel::{DatabaseName, FileId, TenantId};
 use heddle_usecase::sha256_hex;
 use uuid::Uuid;
 
@@ -44,7 +45,16 @@ fn lock_name(tenant: TenantId) -> String {
 
 /// Id of a name, for its tombstone: the same wherever it is made.
 fn id_of_name(name: &DatabaseName) -> Uuid {
-    let digest = sha256_hex(name.as_str().as_bytes());
+    id_of(name.as_str())
+}
+
+/// Id of a file in a database of a name, for its tombstone.
+fn id_of_file(name: &DatabaseName, file: FileId) -> Uuid {
+    id_of(&format!("{name}/{file}"))
+}
+
+fn id_of(text: &str) -> Uuid {
+    let digest = sha256_hex(text.as_bytes());
     digest.get(..32).and_then(|text| Uuid::try_parse(text).ok()).unwrap_or_default()
 }
 

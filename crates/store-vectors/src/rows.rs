@@ -164,6 +164,7 @@ impl FileRow {
             indexed_at: record.indexed_at.map(Into::into),
             search: search_of(&record.name, title),
             warnings: warnings_of(&record.warnings)?,
+            charset: record.charset.clone(),
         })
     }
 }
@@ -182,6 +183,7 @@ impl TryFrom<FileRow> for File {
             name: row.name,
             title: row.title,
             media_type: row.media_type,
+            charset: row.charset,
             bytes: row.bytes.unsigned_abs(),
             sha256: row.sha256,
             blob: row.blob,

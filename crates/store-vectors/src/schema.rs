@@ -11,7 +11,9 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "20261126000200_vectors_pgvector",
     "20261129000200_vectors_parts",
     "20261129000300_vectors_generations",
-    "20261129000310_vectors_warnings"
+    "20261129000310_vectors_warnings",
+    "20261201000100_vectors_orders",
+    "20261201000200_vectors_charset"
 ];
 
 row! {
@@ -89,6 +91,7 @@ row! {
         alone indexed_at: [Nullable<DbInstant>] Option<At>,
         each search: [Text] String,
         alone warnings: [Nullable<Binary>] Option<Vec<u8>>,
+        once charset: [Nullable<Text>] Option<String>,
     }
 }
 

@@ -19,7 +19,9 @@ use heddle_vectors::records::{
 use uuid::Uuid;
 
 use crate::key::DatabaseKey;
-use crate::{builds, counts, databases, ending, files, ingestion_jobs, passages, purge, unattended};
+use crate::{
+    builds, counts, databases, ending, file_lists, files, ingestion_jobs, passages, purge, unattended,
+};
 
 /// Keeps vector databases, their files, passages and jobs.
 #[derive(Clone)]
@@ -104,7 +106,7 @@ impl VectorStore for SqlVectorStore {
         access: &AccessFilter<resource::Document>,
         page: &PageRequest,
     ) -> Result<Page<File>, StoreError> {
-        files::list(&self.db, database, filter, access, page).await
+        file_lists::list(&self.db, database, filter, access, page).await
     }
 
     async fn file(
@@ -148,9 +150,10 @@ impl VectorStore for SqlVectorStore {
         tenant: TenantId,
         database: &DatabaseName,
         file: FileId,
+        expected: Option<Revision>,
         journal: &Journal,
     ) -> Result<Deleted, StoreError> {
-        files::remove(&self.db, tenant, database, file, journal).await
+        files::remove(&self.db, tenant, database, file, expected, journal).await
     }
 
     async fn list_jobs(

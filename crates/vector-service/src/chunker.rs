@@ -6,16 +6,20 @@ use std::sync::Arc;
 use heddle_embedding::Model;
 use heddle_extract::{
     Chunk, Document, EstimatedTokens, FileKind, METHODOLOGIES, Markup, Methodology as Manner, Part,
-    PartKind as TheirPart, TokenCounter, chunk,
+    PartKind as TheirPart, TokenCounter, TooMuch, chunk_within,
 };
 use heddle_vectors::ports::{
     ChunkSettings, ChunkedPassage, Chunker, DocumentText, ExtractError, Methodology, MethodologyKind,
     OptionFault, PartKind,
 };
-use heddle_vectors::records::{Chunking, FileFault, Locator};
+use heddle_vectors::records::{Chunking, FileFault, Locator, Span};
 use serde_json::{Map, Value};
 
 use super::embedder::BuiltInModels;
+
+/// The most bytes of a file's passages, with the larger pieces around each: a piece that many small ones share is stored
+/// with each of them.
+const MOST_BYTES: u64 = 512 * 1024 * 1024;
 
 /// The cutter of this node.
 pub(crate) struct ModelChunker {
@@ -46,12 +50,9 @@ impl ModelChunker {
 struct ModelTokens(Arc<Model>);
 
 impl TokenCounter for ModelTokens {
-    fn token_starts(&self, text: &str) -> Vec<usize> {
-        match self.0.tokens(text) {
-            Ok(places) => places.into_iter().map(|place| place.start).collect(),
-            // What can't be told by the model is estimated, each time alike.
-            Err(_) => EstimatedTokens.token_starts(text),
-        }
+    fn token_starts(&self, text: &str) -> Vec<u32> {
+        // What can't be told by the model is estimated, each time alike.
+        self.0.token_starts(text).unwrap_or_else(|_| EstimatedTokens.token_starts(text))
     }
 }
 
@@ -95,10 +96,12 @@ fn document_of(document: &DocumentText, title: &str) -> Document {
 
 fn passage(chunk: Chunk) -> ChunkedPassage {
     let place = chunk.locator;
+    let context = chunk.context.as_ref();
+    let around = context.map(|context| Span { start_char: context.start_char, end_char: context.end_char });
     ChunkedPassage {
         text: chunk.text,
         prefix: chunk.prefix,
-        context: chunk.context.map(|context| context.text.to_string()),
+        context: chunk.context.map(|context| context.text),
         tokens: chunk.tokens,
         locator: Locator {
             page: place.page,
@@ -107,6 +110,7 @@ fn passage(chunk: Chunk) -> ChunkedPassage {
             heading_path: place.heading_path,
             start_char: place.start_char,
             end_char: place.end_char,
+            context: around,
         },
     }
 }
@@ -158,14 +162,23 @@ impl Chunker for ModelChunker {
         };
         let manner = Manner::read(&settings.chunking.id, &options).map_err(unread)?;
         let counter = self.counter(settings.model.as_deref())?;
-        let chunks = chunk(&document_of(document, title), &manner, &*counter);
+        let document = document_of(document, title);
+        let chunks = chunk_within(&document, &manner, &*counter, settings.most, MOST_BYTES);
+        let chunks = chunks.map_err(|too_much| {
+            let message = match too_much {
+                TooMuch::Passages(many) => {
+                    format!("the file makes {many} passages; {} are allowed", settings.most)
+                }
+                TooMuch::Bytes(bytes) => {
+                    let (has, may) = (bytes >> 20, MOST_BYTES >> 20);
+                    format!("the passages of the file have {has} MiB with the pieces around them; {may} are allowed")
+                }
+            };
+            ExtractError::File { fault: FileFault::LimitExceeded, message }
+        })?;
         if chunks.is_empty() {
             let message = "the file holds no text".to_owned();
             return Err(ExtractError::File { fault: FileFault::NoText, message });
-        }
-        if chunks.len() as u64 > settings.most {
-            let message = format!("the file makes {} passages; {} are allowed", chunks.len(), settings.most);
-            return Err(ExtractError::File { fault: FileFault::LimitExceeded, message });
         }
         Ok(chunks.into_iter().map(passage).collect())
     }

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use heddle_embedding::{CATALOGUE, DEFAULT, Known, MANIFEST, Model, ModelError, Service, Settings, WEIGHTS};
+use heddle_embedding::{
+    CATALOGUE, DEFAULT, Embedding, Known, MANIFEST, Model, ModelError, Service, Settings, WEIGHTS,
+};
 use heddle_installation::config::Config;
 use heddle_kernel::TenantId;
 use heddle_vectors::ports::{Asker, EmbedError, Embedder, EmbeddingModel, ModelSource, ModelState, Priority};
@@ -381,21 +383,84 @@ impl Embedder for BuiltInModels {
             );
             return Err(EmbedError::Missing(message));
         }
+        let rank = match priority {
+            Priority::Interactive => heddle_embedding::Priority::Interactive,
+            Priority::Background => heddle_embedding::Priority::Background,
+        };
+        // What is short for certain is not looked at twice.
+        let short = service.model().most_tokens();
+        if texts.iter().any(|text| text.len() > short) {
+            return in_parts(&service, asker, texts, rank).await;
+        }
         match (priority, texts) {
-            (Priority::Interactive, [text]) => {
-                let found = service.embed_query(&asker.tenant.to_string(), text).await.map_err(failed)?;
-                Ok(vec![found.vector.clone()])
-            }
+            (Priority::Interactive, [text]) => Ok(vec![of_query(&service, asker, text).await?]),
             (Priority::Interactive | Priority::Background, _) => {
-                let rank = match priority {
-                    Priority::Interactive => heddle_embedding::Priority::Interactive,
-                    Priority::Background => heddle_embedding::Priority::Background,
-                };
                 let found = service.embed(texts.to_vec(), rank).await.map_err(failed)?;
                 Ok(found.into_iter().map(|one| one.vector).collect())
             }
         }
     }
+}
+
+/// The embedding of a query, which is remembered.
+async fn of_query(service: &Service, asker: &Asker, text: &str) -> Result<Vec<f32>, EmbedError> {
+    let found = service.embed_query(&asker.tenant.to_string(), text).await.map_err(failed)?;
+    Ok(found.vector.clone())
+}
+
+/// Embeddings of texts of which some may be longer than what the model looks at: the embedding of such a one is the mean
+/// of those of its parts by their tokens, so that all of it counts.
+async fn in_parts(
+    service: &Service,
+    asker: &Asker,
+    texts: &[String],
+    rank: heddle_embedding::Priority,
+) -> Result<Vec<Vec<f32>>, EmbedError> {
+    let model = Arc::clone(service.model());
+    let owned = texts.to_vec();
+    let cut = move || {
+        let parts =
+            |text: &String| Ok(model.parts(text)?.into_iter().map(str::to_owned).collect::<Vec<String>>());
+        owned.iter().map(parts).collect::<Result<Vec<_>, heddle_embedding::EmbedError>>()
+    };
+    let parts = tokio::task::spawn_blocking(cut).await;
+    let parts = parts.map_err(|error| EmbedError::Refused(error.to_string()))?.map_err(failed)?;
+    if let ([text], [parts], heddle_embedding::Priority::Interactive) = (texts, parts.as_slice(), rank)
+        && parts.len() == 1
+    {
+        return Ok(vec![of_query(service, asker, text).await?]);
+    }
+    let many: Vec<usize> = parts.iter().map(Vec::len).collect();
+    let found = service.embed(parts.into_iter().flatten().collect(), rank).await.map_err(failed)?;
+    let mut found = found.into_iter();
+    Ok(many.into_iter().map(|many| mean(found.by_ref().take(many).collect())).collect())
+}
+
+/// The mean of embeddings by their tokens, of length 1; the embedding itself where it is one.
+fn mean(embeddings: Vec<Embedding>) -> Vec<f32> {
+    let mut all = embeddings.into_iter();
+    let Some(first) = all.next() else { return Vec::new() };
+    if all.len() == 0 {
+        return first.vector;
+    }
+    let weight = |embedding: &Embedding| embedding.tokens as f32;
+    let own = weight(&first);
+    let mut sum: Vec<f32> = first.vector.iter().map(|number| number * own).collect();
+    for other in all {
+        let weight = weight(&other);
+        for (sum, number) in sum.iter_mut().zip(&other.vector) {
+            *sum += number * weight;
+        }
+    }
+    let length = sum.iter().map(|number| number * number).sum::<f32>().sqrt();
+    if length > f32::EPSILON {
+        for number in &mut sum {
+            *number /= length;
+        }
+        return sum;
+    }
+    // Parts that say the opposite of each other have no mean.
+    first.vector
 }
 
 #[cfg(test)]
@@ -466,6 +531,31 @@ mod tests {
             let texts = ["a loom".to_owned(), "a heddle".to_owned()];
             let vectors = models.embed(&asker(), &model, &texts, priority).await.unwrap();
             assert!(vectors.iter().all(|vector| vector.len() == TOY_DIMENSIONS), "{vectors:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn all_of_a_long_text_counts_and_its_vector_has_length_1() {
+        let folder = tempfile::tempdir().unwrap();
+        let models = BuiltInModels::of(folder.path(), 1);
+        let model = fetched(folder.path());
+        let short = "loom ".repeat(5);
+        let texts =
+            [short.clone(), short.clone() + &"9 8 7 ".repeat(200), "loom ".repeat(500), short.clone()];
+        for priority in [Priority::Interactive, Priority::Background] {
+            let vectors = models.embed(&asker(), &model, &texts, priority).await.unwrap();
+            let alike = |one: usize, other: usize| {
+                vectors[one].iter().zip(&vectors[other]).map(|(a, b)| a * b).sum::<f32>()
+            };
+            assert_eq!(vectors[0], vectors[3]);
+            assert!(vectors.iter().enumerate().all(|(at, _)| (alike(at, at) - 1.0).abs() < 1e-4));
+            assert!(alike(0, 2) > alike(0, 1), "{} {}", alike(0, 2), alike(0, 1));
+            for (text, vector) in texts.iter().zip(&vectors) {
+                let alone =
+                    models.embed(&asker(), &model, std::slice::from_ref(text), priority).await.unwrap();
+                let worst = alone[0].iter().zip(vector).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+                assert!(worst < 1e-5, "{text}: {worst}");
+            }
         }
     }
 

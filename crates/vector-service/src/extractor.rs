@@ -111,6 +111,14 @@ impl Extractor for ProcessExtractor {
         types.collect()
     }
 
+    fn reads(&self, name: &str, declared: &str) -> bool {
+        heddle_extract::can_be_read(declared, name)
+    }
+
+    fn knows_charset(&self, charset: &str) -> bool {
+        heddle_extract::knows_charset(charset)
+    }
+
     fn most_pages(&self) -> u32 {
         u32::try_from(self.limits.pages).unwrap_or(u32::MAX)
     }

@@ -176,7 +176,7 @@ impl Vectors {
             reranker: Some(reranker),
             indexer: indexer.clone(),
         });
-        let nodes = nodes(parts, &files, &queries, ports);
+        let nodes = nodes(parts, &files, &queries, Arc::clone(&embedder), ports);
         let ports = IngestPorts {
             store: store.clone(),
             passages: store.clone(),
@@ -267,15 +267,18 @@ fn nodes(
     parts: &VectorParts<'_>,
     files: &Arc<VectorFiles>,
     queries: &VectorQueries,
+    embedder: Arc<dyn Embedder>,
     ports: FilePorts,
 ) -> Vec<Arc<dyn ServiceWork>> {
     let FilePorts { blobs, extractor, chunker, ids, store: _, quotas: _ } = ports;
     let (bounds, cutting): (_, Arc<dyn Compute>) = (parts.config.vectors.bounds, parts.compute.clone());
-    let documents = DocumentNodes::new(Arc::clone(&blobs), extractor, chunker, cutting, bounds);
+    let documents =
+        DocumentNodes::new(Arc::clone(&blobs), Arc::clone(&extractor), chunker, embedder, cutting, bounds);
     let vectors = VectorNodes::new(VectorNodePorts {
         queries: queries.clone(),
         files: Arc::clone(files),
         blobs,
+        extractor,
         bell: parts.hub.clone(),
         ids,
         bounds,

@@ -22,12 +22,13 @@ use crate::bounds::QuotaSource;
 use crate::metadata::check_schema;
 use crate::ports::{
     Chunker, DatabaseFilter, DatabaseUpdate, DatabaseUses, EmbedError, Embedder, EmbeddingModel, Methodology,
-    MethodologyKind, ModelState, PassageIndex, Use, UseKind, VectorStore,
+    ModelState, PassageIndex, Use, UseKind, VectorStore,
 };
 use crate::records::{
     Backend, Chunking, Counts, DatabaseState, Job, JobFiles, JobKind, JobState, MetadataSchema, ModelUse,
     NextGeneration, QueryDefaults, QueryMode, Recipe, Stage, VectorDatabase,
 };
+use crate::retrieval::retrieval;
 use crate::{Problem, Problems, UseCaseError};
 
 /// The most characters of a display name.
@@ -75,7 +76,7 @@ pub struct VectorDatabasePatch {
     pub schema: MetadataSchema,
     /// Another methodology.
     pub methodology: Option<String>,
-    /// Other options.
+    /// Other options, all of them; where none are given the same methodology keeps its own.
     pub options: Option<Map<String, Value>>,
     /// Another model; null is none.
     pub model: Patch<String>,
@@ -258,17 +259,27 @@ impl VectorDatabases {
         record: &JournalFor<'_, VectorDatabase>,
     ) -> Result<VectorDatabase, UseCaseError> {
         let before = self.ports.store.database(context.tenant(), &authorized.id()).await?;
+        // Of what is not to be seen nothing is shown by a change either.
+        if is_hidden(context, &before.name) {
+            return Err(UseCaseError::NotFound);
+        }
         check_revision(patch.revision, before.revision)?;
-        let recipe = self.recipe(context, &before, &patch).await?;
+        // What is named once more while another generation is built is held against that: it is what was asked for last.
+        let last = before.next.as_ref().map_or(&before.recipe, |next| &next.recipe);
+        let recipe = self.recipe(context, last, &patch).await?;
+        let is_another = recipe != *last;
+        if is_another && before.next.is_some() {
+            let message = "The database is being indexed anew; cancel that job, or wait for its end.";
+            return Err(UseCaseError::conflict("reindexRunning", message));
+        }
+        let names_defaults = patch.defaults.is_some();
         let mut after = before.clone();
         apply(&mut after, patch)?;
-        defaults_fit(after.defaults, recipe.model.as_ref())?;
+        if is_another || names_defaults {
+            presets_hold(after.defaults, &before.recipe, &recipe)?;
+        }
         let mut job = None;
-        if recipe != before.recipe {
-            if before.next.is_some() {
-                let message = "The database is being indexed anew; cancel that job, or wait for its end.";
-                return Err(UseCaseError::conflict("reindexRunning", message));
-            }
+        if is_another {
             let made = self.reindex_job(&before, context);
             // A number that was given before may have leftovers that go in the background by it.
             let generation = before.last_generation + 1;
@@ -382,10 +393,9 @@ impl VectorDatabases {
     async fn recipe(
         &self,
         context: &RequestContext,
-        before: &VectorDatabase,
+        present: &Recipe,
         patch: &VectorDatabasePatch,
     ) -> Result<Recipe, UseCaseError> {
-        let present = &before.recipe;
         let chunking = self.changed_chunking(present, patch)?;
         let is_same = |id: &String| present.model.as_ref().is_some_and(|model| model.id == *id);
         let model = match (&patch.model, &present.model) {
@@ -422,11 +432,11 @@ impl VectorDatabases {
         present: &Recipe,
         patch: &VectorDatabasePatch,
     ) -> Result<Chunking, UseCaseError> {
-        if patch.methodology.is_none() && patch.options.is_none() {
-            return Ok(present.chunking.clone());
-        }
         let mut problems = Problems::default();
         let id = patch.methodology.as_deref().unwrap_or(&present.chunking.id);
+        if id == present.chunking.id && patch.options.is_none() {
+            return Ok(present.chunking.clone());
+        }
         let chunking = self.chunking(&mut problems, Some(id), patch.options.as_ref());
         problems.finish()?;
         Ok(chunking.unwrap_or_else(|| present.chunking.clone()))
@@ -565,6 +575,21 @@ fn check_defaults(problems: &mut Problems, defaults: QueryDefaults) {
     }
 }
 
+/// Checks presets against what serves and against what is to serve: a preset query is answered before the other generation
+/// serves, and once its job was cancelled.
+fn presets_hold(defaults: QueryDefaults, serves: &Recipe, to_serve: &Recipe) -> Result<(), UseCaseError> {
+    defaults_fit(defaults, to_serve.model.as_ref())?;
+    match defaults.mode {
+        Some(mode @ (QueryMode::Hybrid | QueryMode::Semantic)) if serves.model.is_none() => {
+            let message = format!(
+                "No query is `{mode}` before the database has been indexed with the model: set it once the job has ended."
+            );
+            Err(UseCaseError::invalid("defaults.mode", "notAllowed", message))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
 /// Checks that presets can be met: without a model words alone are looked for.
 fn defaults_fit(defaults: QueryDefaults, model: Option<&ModelUse>) -> Result<(), UseCaseError> {
     match defaults.mode {
@@ -653,9 +678,20 @@ fn may_embed(context: &RequestContext, model: &str) -> bool {
 
 /// Whether a rule denies a caller the vectors and scores of a deployment.
 fn is_denied(context: &RequestContext, deployment: ModelDeploymentId) -> bool {
-    let extent = context.snapshot().extent(ResourceType::Deployment, Action::Embed);
-    let extent = Extent { all: true, listed: Vec::new(), own: false, ..extent };
-    !extent.permits(&deployment.rule_id(), &().parents(), Ownership::Unknown)
+    let denied = denies(context, ResourceType::Deployment, Action::Embed);
+    !denied.permits(&deployment.rule_id(), &().parents(), Ownership::Unknown)
+}
+
+/// Whether a rule denies a caller to see a database.
+fn is_hidden(context: &RequestContext, name: &DatabaseName) -> bool {
+    let denied = denies(context, ResourceType::VectorDatabase, Action::List);
+    !denied.permits(&name.rule_id(), &().parents(), Ownership::Unknown)
+}
+
+/// Reach of a caller by an action on things of a type where denials alone count.
+pub(crate) fn denies(context: &RequestContext, of: ResourceType, action: Action) -> Extent {
+    let extent = context.snapshot().extent(of, action);
+    Extent { all: true, listed: Vec::new(), own: false, ..extent }
 }
 
 /// Error of a use case for a model that does not answer.
@@ -681,76 +717,6 @@ fn variants(name: &DatabaseName) -> Vec<DatabaseName> {
     let base: String = name.as_str().chars().take(DatabaseName::MAX_LENGTH - 3).collect();
     let base = base.trim_end_matches('-');
     (2..=9).filter_map(|n| DatabaseName::parse(&format!("{base}-{n}")).ok()).collect()
-}
-
-/// The methodologies of finding.
-fn retrieval() -> Vec<Methodology> {
-    let of = |id: &str,
-              display_name: &str,
-              description: &str,
-              is_default,
-              requires_embedding,
-              schema,
-              defaults| {
-        let Value::Object(defaults) = defaults else { return None };
-        Some(Methodology {
-            id: id.to_owned(),
-            kind: MethodologyKind::Retrieval,
-            display_name: display_name.to_owned(),
-            description: description.to_owned(),
-            is_default,
-            requires_embedding,
-            options_schema: schema,
-            defaults,
-        })
-    };
-    let object = |properties: Value| {
-        json!({
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            "type": "object", "additionalProperties": false, "properties": properties,
-        })
-    };
-    let mut fusion = object(json!({
-        "method": {"type": "string", "enum": ["minMax", "rrf"], "default": "minMax"},
-        "alpha": {"type": "number", "minimum": 0, "maximum": 1, "default": 0.5},
-        "k": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 60},
-    }));
-    // Each method has a member of its own.
-    let methods = json!([
-        {"properties": {"method": {"const": "minMax"}, "k": false}},
-        {"properties": {"method": {"const": "rrf"}, "alpha": false}, "required": ["method"]},
-    ]);
-    if let Value::Object(members) = &mut fusion {
-        members.insert("oneOf".to_owned(), methods);
-    }
-    let lambda = object(json!({
-        "mmrLambda": {"type": "number", "minimum": 0, "maximum": 1, "default": 0.5},
-    }));
-    let none = || object(json!({}));
-    let preset = json!({"method": "minMax", "alpha": 0.5});
-    let all = [
-        of("hybrid", "Hybrid", "By meaning and by words, in one order.", true, true, fusion, preset),
-        of(
-            "semantic",
-            "Semantic",
-            "By meaning: exact cosine of the vectors.",
-            false,
-            true,
-            none(),
-            json!({}),
-        ),
-        of("keyword", "Keyword", "By words: BM25 over stems.", false, false, none(), json!({})),
-        of(
-            "mmr",
-            "Diverse",
-            "Prefers passages that differ from those before them (maximal marginal relevance).",
-            false,
-            true,
-            lambda,
-            json!({"mmrLambda": 0.5}),
-        ),
-    ];
-    all.into_iter().flatten().collect()
 }
 
 #[cfg(test)]
@@ -786,13 +752,5 @@ mod tests {
         assert_eq!(as_it_is(&of("first"), vec![served(ModelState::Ready)]), of("second"));
         assert_eq!(as_it_is(&of("first"), vec![served(ModelState::Missing)]), of("first"));
         assert_eq!(as_it_is(&of("first"), Vec::new()), of("first"));
-    }
-
-    #[test]
-    fn the_preset_of_finding_is_hybrid() {
-        let all = retrieval();
-        let ids: Vec<&str> = all.iter().map(|one| one.id.as_str()).collect();
-        assert_eq!(ids, ["hybrid", "semantic", "keyword", "mmr"]);
-        assert!(all.iter().all(|one| one.is_default == (one.id == "hybrid")));
     }
 }

@@ -1,6 +1,6 @@
 //! Files: upload policy, list, upload, change, delete.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use heddle_kernel::{
@@ -56,10 +56,10 @@ pub struct FilePatch {
     pub metadata: Patch<Map<String, Value>>,
     /// Whether its passages can be found.
     pub enabled: Option<bool>,
-    /// Whether its passages are made anew.
-    pub reprocess: bool,
-    /// Options of the methodology for this file alone; its passages are made anew.
-    pub options: Option<Map<String, Value>>,
+    /// Whether its passages are made anew; those that other options make are.
+    pub reprocess: Option<bool>,
+    /// Options of the methodology for this file alone, or null for those of the database; its passages are made anew.
+    pub options: Patch<Map<String, Value>>,
     /// The revision that the caller saw.
     pub revision: Option<Revision>,
 }
@@ -272,8 +272,23 @@ impl VectorFiles {
         let (tenant, name) = (context.tenant(), authorized.key().within());
         let database = self.ports.store.database(tenant, &name).await?;
         let before = self.ports.store.file(tenant, &name, authorized.id()).await?;
+        // Of what is not to be seen nothing is shown by a change either.
+        if denied(context, &database).has(before.id) {
+            return Err(UseCaseError::NotFound);
+        }
         check_revision(patch.revision, before.revision)?;
-        let anew = patch.reprocess || patch.options.is_some();
+        let other_options = match &patch.options {
+            Patch::Absent => false,
+            Patch::Null => before.options.is_some(),
+            Patch::Value(_) => true,
+        };
+        if other_options && patch.reprocess == Some(false) {
+            let message = "Other options take effect by reading the file anew.";
+            return Err(UseCaseError::invalid("reprocess", "contradiction", message));
+        }
+        let anew = other_options || patch.reprocess == Some(true);
+        let names_title = !matches!(patch.title, Patch::Absent);
+        let names_options = !matches!(patch.options, Patch::Absent);
         let mut after = before.clone();
         self.apply(&database, &mut after, patch)?;
         if anew {
@@ -301,7 +316,7 @@ impl VectorFiles {
         let journal = record(&after).changing(Some(&before), Some(&after));
         let fields = fields_of(&after);
         let reprocess = work.as_ref().map(|(job, build)| Reprocess { job, build });
-        let write = FilePatchWrite { file: &after, fields: &fields, reprocess };
+        let write = FilePatchWrite { file: &after, names_title, names_options, fields: &fields, reprocess };
         self.ports.store.update_file(write, before.revision, &journal).await?;
         Ok(after)
     }
@@ -323,7 +338,7 @@ impl VectorFiles {
             check_revision(expected, present.revision)?;
         }
         let journal = journal.deleting(found)?;
-        self.ports.store.delete_file(tenant, &name, id, &journal).await?;
+        self.ports.store.delete_file(tenant, &name, id, expected, &journal).await?;
         Ok(())
     }
 
@@ -345,8 +360,10 @@ impl VectorFiles {
             }
         }
         file.enabled = patch.enabled.unwrap_or(file.enabled);
-        if let Some(options) = patch.options {
-            match self.ports.chunker.check(&database.recipe.chunking.id, &options) {
+        match patch.options {
+            Patch::Absent => {}
+            Patch::Null => file.options = None,
+            Patch::Value(options) => match self.ports.chunker.check(&database.recipe.chunking.id, &options) {
                 Ok(Chunking { id, options }) => {
                     file.options = Some(FileOptions { methodology: Some(id), options });
                 }
@@ -356,7 +373,7 @@ impl VectorFiles {
                         problems.add(path.trim_end_matches('.'), fault.reason, fault.message);
                     }
                 }
-            }
+            },
         }
         problems.finish()
     }
@@ -385,14 +402,8 @@ impl VectorFiles {
             if file.blob.bytes == 0 {
                 problems.add(&path, "tooShort", "The file is empty.");
             }
-            if media_type(types, file).is_none() {
-                let known: Vec<&str> =
-                    types.iter().flat_map(|one| &one.extensions).map(String::as_str).collect();
-                let message = format!(
-                    "The ending and the media type are not those of one type that is read: {}.",
-                    known.join(", ")
-                );
-                problems.add(&format!("{path}.mediaType"), "unsupportedType", message);
+            if let Err((member, message)) = type_of(&*self.ports.extractor, types, file) {
+                problems.add(&format!("{path}.{member}"), "unsupportedType", message);
             }
         }
         problems.finish()
@@ -445,7 +456,8 @@ impl VectorFiles {
         job: IngestionJobId,
         context: &RequestContext,
     ) -> File {
-        let media_type = media_type(types, &new).unwrap_or_default();
+        // It was checked with all others before.
+        let TypeOf { media_type, charset } = type_of(&*self.ports.extractor, types, &new).unwrap_or_default();
         File {
             tenant: database.tenant,
             database: database.id,
@@ -454,6 +466,7 @@ impl VectorFiles {
             name: new.name,
             title: new.title,
             media_type,
+            charset,
             bytes: new.blob.bytes,
             sha256: new.blob.sha256,
             blob: new.blob.key,
@@ -547,25 +560,73 @@ fn check_title(problems: &mut Problems, path: &str, title: Option<&str>) {
     }
 }
 
-/// Media type of a file: that of the type which its ending names, when the declared one is that, or says nothing.
-fn media_type(types: &[UploadType], file: &NewFile) -> Option<String> {
-    let (_, extension) = file.name.rsplit_once('.')?;
+/// Types that an ending names.
+fn named<'a>(types: &'a [UploadType], name: &str) -> Vec<&'a UploadType> {
+    let Some((_, extension)) = name.rsplit_once('.') else { return Vec::new() };
     let extension = extension.to_lowercase();
-    let named: Vec<&UploadType> = types.iter().filter(|one| one.extensions.contains(&extension)).collect();
-    let declared = file.media_type.as_deref().unwrap_or_default();
-    let declared = declared.split(';').next().unwrap_or_default().trim().to_lowercase();
-    if declared.is_empty() || declared == "application/octet-stream" {
-        return named.first().map(|one| one.media_type.clone());
+    types.iter().filter(|one| one.extensions.contains(&extension)).collect()
+}
+
+/// The member by which a file is of no type that is read, and why.
+fn not_read(types: &[UploadType], file: &NewFile) -> (&'static str, String) {
+    let of_ending = named(types, &file.name);
+    if of_ending.is_empty() {
+        let endings: BTreeSet<&str> =
+            types.iter().flat_map(|one| &one.extensions).map(String::as_str).collect();
+        let endings: Vec<&str> = endings.into_iter().collect();
+        return ("name", format!("The ending is none of those that are read: {}.", endings.join(", ")));
     }
-    let is_plain = declared == "text/plain";
-    let fits =
-        |one: &&&UploadType| one.media_type == declared || (is_plain && one.media_type.starts_with("text/"));
-    named.iter().find(fits).map(|one| one.media_type.clone())
+    let media: Vec<&str> = of_ending.iter().map(|one| one.media_type.as_str()).collect();
+    ("mediaType", format!("By its ending the file is {}, and another type is declared.", media.join(" or ")))
+}
+
+/// Type by which a file is read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct TypeOf {
+    media_type: String,
+    charset: Option<String>,
+}
+
+/// Type of a file: that which its ending names, when the declared one is that, says nothing, or is one that clients give to
+/// such files; that which is declared, when the ending names none. Otherwise the member that is wrong, and why.
+fn type_of(
+    extractor: &dyn Extractor,
+    types: &[UploadType],
+    file: &NewFile,
+) -> Result<TypeOf, (&'static str, String)> {
+    let declared = file.media_type.as_deref().unwrap_or_default();
+    let mut parts = declared.split(';').map(str::trim);
+    let bare = parts.next().unwrap_or_default().to_lowercase();
+    let charset = parts.find_map(|part| {
+        let (name, value) = part.split_once('=')?;
+        let value = value.trim().trim_matches('"').to_lowercase();
+        (name.trim().eq_ignore_ascii_case("charset") && !value.is_empty()).then_some(value)
+    });
+    let named = named(types, &file.name);
+    let found = if bare.is_empty() || bare == "application/octet-stream" {
+        named.first().copied()
+    } else {
+        let is_declared = |one: &&UploadType| one.media_type == bare;
+        let exact = named.iter().copied().find(is_declared);
+        exact.or_else(|| {
+            let read = extractor.reads(&file.name, &bare);
+            read.then(|| named.first().copied().or_else(|| types.iter().find(is_declared))).flatten()
+        })
+    };
+    let Some(found) = found else { return Err(not_read(types, file)) };
+    // What is no text has none, whatever is said of it (`charset=binary`).
+    let is_text = found.media_type.starts_with("text/") || found.media_type.contains("json");
+    let charset = charset.filter(|_| is_text);
+    if let Some(charset) = charset.as_deref().filter(|charset| !extractor.knows_charset(charset)) {
+        return Err(("mediaType", format!("There is no charset `{charset}`.")));
+    }
+    Ok(TypeOf { media_type: found.media_type.clone(), charset })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ports::MockExtractor;
 
     fn of(name: &str, media_type: Option<&str>) -> NewFile {
         NewFile {
@@ -585,13 +646,36 @@ mod tests {
             parser: "p".to_owned(),
             ocr: false,
         };
-        let types = [kind("application/pdf", "pdf"), kind("text/markdown", "md")];
-        let told = |name, declared| media_type(&types, &of(name, declared));
-        assert_eq!(told("a.PDF", None).as_deref(), Some("application/pdf"));
-        assert_eq!(told("a.pdf", Some("application/octet-stream")).as_deref(), Some("application/pdf"));
-        assert_eq!(told("a.md", Some("text/plain; charset=utf-8")).as_deref(), Some("text/markdown"));
-        for (name, declared) in [("a.pdf", Some("text/markdown")), ("a.exe", None), ("pdf", None)] {
-            assert_eq!(told(name, declared), None, "{name}");
+        let types = [kind("application/pdf", "pdf"), kind("text/markdown", "md"), kind("text/csv", "csv")];
+        let mut extractor = MockExtractor::new();
+        extractor.expect_reads().returning(|name, declared| {
+            matches!(
+                (name, declared),
+                ("a.md", "text/plain") | ("a.csv", "application/vnd.ms-excel") | ("notes", "text/markdown")
+            )
+        });
+        extractor.expect_knows_charset().returning(|charset| charset == "windows-1252");
+        let told = |name: &str, declared| {
+            let found = type_of(&extractor, &types, &of(name, declared));
+            found.map(|found| (found.media_type, found.charset)).map_err(|(member, _)| member)
+        };
+        let taken =
+            |media_type: &str, charset: Option<&str>| Ok((media_type.to_owned(), charset.map(str::to_owned)));
+        for (name, declared, expected) in [
+            ("a.PDF", None, taken("application/pdf", None)),
+            ("a.pdf", Some("application/octet-stream"), taken("application/pdf", None)),
+            ("a.csv", Some("application/vnd.ms-excel"), taken("text/csv", None)),
+            ("a.csv", Some("Text/CSV; charset=\"Windows-1252\""), taken("text/csv", Some("windows-1252"))),
+            ("a.md", Some("text/plain; header=present; charset="), taken("text/markdown", None)),
+            ("notes", Some("text/markdown"), taken("text/markdown", None)),
+            ("a.pdf", Some("application/pdf; charset=binary"), taken("application/pdf", None)),
+            ("a.csv", Some("text/csv;charset=klingon"), Err("mediaType")),
+            ("a.pdf", Some("text/markdown"), Err("mediaType")),
+            ("a.exe", None, Err("name")),
+            ("a.exe", Some("text/csv"), Err("name")),
+            ("pdf", None, Err("name")),
+        ] {
+            assert_eq!(told(name, declared), expected, "{name} {declared:?}");
         }
     }
 

@@ -258,15 +258,15 @@ impl Reader<'_> {
         let path = format!("{path}.{word}");
         let one = |test| Filter::One(FieldCondition { field: field.to_owned(), test });
         Some(match word.as_str() {
-            "eq" => one(FieldTest::In(vec![self.value(kind, value, &path)?])),
-            "ne" => Filter::Not(vec![one(FieldTest::In(vec![self.value(kind, value, &path)?]))]),
+            "eq" => one(FieldTest::In(vec![self.equal(field, kind, value, &path)?])),
+            "ne" => Filter::Not(vec![one(FieldTest::In(vec![self.equal(field, kind, value, &path)?]))]),
             "in" => {
                 let values = value.as_array().filter(|values| (1..=VALUES).contains(&values.len()));
                 let Some(values) = values else {
                     return self.wrong(&path, "wrongType", format!("A list of 1 to {VALUES} values."));
                 };
                 let values: Vec<_> =
-                    values.iter().filter_map(|value| self.value(kind, value, &path)).collect();
+                    values.iter().filter_map(|value| self.equal(field, kind, value, &path)).collect();
                 one(FieldTest::In(values))
             }
             "gt" => one(FieldTest::Above(self.ordered(kind, value, &path)?, false)),
@@ -315,6 +315,19 @@ impl Reader<'_> {
             return self.wrong(path, "notAllowed", "True and false have no order.");
         }
         self.value(kind, value, path)
+    }
+
+    /// A value that a member is compared with as a whole.
+    fn equal(&mut self, field: &str, kind: FieldType, value: &Value, path: &str) -> Option<FieldValue> {
+        let read = self.value(kind, value, path)?;
+        match (field, &read) {
+            // One that is mistyped would be found nowhere, without a word.
+            ("fileId", FieldValue::Text(text)) => match text.parse::<FileId>() {
+                Ok(id) => Some(FieldValue::Text(id.to_string())),
+                Err(_) => self.wrong(path, "wrongFormat", "The id of a file."),
+            },
+            (_, _) => Some(read),
+        }
     }
 
     fn value(&mut self, kind: FieldType, value: &Value, path: &str) -> Option<FieldValue> {
@@ -372,6 +385,8 @@ mod tests {
             (json!({"field": "metadata.year", "contains": "2"}), "filter.contains", "wrongType"),
             (json!({"field": "createdAt", "gt": "soon"}), "filter.gt", "wrongType"),
             (json!({"field": "tenant", "eq": "x"}), "filter.field", "unknownField"),
+            (json!({"field": "fileId", "eq": "a.txt"}), "filter.eq", "wrongFormat"),
+            (json!({"not": {"field": "fileId", "in": ["a.txt"]}}), "filter.not[0].in", "wrongFormat"),
         ];
         for (value, path, reason) in cases {
             assert_eq!(refusal(value.clone()), (path.to_owned(), reason), "{value}");

@@ -234,7 +234,7 @@ impl Ingestion {
                 tenant,
                 blob: file.blob.clone(),
                 name: file.name.clone(),
-                media_type: file.media_type.clone(),
+                media_type: file.declared_type(),
                 bytes: file.bytes,
             })
             .await?;
@@ -328,11 +328,12 @@ impl Ingestion {
             PartKind::Page | PartKind::Sheet | PartKind::Slide => true,
             PartKind::Section => false,
         };
-        let pages = document.parts.iter().filter(|part| paged(part.kind)).count();
+        // A page without text is no part of the document, and one of the file.
+        let pages = document.parts.iter().filter(|part| paged(part.kind)).map(|part| part.number).max();
         Cut {
             passages: chunks.len() as u64,
             digest: hex(&digest.finalize()),
-            pages: u32::try_from(pages).ok().filter(|pages| *pages > 0),
+            pages: pages.filter(|pages| *pages > 0),
             language: document.language.clone(),
             title: document.title.clone(),
             warnings: document.warnings.clone(),
@@ -365,7 +366,7 @@ impl Ingestion {
                 ordinal: u32::try_from(first + place).unwrap_or(u32::MAX),
                 text: chunk.text.clone(),
                 prefix: chunk.prefix.clone(),
-                context: chunk.context.clone(),
+                context: chunk.context.as_deref().map(str::to_owned),
                 tokens: chunk.tokens,
                 locator: chunk.locator.clone(),
                 vector,

@@ -18,6 +18,7 @@ mod metadata;
 pub mod ports;
 mod query;
 pub mod records;
+mod retrieval;
 #[cfg(test)]
 mod tests;
 

@@ -1,19 +1,19 @@
 //! Queries: passages with citations. What a caller may not see is taken out before an index cuts, what was deleted is never
 //! answered, and no query is answered in another manner than it asked for unless it allows that.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use heddle_kernel::FileId;
+use heddle_kernel::{BuildId, FileId};
 use heddle_policy::capability::VectorDatabaseQuery;
 use heddle_policy::resource::{Place as _, ResourceId as _, Within};
-use heddle_policy::{Action, Authorized, Extent, Ownership, RequestContext, ResourceType};
+use heddle_policy::{Action, Authorized, Ownership, RequestContext, ResourceType};
 use heddle_usecase::StoreError;
 use serde_json::Value;
 
 use crate::allowed::{Allowances, Asked};
-use crate::databases::{MOST_PASSAGES, model_fault};
+use crate::databases::{MOST_PASSAGES, denies, model_fault};
 use crate::filter::Filter;
 use crate::fusion::{Fusion, diverse, fused, single};
 use crate::indexer::{FollowError, Indexer, spec_of};
@@ -21,21 +21,26 @@ use crate::ports::{
     Asker, EmbedError, Embedder, FoundPassage, IndexError, LegScores, Neighbours, PassageHit, PassageStore,
     Priority, Reranker, Search, VectorStore, embed_one,
 };
-use crate::records::{Locator, Passage, PassageId, PassageRange, QueryMode, VectorDatabase};
+use crate::records::{Locator, Passage, PassageId, PassageRange, QueryMode, Span, VectorDatabase};
 use crate::{Problem, Problems, UseCaseError};
 
 /// The most characters of a query.
 const TEXT: usize = 4_000;
 /// Passages of an answer where nobody says how many.
 const LIMIT: u32 = 8;
-/// The least candidates of each leg.
-const CANDIDATES: u32 = 100;
+/// Methodology whose passages share pieces.
+const PARENT_CHILD: &str = "parent-child";
+/// The least candidates of each leg: as many as the longest answer needs, so that scores, which are brought to one range
+/// among the candidates, do not depend on how many passages are asked for.
+const CANDIDATES: u32 = 2 * MOST_PASSAGES;
 /// Candidates that are put in order anew where nobody says how many, and fewer are asked for.
 const RERANKED: u32 = 50;
 /// The most candidates that are put in order anew.
 const MOST_RERANKED: u32 = 200;
 /// The most passages before and behind each.
 const NEIGHBOURS: u32 = 3;
+/// The most bytes of the texts of an answer.
+const ANSWER: usize = 64 * 1024 * 1024;
 /// Time that a query waits for its index.
 const WAIT: Duration = Duration::from_secs(20);
 
@@ -113,6 +118,20 @@ impl Cited {
     #[must_use]
     pub fn text(&self) -> &str {
         self.found.passage.context.as_deref().unwrap_or(&self.found.passage.text)
+    }
+
+    /// Place of that text in the file. What was cut before such places were kept has that of the passage itself.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        let Passage { context, locator, .. } = &self.found.passage;
+        let own = Span { start_char: locator.start_char, end_char: locator.end_char };
+        context.as_ref().and(locator.context).unwrap_or(own)
+    }
+
+    /// Piece whose text is answered, where passages may share one.
+    fn piece(&self) -> Option<(FileId, BuildId, Span)> {
+        let Passage { file, build, locator, .. } = &self.found.passage;
+        Some((*file, *build, locator.context?))
     }
 }
 
@@ -222,7 +241,7 @@ impl VectorQueries {
         let database = self.ports.store.database(context.tenant(), &authorized.id()).await?;
         check(query)?;
         let plan = self.plan(context, &database, query).await?;
-        let denied = denied(context, &database);
+        let denied = not_to_find(context, &database);
         let (sequence, passages, search) = match denied {
             Denied::All => (database.sequence, Vec::new(), Duration::ZERO),
             Denied::Some(denied) => self.search(context, &database, query, &plan, &denied).await?,
@@ -246,7 +265,7 @@ impl VectorQueries {
             query.filter.as_ref().map(|filter| Filter::read(filter, &database.schema)).transpose()?;
         let limit = query.limit.or(database.defaults.limit).unwrap_or(LIMIT);
         let reranked = query.rerank.as_ref().map_or(0, |rerank| rerank.most(limit));
-        let candidates = CANDIDATES.max(limit * 2).max(reranked);
+        let candidates = CANDIDATES.max(reranked);
         acts(query, mode, model.is_some())?;
         let (mut vector, mut embed, mut degraded) = (None, Duration::ZERO, None);
         if mode != QueryMode::Keyword {
@@ -303,6 +322,7 @@ impl VectorQueries {
         let mut cited = self.cited(database, query, plan, &hits, &scored).await?;
         // What a file got since its passages were looked up is in none of the lists.
         cited.retain(|one| !allowance.but.contains(&one.found.passage.file));
+        one_of_each_piece(&mut cited);
         self.rerank(context, query, plan.limit, &mut cited).await?;
         if let Some(least) = query.min_score {
             cited.retain(|one| f64::from(one.score) >= least);
@@ -312,6 +332,7 @@ impl VectorQueries {
             one.rank = rank;
         }
         self.add_neighbours(database, query.neighbours, &mut cited).await?;
+        check_size(&cited, ANSWER)?;
         Ok((sequence, cited, begun.elapsed()))
     }
 
@@ -351,7 +372,9 @@ impl VectorQueries {
         hits: &[PassageHit],
         scored: &[(PassageId, f32)],
     ) -> Result<Vec<Cited>, UseCaseError> {
-        let most = if query.mmr_lambda.is_some() || query.rerank.is_some() || query.min_score.is_some() {
+        let pieces = shares_pieces(database);
+        let looks_on = query.mmr_lambda.is_some() || query.rerank.is_some() || query.min_score.is_some();
+        let most = if looks_on || pieces {
             plan.candidates
         } else {
             // Some may have gone since the index was searched.
@@ -391,7 +414,15 @@ impl VectorQueries {
         cited.truncate(rerank.most(limit) as usize);
         let texts: Vec<String> = cited.iter().map(|one| one.found.passage.text.clone()).collect();
         let scores = reranker.rerank(context, &rerank.deployment, &query.text, &texts).await;
-        let scores = scores.map_err(model_fault)?;
+        let scores = scores.map_err(|error| match model_fault(error) {
+            UseCaseError::Conflict(mut problems) => {
+                for problem in &mut problems {
+                    problem.field = Some("rerank.deployment".to_owned());
+                }
+                UseCaseError::Conflict(problems)
+            }
+            other => other,
+        })?;
         if scores.len() != cited.len() || !scores.iter().all(|score| score.is_finite()) {
             return Err(UseCaseError::conflict(
                 "modelRefused",
@@ -488,8 +519,23 @@ fn acts(query: &Query, mode: QueryMode, has_vectors: bool) -> Result<(), UseCase
 /// Documents of a database that rules deny to a caller. A right to query needs none on documents, and a deny on one, or on
 /// reading what is in the database, is heard nevertheless.
 pub(crate) fn denied(context: &RequestContext, database: &VectorDatabase) -> Denied {
-    let extent = context.snapshot().extent(ResourceType::Document, Action::List);
-    let extent = Extent { all: true, listed: Vec::new(), own: false, ..extent };
+    denied_to(Action::List, context, database)
+}
+
+/// Documents of a database in which a query of a caller does not look: those that it may not see, and those that are denied
+/// to queries alone.
+fn not_to_find(context: &RequestContext, database: &VectorDatabase) -> Denied {
+    match (denied(context, database), denied_to(Action::Query, context, database)) {
+        (Denied::Some(mut unseen), Denied::Some(unasked)) => {
+            unseen.extend(unasked);
+            Denied::Some(unseen)
+        }
+        (Denied::All, _) | (_, Denied::All) => Denied::All,
+    }
+}
+
+fn denied_to(action: Action, context: &RequestContext, database: &VectorDatabase) -> Denied {
+    let extent = denies(context, ResourceType::Document, action);
     let parents = Within::<heddle_policy::resource::VectorDatabase>::of(database.name.clone()).parents();
     let unknown = FileId(uuid::Uuid::nil()).rule_id();
     if !extent.permits(&unknown, &parents, Ownership::Unknown) {
@@ -514,6 +560,17 @@ fn label(title: &str, locator: &Locator) -> String {
     label
 }
 
+/// Whether passages of a database may be answered by one piece that they share.
+fn shares_pieces(database: &VectorDatabase) -> bool {
+    database.recipe.chunking.id == PARENT_CHILD
+}
+
+/// Leaves the best passage of each piece: its text is answered once.
+fn one_of_each_piece(cited: &mut Vec<Cited>) {
+    let mut seen = HashSet::new();
+    cited.retain(|one| one.piece().is_none_or(|piece| seen.insert(piece)));
+}
+
 fn diversified(cited: Vec<Cited>, lambda: Option<f64>, limit: usize) -> Vec<Cited> {
     let Some(lambda) = lambda else { return cited.into_iter().take(limit).collect() };
     let chosen = {
@@ -527,6 +584,18 @@ fn diversified(cited: Vec<Cited>, lambda: Option<f64>, limit: usize) -> Vec<Cite
     };
     let mut places: Vec<Option<Cited>> = cited.into_iter().map(Some).collect();
     chosen.into_iter().filter_map(|place| places.get_mut(place).and_then(Option::take)).collect()
+}
+
+/// Refuses an answer whose texts are longer together than is allowed.
+fn check_size(cited: &[Cited], most: usize) -> Result<(), UseCaseError> {
+    let beside = |one: &Cited| one.neighbours.iter().map(|(_, other)| other.text.len()).sum::<usize>();
+    let bytes: usize = cited.iter().map(|one| one.text().len() + beside(one)).sum();
+    if bytes <= most {
+        return Ok(());
+    }
+    let (has, may) = (bytes.div_ceil(1024 * 1024), most / 1024 / 1024);
+    let message = format!("The passages have {has} MiB together, and {may} are allowed: ask for fewer.");
+    Err(UseCaseError::invalid("limit", "tooLong", message))
 }
 
 fn not_followed(error: FollowError) -> UseCaseError {

@@ -460,6 +460,8 @@ pub struct File {
     pub title: Option<String>,
     /// Type of the content.
     pub media_type: String,
+    /// Charset of a text, where the upload declared one.
+    pub charset: Option<String>,
     /// Bytes of the content.
     pub bytes: u64,
     /// SHA-256 of the content, in hex.
@@ -503,6 +505,15 @@ pub struct File {
 }
 
 impl File {
+    /// Media type with the charset.
+    #[must_use]
+    pub fn declared_type(&self) -> String {
+        match &self.charset {
+            Some(charset) => format!("{}; charset={charset}", self.media_type),
+            None => self.media_type.clone(),
+        }
+    }
+
     /// Title, or the name where it has none.
     #[must_use]
     pub fn shown_title(&self) -> &str {
@@ -674,6 +685,19 @@ pub struct Locator {
     /// Headings above it, the outermost first.
     #[serde(default)]
     pub heading_path: Vec<String>,
+    /// First character.
+    pub start_char: u64,
+    /// Character behind the last one.
+    pub end_char: u64,
+    /// Place of the larger piece that is answered in its stead; none where it has no such.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<Span>,
+}
+
+/// Characters of the extracted text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Span {
     /// First character.
     pub start_char: u64,
     /// Character behind the last one.

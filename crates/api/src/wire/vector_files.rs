@@ -72,6 +72,9 @@ response! {
         title: Option<String>,
         /// Media type.
         media_type: String,
+        /// Charset that was declared with it; null where none was, and the text itself tells.
+        #[schema(required = true)]
+        charset: Option<String>,
         /// Length in bytes.
         #[schema(minimum = 0)]
         bytes: u64,
@@ -94,6 +97,9 @@ response! {
         metadata: JsonObject,
         /// Whether queries look in it.
         enabled: bool,
+        /// Options of the methodology for this file alone; null where those of the database hold.
+        #[schema(required = true, value_type = Option<Object>)]
+        methodology_options: Option<JsonObject>,
         /// Failure; null when there was none.
         #[schema(required = true)]
         error: Option<IngestionError>,
@@ -162,6 +168,12 @@ response! {
         /// Passages that there are.
         #[schema(minimum = 0)]
         used_passages: u64,
+        /// The most files that may wait to be read; an upload beyond it is refused until some are.
+        #[schema(required = true, minimum = 0)]
+        max_waiting_files: Option<u64>,
+        /// Files that wait, or are being read.
+        #[schema(minimum = 0)]
+        used_waiting_files: u64,
     }
 
     /// Limits of an upload, as they are enforced.
@@ -178,12 +190,18 @@ response! {
         quota: UploadQuota,
         /// Treatment of a file whose bytes the database has already.
         duplicate_handling: DuplicateHandling,
+        /// The most bytes of an upload as JSON, in all; a form may have more.
+        #[schema(minimum = 1)]
+        max_json_bytes: u64,
         /// The most bytes of a file's metadata, as JSON.
         #[schema(minimum = 1)]
         max_metadata_bytes: u64,
         /// The most pages, sheets or slides of a file.
         #[schema(minimum = 1)]
         max_pages: u64,
+        /// The most passages that a file may be cut into.
+        #[schema(minimum = 1)]
+        max_passages_per_file: u64,
         /// Whether files are looked at for malware; they are not.
         scanning: bool,
     }
@@ -238,9 +256,11 @@ request! {
         /// `true` reads the file anew; what was found of it is found until that is done.
         #[schema(nullable = false)]
         reprocess: Option<bool>,
-        /// Options of the database's methodology for this file alone; the file is read anew with them.
-        #[schema(nullable = false, required = false, value_type = Object)]
-        methodology_options: Option<JsonObject>,
+        /// Options of the database's methodology for this file alone, or null for those of the database; the file is read anew
+        /// with them.
+        #[serde(default)]
+        #[schema(value_type = Option<Object>, required = false)]
+        methodology_options: Patch<JsonObject>,
         /// The revision that the change is made to.
         #[schema(nullable = false, minimum = 1)]
         revision: Option<i64>,

@@ -63,10 +63,10 @@ response! {
         page: Option<u32>,
         /// Headings above it, the outermost first.
         heading_path: Vec<String>,
-        /// Offset of its first character.
+        /// Offset of the first character of the text that is answered: that of the larger piece around the passage where the methodology gives such.
         #[schema(minimum = 0)]
         start_char: u64,
-        /// Offset behind its last character.
+        /// Offset behind the last character of that text.
         #[schema(minimum = 0)]
         end_char: u64,
     }

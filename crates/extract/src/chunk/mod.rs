@@ -20,6 +20,7 @@ pub use options::{
 };
 use place::Places;
 use split::{Cutter, cut};
+use tokens::bounded;
 pub use tokens::{EstimatedTokens, TokenCounter};
 
 /// Passage of a document.
@@ -106,14 +107,52 @@ impl Cut {
 /// the passage's own text; a prefix comes on top.
 #[must_use]
 pub fn chunk(document: &Document, methodology: &Methodology, counter: &dyn TokenCounter) -> Vec<Chunk> {
+    let all = chunk_within(document, methodology, counter, u64::MAX, u64::MAX);
+    // Nothing is more than that.
+    all.unwrap_or_default()
+}
+
+/// Reason for which a document is not cut: it makes more than is allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TooMuch {
+    /// Passages that it makes.
+    Passages(u64),
+    /// Bytes of their texts, with the larger pieces and the headings around each.
+    Bytes(u64),
+}
+
+/// Cuts a document as [`chunk`] does into at most so many passages, of at most so many bytes with their prefixes and
+/// contexts: what is more is told before it takes memory.
+///
+/// # Errors
+/// [`TooMuch`].
+pub fn chunk_within(
+    document: &Document,
+    methodology: &Methodology,
+    counter: &dyn TokenCounter,
+    most: u64,
+    most_bytes: u64,
+) -> Result<Vec<Chunk>, TooMuch> {
     let text = document.text.as_str();
     let index = CharIndex::new(text);
     let mut structure = Structure::of(text, document.markup);
     let segments = segments(document, &index, &mut structure);
-    let cutter = Cutter { text, structure: &structure, tokens: counter.token_starts(text) };
+    let cutter = Cutter { text, structure: &structure, tokens: bounded(text, counter.token_starts(text)) };
     let mut cuts = Vec::new();
     for segment in segments {
         cut_segment(&cutter, segment, methodology, &mut cuts);
+    }
+    cuts.retain(|cut| !cutter.is_blank(&cut.range));
+    if cuts.len() as u64 > most {
+        return Err(TooMuch::Passages(cuts.len() as u64));
+    }
+    let mut bytes = 0;
+    for cut in &cuts {
+        let around = cut.context.as_ref().map_or(0, |(_, range)| range.len());
+        bytes += (cut.range.len() + around) as u64;
+    }
+    if bytes > most_bytes {
+        return Err(TooMuch::Bytes(bytes));
     }
     let mut places = Places::new(document, &structure, &index, counter);
     let mut chunks = Vec::with_capacity(cuts.len());
@@ -132,7 +171,7 @@ pub fn chunk(document: &Document, methodology: &Methodology, counter: &dyn Token
             locator,
         });
     }
-    chunks
+    Ok(chunks)
 }
 
 /// Ranges over which no passage reaches: sheets and slides. Pages and sections become breaks, the strongest.

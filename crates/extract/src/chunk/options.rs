@@ -222,8 +222,8 @@ pub const METHODOLOGIES: &[MethodologyInfo] = &[
     MethodologyInfo {
         id: "whole-document",
         display_name: "Whole document",
-        description: "One passage for each file. Good for short texts, as abstracts and tickets; a model reads only \
-                      as much of it as its longest input.",
+        description: "One passage for each file. Good for short texts, as abstracts and tickets: a long one has one \
+                      vector for all that it says.",
         is_default: false,
         fields: WholeDocument::FIELDS,
     },

@@ -11,7 +11,12 @@ pub(super) struct Cutter<'t> {
     pub(super) text: &'t str,
     pub(super) structure: &'t Structure,
     /// Bytes at which tokens begin, ascending.
-    pub(super) tokens: Vec<usize>,
+    pub(super) tokens: Vec<u32>,
+}
+
+/// A byte as a place in a text.
+fn place(start: u32) -> usize {
+    usize::try_from(start).unwrap_or(usize::MAX)
 }
 
 impl Cutter<'_> {
@@ -22,7 +27,12 @@ impl Cutter<'_> {
 
     /// Tokens that begin before a byte.
     pub(super) fn token_at(&self, byte: usize) -> usize {
-        self.tokens.partition_point(|start| *start < byte)
+        self.tokens.partition_point(|start| place(*start) < byte)
+    }
+
+    /// Byte at which a token begins.
+    fn start(&self, token: usize) -> Option<usize> {
+        self.tokens.get(token).copied().map(place)
     }
 
     /// Cuts a range into pieces of at most `most` tokens: at the strongest breaks it holds, each piece that is still too
@@ -80,8 +90,7 @@ impl Cutter<'_> {
         }
         let first = self.token_at(range.start);
         let last = self.token_at(range.end);
-        let cuts =
-            (first..last).step_by(most.max(1)).skip(1).filter_map(|token| self.tokens.get(token).copied());
+        let cuts = (first..last).step_by(most.max(1)).skip(1).filter_map(|token| self.start(token));
         cut(range, cuts.filter(|at| self.text.is_char_boundary(*at)))
     }
 
@@ -97,7 +106,7 @@ impl Cutter<'_> {
     fn words(&self, range: &Range<usize>) -> impl Iterator<Item = usize> {
         let tokens =
             self.tokens.get(self.token_at(range.start)..self.token_at(range.end)).unwrap_or_default();
-        tokens.iter().copied().filter(|at| self.begins_word(*at))
+        tokens.iter().copied().map(place).filter(|at| self.begins_word(*at))
     }
 
     fn begins_word(&self, at: usize) -> bool {
@@ -110,7 +119,7 @@ impl Cutter<'_> {
         let here = self.token_at(at);
         let earliest = here.saturating_sub(overlap);
         (earliest..here)
-            .filter_map(|token| self.tokens.get(token).copied())
+            .filter_map(|token| self.start(token))
             .find(|start| *start >= floor && self.begins_word(*start))
             .unwrap_or(at)
     }
@@ -128,11 +137,15 @@ impl Cutter<'_> {
             }
             let end = (first + 1..=first + most)
                 .rev()
-                .filter_map(|token| self.tokens.get(token).copied())
+                .filter_map(|token| self.start(token))
                 .find(|at| *at > start && self.begins_word(*at))
                 .or_else(|| {
                     let tokens = self.tokens.get(first + most..).unwrap_or_default();
-                    tokens.iter().copied().find(|at| *at > start && self.text.is_char_boundary(*at))
+                    tokens
+                        .iter()
+                        .copied()
+                        .map(place)
+                        .find(|at| *at > start && self.text.is_char_boundary(*at))
                 })
                 .unwrap_or(range.end)
                 .min(range.end);

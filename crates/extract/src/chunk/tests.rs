@@ -216,3 +216,48 @@ proptest! {
         }
     }
 }
+
+/// A word without end is one token of a model that does not know it: it is cut like any other text.
+#[test]
+fn a_word_without_end_makes_passages_of_a_size() {
+    struct Unknown;
+    impl TokenCounter for Unknown {
+        fn token_starts(&self, text: &str) -> Vec<u32> {
+            if text.is_empty() { Vec::new() } else { vec![0] }
+        }
+    }
+    for long in ["x".repeat(200_000), "漢".repeat(60_000), format!("a{}b", " ".repeat(100_000))] {
+        let document = document(&long);
+        for info in METHODOLOGIES {
+            let methodology = Methodology::read(info.id, &Value::Null).unwrap();
+            let most = usize::try_from(methodology.max_tokens()).unwrap() * 64;
+            let chunks = chunk(&document, &methodology, &Unknown);
+            assert!(chunks.iter().all(|chunk| chunk.text.len() <= most), "{}", info.id);
+            let whole: usize = chunks.iter().map(|chunk| chunk.text.len()).sum();
+            assert!(
+                whole >= document.text.trim().len() - 100_000 * usize::from(long.contains(' ')),
+                "{}",
+                info.id
+            );
+        }
+    }
+}
+
+#[test]
+fn what_makes_too_much_is_told_by_its_number() {
+    let document = document(&"One sentence of some words. ".repeat(2_000));
+    let cut = |id: &str, options: Value, most: u64, bytes: u64| {
+        let methodology = Methodology::read(id, &options).unwrap();
+        chunk_within(&document, &methodology, &EstimatedTokens, most, bytes).map(|chunks| chunks.len() as u64)
+    };
+    let many = cut("sentence-window", Value::Null, u64::MAX, u64::MAX).unwrap();
+    assert_eq!(many, 2_000);
+    assert_eq!(cut("sentence-window", Value::Null, many, u64::MAX), Ok(many));
+    assert_eq!(cut("sentence-window", Value::Null, many - 1, u64::MAX), Err(TooMuch::Passages(many)));
+    let wide = json!({ "parentTokens": 8192, "childTokens": 16, "overlapTokens": 0 });
+    let Err(TooMuch::Bytes(bytes)) = cut("parent-child", wide.clone(), u64::MAX, 1_000_000) else {
+        panic!("each child has a copy of its parent")
+    };
+    assert!(bytes > 20_000_000, "{bytes}");
+    assert!(cut("parent-child", wide, u64::MAX, bytes).is_ok());
+}

@@ -49,6 +49,8 @@ const READS: &[Read] = &[
     list("files?state=ready", "/api/vector-databases/growth/files?state=ready", 10),
     list("files?state=failed", "/api/vector-databases/growth/files?state=failed", 1),
     list("files?mediaType", "/api/vector-databases/growth/files?mediaType=text/plain", 10),
+    list("files?state+sort", "/api/vector-databases/growth/files?state=failed&sort=name", 1),
+    list("files?mediaType+sort", "/api/vector-databases/growth/files?mediaType=text/plain&sort=name", 10),
     list("files?q", "/api/vector-databases/growth/files?q=text", 10),
     list("files?metadata", "/api/vector-databases/growth/files?metadata.kind=kind-7", 5),
     list("files?state+metadata", "/api/vector-databases/growth/files?state=ready&metadata.kind=kind-7", 5),

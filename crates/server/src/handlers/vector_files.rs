@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use heddle_api::operations::ops;
+use heddle_api::operations::{DEFINITION_LIMIT, ops};
 use heddle_api::wire;
 use heddle_api::wire::vector_files::{StagedFile, UploadBody, UploadFile};
+use heddle_api::{ApiError, Detail};
 use heddle_faces::literals::{file_state, file_state_of, stage};
+use heddle_kernel::Patch;
 use heddle_usecase::UseCaseError;
 use heddle_vectors::ports::{Blobs as _, FieldCondition, FileFilter, StoredBlob};
 use heddle_vectors::records::{FieldType, File, FileError, MetadataSchema};
@@ -98,15 +100,15 @@ pub(crate) async fn patch(call: Call<ops::UpdateVectorFile>) -> HandlerResult {
         title: body.title.clone(),
         metadata: body.metadata.clone(),
         enabled: body.enabled,
-        reprocess: body.reprocess.unwrap_or(false),
+        reprocess: body.reprocess,
         options: body.methodology_options.clone(),
         revision: call.seen(body.revision)?,
     };
-    let works = patch.reprocess || patch.options.is_some();
+    let may_work = patch.reprocess == Some(true) || patch.options != Patch::Absent;
     let answer = |made: &File| Ok(Response::data(200, shown(made))?.tagged(made.revision));
     let record = |made: &File| call.journal(&made.id.to_string(), || answer(made));
     let made = call.app.vectors.files.update(&call.authorized, &call.context, patch, &record).await?;
-    if works {
+    if may_work {
         call.app.hub.errand_asked();
     }
     answer(&made)
@@ -140,8 +142,16 @@ async fn kept(call: &Call<ops::UploadVectorFiles>, files: &[UploadFile]) -> Resu
     if files.len() > most as usize {
         return Err(too_many(most));
     }
-    let contents = files.iter().enumerate().map(|(place, file)| content(place, file));
-    let contents = contents.collect::<Result<Vec<_>, _>>()?;
+    let (mut contents, mut faults) = (Vec::new(), Vec::new());
+    for (place, file) in files.iter().enumerate() {
+        match content(place, file) {
+            Ok(bytes) => contents.push(bytes),
+            Err(fault) => faults.push(fault),
+        }
+    }
+    if !faults.is_empty() {
+        return Err(ApiError::invalid(faults).into());
+    }
     let policy = app.vectors.files.before_upload(&call.authorized, &call.context).await?;
     let mut kept = Vec::new();
     let mut come = Come::default();
@@ -159,7 +169,7 @@ async fn kept(call: &Call<ops::UploadVectorFiles>, files: &[UploadFile]) -> Resu
                 come = Come { files: come.files + 1, bytes: come.bytes.saturating_add(blob.bytes) };
                 kept.push(NewFile {
                     name: file.name.clone(),
-                    media_type: file.media_type.clone(),
+                    media_type: declared_type(file),
                     title: file.title.clone(),
                     metadata: file.metadata.clone().unwrap_or_default(),
                     blob,
@@ -175,19 +185,28 @@ async fn kept(call: &Call<ops::UploadVectorFiles>, files: &[UploadFile]) -> Resu
     Ok(kept)
 }
 
+/// Media type that a file which came as JSON is declared to have: a text is kept as UTF-8, whatever charset it had before.
+fn declared_type(file: &UploadFile) -> Option<String> {
+    let declared = file.media_type.clone()?;
+    match (&file.text, declared.split_once(';')) {
+        (Some(_), Some((bare, _))) => Some(bare.to_owned()),
+        (Some(_) | None, _) => Some(declared),
+    }
+}
+
 /// Content of a file that came as JSON.
-fn content(place: usize, file: &UploadFile) -> Result<Bytes, Failure> {
+fn content(place: usize, file: &UploadFile) -> Result<Bytes, Detail> {
     let path = format!("files[{place}]");
     match (&file.text, &file.content_base64) {
         (Some(text), None) => Ok(Bytes::from(text.clone())),
         (None, Some(encoded)) => STANDARD.decode(encoded).map(Bytes::from).map_err(|error| {
             let message = format!("The content is not in base64: {error}.");
-            Failure::at(&format!("{path}.contentBase64"), "malformed", message)
+            Detail::at(format!("{path}.contentBase64"), "malformed", message)
         }),
         (Some(_), Some(_)) => {
-            Err(Failure::at(&path, "contradiction", "Either `text` or `contentBase64` is needed, not both."))
+            Err(Detail::at(path, "contradiction", "Either `text` or `contentBase64` is needed, not both."))
         }
-        (None, None) => Err(Failure::at(&path, "required", "Either `text` or `contentBase64` is needed.")),
+        (None, None) => Err(Detail::at(path, "required", "Either `text` or `contentBase64` is needed.")),
     }
 }
 
@@ -241,6 +260,7 @@ fn shown(file: &File) -> wire::vector_files::VectorFile {
         name: file.name.clone(),
         title: file.title.clone(),
         media_type: file.media_type.clone(),
+        charset: file.charset.clone(),
         bytes: file.bytes,
         sha256: file.sha256.clone(),
         state: file_state(file.state),
@@ -254,6 +274,7 @@ fn shown(file: &File) -> wire::vector_files::VectorFile {
         language: file.language.clone(),
         metadata: file.metadata.clone(),
         enabled: file.enabled,
+        methodology_options: file.options.as_ref().map(|own| own.options.clone()),
         error: file.error.as_ref().map(error_shown),
         warnings: file.warnings.clone(),
         job_id: Some(file.job.to_string()),
@@ -285,10 +306,14 @@ fn policy_shown(policy: UploadPolicy) -> wire::vector_files::UploadPolicy {
             used_files: policy.usage.files,
             max_passages: policy.quotas.passages,
             used_passages: policy.usage.passages,
+            max_waiting_files: policy.quotas.waiting,
+            used_waiting_files: policy.usage.waiting,
         },
         duplicate_handling: DuplicateHandling::Reject,
+        max_json_bytes: DEFINITION_LIMIT as u64,
         max_metadata_bytes: policy.bounds.metadata_bytes,
         max_pages: policy.pages.into(),
+        max_passages_per_file: policy.bounds.file_passages,
         scanning: false,
     }
 }

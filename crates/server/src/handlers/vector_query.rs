@@ -92,7 +92,7 @@ fn millis(time: Duration) -> f64 {
 
 fn passage(one: &Cited, shape: Shape) -> FoundPassage {
     let (found, passage) = (&one.found, &one.found.passage);
-    let place = &passage.locator;
+    let (place, span) = (&passage.locator, one.span());
     let scores = PassageScores {
         semantic: one.scores.semantic.map(f64::from),
         keyword: one.scores.keyword.map(f64::from),
@@ -119,8 +119,8 @@ fn passage(one: &Cited, shape: Shape) -> FoundPassage {
             file_id: passage.file.to_string(),
             page: place.page,
             heading_path: place.heading_path.clone(),
-            start_char: place.start_char,
-            end_char: place.end_char,
+            start_char: span.start_char,
+            end_char: span.end_char,
         },
         metadata: found.metadata.clone(),
         neighbours: shape.neighbours.then(|| one.neighbours.iter().map(neighbour).collect()),

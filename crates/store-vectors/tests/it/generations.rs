@@ -3,12 +3,14 @@
 
 use diesel::{ExpressionMethods, QueryDsl};
 use diesel_async::RunQueryDsl;
-use heddle_kernel::{BuildId, IngestionJobId};
+use heddle_kernel::{BuildId, IngestionJobId, PageRequest};
+use heddle_policy::{AccessFilter, resource};
 use heddle_store::{Db, Id, StoreError, read, write_tx};
 use heddle_store_vectors::SqlVectorStore;
 use heddle_testkit::on_both;
 use heddle_vectors::ports::{
-    BuildEnd, Cut, DatabaseUpdate, Deleted, FilePatchWrite, IngestStore, PassageStore, Reprocess, VectorStore,
+    BuildEnd, Cut, DatabaseUpdate, Deleted, FileFilter, FilePatchWrite, IngestStore, PassageStore, Reprocess,
+    VectorStore,
 };
 use heddle_vectors::records::{
     Build, DatabaseState, File, FileError, FileFault, FileOptions, FileState, Job, JobKind, JobState,
@@ -276,7 +278,7 @@ async fn what_is_cancelled_holds_up_no_generation_and_leaves_nothing_open() {
         let revision = changed.revision;
         (changed.revision, changed.job) = (revision.next(), again.id);
         let reprocess = Some(Reprocess { job: &again, build: &build });
-        let write = FilePatchWrite { file: &changed, fields: &[], reprocess };
+        let write = patched(&changed, &[], reprocess);
         store.update_file(write, revision, &unit(of.tenant)).await.unwrap();
         let job = spread(&store, &of, 2).await;
         made(&store, &of, queued(&db, &of, 2).await[0], 5).await;
@@ -325,7 +327,7 @@ async fn a_file_that_goes_while_another_generation_is_built_does_not_hold_that_u
         let job = spread(&store, &of, 2).await;
         let [one, _] = queued(&db, &of, 2).await[..] else { panic!("two files") };
         made(&store, &of, one, 5).await;
-        let deleted = store.delete_file(of.tenant, &of.name, gone.id, &unit(of.tenant)).await;
+        let deleted = store.delete_file(of.tenant, &of.name, gone.id, None, &unit(of.tenant)).await;
         assert_eq!(deleted, Ok(Deleted::Now));
         assert_eq!(standing(&store, &of, job.id).await, (2, DatabaseState::Ready, JobState::Completed));
         let counts = store.database(of.tenant, &of.name).await.unwrap().counts;
@@ -346,7 +348,7 @@ async fn options_of_a_file_go_with_the_methodology_that_they_were_given_for() {
         options.insert("maxTokens".to_owned(), json!(64));
         changed.revision = revision.next();
         changed.options = Some(FileOptions { methodology: Some("recursive".to_owned()), options });
-        let write = FilePatchWrite { file: &changed, fields: &[], reprocess: None };
+        let write = patched(&changed, &[], None);
         store.update_file(write, revision, &unit(of.tenant)).await.unwrap();
         for (generation, methodology, stay) in [(2, "recursive", true), (3, "fixed", false)] {
             let job = begun(&store, &of, generation, methodology).await.unwrap();
@@ -357,6 +359,34 @@ async fn options_of_a_file_go_with_the_methodology_that_they_were_given_for() {
             let there = store.file(of.tenant, &of.name, file.id).await.unwrap();
             assert_eq!(there.options, changed.options.clone().filter(|_| stay), "{methodology}");
         }
+    });
+}
+
+#[tokio::test]
+async fn a_change_leaves_what_ingestion_found_or_took_away_while_it_was_made() {
+    on_both!(|db| {
+        let store = SqlVectorStore::new(db.clone());
+        let of = database(&store, organization(&db).await, "manuals").await;
+        let (seen, _, build) = uploaded(&store, &of, "a.pdf").await;
+        let claimed = store.claim(of.tenant, build.id, &node(), at(2)).await.unwrap().unwrap();
+        let title = Some("Pumps and valves".to_owned());
+        let found = Cut { title: title.clone(), ..cut(2) };
+        store.cut(&claimed.build, &found, at(2)).await.unwrap();
+        let mut changed = File { enabled: false, revision: seen.revision.next(), ..seen.clone() };
+        let kept =
+            FilePatchWrite { names_title: false, names_options: false, ..patched(&changed, &[], None) };
+        store.update_file(kept, seen.revision, &unit(of.tenant)).await.unwrap();
+        let there = store.file(of.tenant, &of.name, seen.id).await.unwrap();
+        assert_eq!((&there.title, there.enabled), (&title, false));
+        let filter = FileFilter { q: Some("valves".to_owned()), ..FileFilter::default() };
+        let all = AccessFilter::<resource::Document>::everything();
+        let listed = store.list_files(&of, &filter, &all, &PageRequest::default()).await.unwrap();
+        assert_eq!(listed.items.iter().map(|one| one.id).collect::<Vec<_>>(), [seen.id]);
+        changed.revision = there.revision.next();
+        changed.title = Some("Mine".to_owned());
+        store.update_file(patched(&changed, &[], None), there.revision, &unit(of.tenant)).await.unwrap();
+        let named = store.file(of.tenant, &of.name, seen.id).await.unwrap();
+        assert_eq!(named.title.as_deref(), Some("Mine"));
     });
 }
 

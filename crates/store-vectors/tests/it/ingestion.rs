@@ -97,7 +97,10 @@ async fn a_deleted_file_is_found_no_more_and_its_rows_and_bytes_go() {
         let ids: Vec<PassageId> = build.passages.unwrap().ids().map(PassageId).collect();
         assert_eq!(store.found(of.tenant, of.id, 1, &ids, false).await.unwrap().len(), 3);
         let before = store.position(of.tenant, of.id).await.unwrap().sequence;
-        let deleted = store.delete_file(of.tenant, &of.name, file.id, &unit(of.tenant)).await;
+        let other = Some(file.revision.next());
+        let stale = store.delete_file(of.tenant, &of.name, file.id, other, &unit(of.tenant)).await;
+        assert_eq!(stale, Err(StoreError::Stale), "the revision is looked at where nobody changes it");
+        let deleted = store.delete_file(of.tenant, &of.name, file.id, None, &unit(of.tenant)).await;
         assert_eq!(deleted, Ok(Deleted::Now));
         assert_eq!(store.found(of.tenant, of.id, 1, &ids, false).await.unwrap(), []);
         let ChangesSince::All(changes) = store.changes(of.tenant, of.id, before, 10).await.unwrap() else {
@@ -105,7 +108,7 @@ async fn a_deleted_file_is_found_no_more_and_its_rows_and_bytes_go() {
         };
         assert_eq!(changes.len(), 1);
         assert_eq!((changes[0].removed, changes[0].added), (build.passages, None));
-        let again = store.delete_file(of.tenant, &of.name, file.id, &unit(of.tenant)).await;
+        let again = store.delete_file(of.tenant, &of.name, file.id, None, &unit(of.tenant)).await;
         assert_eq!(again, Ok(Deleted::Before));
         let mine = |one: &heddle_vectors::ports::Purge| one.tenant == of.tenant;
         let purges: Vec<_> = store.purges(100).await.unwrap().into_iter().filter(mine).collect();
@@ -126,7 +129,7 @@ async fn what_works_on_a_file_that_is_gone_or_cancelled_writes_nothing() {
         let of = database(&store, organization(&db).await, "manuals").await;
         let (file, _, build) = uploaded(&store, &of, "a.txt").await;
         let held = cut_into(&store, &build, 2).await;
-        store.delete_file(of.tenant, &of.name, file.id, &unit(of.tenant)).await.unwrap();
+        store.delete_file(of.tenant, &of.name, file.id, None, &unit(of.tenant)).await.unwrap();
         let late = store.write_passages(&held, &next(&held, 2), node().id, at(3)).await;
         assert_eq!(late, Err(StoreError::NotFound));
         assert_eq!(store.claim(of.tenant, build.id, &node(), at(3)).await, Ok(None));

@@ -6,8 +6,8 @@ use heddle_store_vectors::SqlVectorStore;
 use heddle_testkit::on_both;
 use heddle_usecase::StoreError;
 use heddle_vectors::ports::{
-    Cut, DatabaseFilter, FieldCondition, FieldTest, FieldValue, FileFilter, FilePatchWrite, FileUpload,
-    IngestStore, JobFilter, PassageStore, Quotas, Sort, VectorStore,
+    Cut, DatabaseFilter, FieldCondition, FieldTest, FieldValue, FileFilter, FileUpload, IngestStore,
+    JobFilter, PassageStore, Quotas, Sort, VectorStore,
 };
 use heddle_vectors::records::{FileState, JobKind, VectorDatabase};
 
@@ -90,6 +90,38 @@ async fn files_are_found_by_the_values_of_their_metadata() {
     });
 }
 
+#[tokio::test]
+async fn a_text_that_few_names_contain_is_found_page_by_page() {
+    on_both!(|db| {
+        let store = SqlVectorStore::new(db.clone());
+        let of = database(&store, organization(&db).await, "manuals").await;
+        let (first, _, _) = uploaded(&store, &of, "a needle.txt").await;
+        copied(&db, &first, 10_500).await;
+        let (last, _, _) = uploaded(&store, &of, "z needle.txt").await;
+        for (sort, nearer, farther) in [(None, last.id, first.id), (Some(Sort::Name), first.id, last.id)] {
+            let filter = FileFilter { q: Some("NEEDLE".to_owned()), sort, ..FileFilter::default() };
+            let mut page = PageRequest { limit: 5, cursor: None };
+            let mut pages = Vec::new();
+            loop {
+                let found = store.list_files(&of, &filter, &AccessFilter::everything(), &page).await.unwrap();
+                pages.push(found.items.iter().map(|file| file.id).collect::<Vec<_>>());
+                let Some(next) = found.next else { break };
+                page.cursor = Some(next);
+            }
+            assert_eq!(pages, [[nearer], [farther]], "{sort:?}");
+            // A page that is full ends where it is.
+            let all = FileFilter { q: Some("txt".to_owned()), sort, ..FileFilter::default() };
+            let page = PageRequest { limit: 5, cursor: None };
+            let found = store.list_files(&of, &all, &AccessFilter::everything(), &page).await.unwrap();
+            assert_eq!((found.items.len(), found.items[0].id), (5, nearer));
+            let page = PageRequest { limit: 5, cursor: found.next };
+            let next = store.list_files(&of, &all, &AccessFilter::everything(), &page).await.unwrap();
+            assert_eq!(next.items.len(), 5);
+            assert!(found.items.iter().all(|one| next.items.iter().all(|other| other.id != one.id)));
+        }
+    });
+}
+
 /// A text of 1,000 characters that no database packs small, in three bytes each.
 fn long_text(seed: u32) -> String {
     let letter = |n: u32| {
@@ -114,7 +146,7 @@ async fn the_longest_texts_are_kept_and_told_apart_to_their_ends() {
             let fields: Vec<_> = texts.into_iter().map(|text| (note.clone(), value(text))).collect();
             let mut changed = file.clone();
             changed.revision = file.revision.next();
-            let write = FilePatchWrite { file: &changed, fields: &fields, reprocess: None };
+            let write = patched(&changed, &fields, None);
             store.update_file(write, file.revision, &unit(of.tenant)).await.unwrap();
         }
         let is = |text: &str| FieldTest::In(vec![value(text)]);
@@ -239,7 +271,7 @@ async fn files_of_one_value_come_page_by_page_and_a_change_of_values_is_counted(
         for (values, more) in [(values(1), 0), (values(3), 1), (Vec::new(), 1)] {
             let revision = changed.revision;
             changed.revision = revision.next();
-            let write = FilePatchWrite { file: &changed, fields: &values, reprocess: None };
+            let write = patched(&changed, &values, None);
             store.update_file(write, revision, &unit(of.tenant)).await.unwrap();
             number += more;
             let there = store.position(of.tenant, of.id).await.unwrap();

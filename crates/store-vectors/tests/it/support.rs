@@ -11,7 +11,10 @@ use heddle_kernel::{
 use heddle_store::{At, Db, Id, write_tx};
 use heddle_store_vectors::SqlVectorStore;
 use heddle_usecase::{Actor, AuditEntry, Journal, Outcome};
-use heddle_vectors::ports::{Cut, FileUpload, IngestStore as _, NodeIdentity, Quotas, VectorStore as _};
+use heddle_vectors::ports::{
+    Cut, FieldValue, FilePatchWrite, FileUpload, IngestStore as _, NodeIdentity, Quotas, Reprocess,
+    VectorStore as _,
+};
 use heddle_vectors::records::{
     Backend, Build, BuildState, Chunking, Counts, DatabaseState, File, FileProgress, FileState, Job,
     JobFiles, JobKind, JobState, Locator, Passage, PassageId, QueryDefaults, Recipe, Stage, VectorDatabase,
@@ -153,6 +156,7 @@ pub(crate) fn file(of: &VectorDatabase, job: &Job, name: &str) -> File {
         name: name.to_owned(),
         title: None,
         media_type: "text/plain".to_owned(),
+        charset: None,
         bytes: 10,
         sha256: format!("digest of {name}"),
         blob: format!("key of {name}"),
@@ -174,6 +178,15 @@ pub(crate) fn file(of: &VectorDatabase, job: &Job, name: &str) -> File {
         updated_at: at(1),
         indexed_at: None,
     }
+}
+
+/// A change of all that can be changed of a file.
+pub(crate) fn patched<'a>(
+    file: &'a File,
+    fields: &'a [(String, FieldValue)],
+    reprocess: Option<Reprocess<'a>>,
+) -> FilePatchWrite<'a> {
+    FilePatchWrite { file, names_title: true, names_options: true, fields, reprocess }
 }
 
 pub(crate) fn build(file: &File, job: &Job, generation: i64) -> Build {
@@ -245,4 +258,72 @@ pub(crate) fn next(build: &Build, count: u64) -> Vec<Passage> {
         vector: Some(vec![1.0, 0.0]),
     };
     (0..count).map(passage).collect()
+}
+
+/// Adds so many copies of the row of a file, named `copy NUMBER.txt`, behind it.
+pub(crate) async fn copied(db: &Db, file: &File, count: u32) {
+    const COLUMNS: [&str; 28] = [
+        "organization_id",
+        "database_id",
+        "database_name",
+        "title",
+        "media_type",
+        "bytes",
+        "blob",
+        "state",
+        "stage",
+        "pages",
+        "passages_done",
+        "passages_total",
+        "passages",
+        "language",
+        "metadata",
+        "enabled",
+        "options",
+        "error",
+        "job_id",
+        "build_id",
+        "generation",
+        "revision",
+        "created_at",
+        "created_by",
+        "updated_at",
+        "indexed_at",
+        "options_methodology",
+        "warnings",
+    ];
+    let same = COLUMNS.join(", ");
+    // Ids behind the one of the file and before those that come.
+    let base = file.id.0.as_u128() & u128::from(u32::MAX);
+    for _ in 0..=count {
+        IDS.next(at(0));
+    }
+    let insert = |number: &str, id: &str, rows: &str| {
+        format!(
+            "INSERT INTO vector_files ({same}, id, name, search, sha256) SELECT {same}, {id}, \
+             'copy ' || {number} || '.txt', 'copy ' || {number} || '.txt', 'copy ' || {number} FROM vector_files, {rows} \
+             WHERE name = '{}'",
+            file.name
+        )
+    };
+    write_tx!(db, |conn| {
+        match heddle_store::AsConn::as_conn(conn) {
+            heddle_store::Conn::Sqlite(conn) => {
+                let rows = format!(
+                    "(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count}) SELECT i FROM n) numbers"
+                );
+                let text = insert("i", &format!("unhex(substr(hex(vector_files.id), 1, 24) || printf('%08x', {base} + i))"), &rows);
+                diesel::sql_query(text).execute(conn).await?;
+            }
+            heddle_store::Conn::Postgres(conn) => {
+                let rows = format!("generate_series(1, {count}) i");
+                let id = format!(
+                    "(substr(replace(vector_files.id::text, '-', ''), 1, 24) || lpad(to_hex({base} + i), 8, '0'))::uuid"
+                );
+                diesel::sql_query(insert("i", &id, &rows)).execute(conn).await?;
+            }
+        }
+        Ok(())
+    })
+    .unwrap();
 }

@@ -189,6 +189,13 @@ pub trait Extractor: Send + Sync {
     /// Types of files that it reads here.
     fn types(&self) -> Vec<UploadType>;
 
+    /// Whether a file of a name is read that was declared to be of a type, which need not be that of its ending: clients
+    /// give some to files of several types.
+    fn reads(&self, name: &str, declared: &str) -> bool;
+
+    /// Whether texts of a charset are read, by one of its names.
+    fn knows_charset(&self, charset: &str) -> bool;
+
     /// The most pages of a file.
     fn most_pages(&self) -> u32;
 
@@ -259,8 +266,8 @@ pub struct ChunkedPassage {
     pub text: String,
     /// Title and headings, in front of it where it is embedded.
     pub prefix: String,
-    /// Text that is given instead of it.
-    pub context: Option<String>,
+    /// Text that is given instead of it; passages of one piece share it.
+    pub context: Option<std::sync::Arc<str>>,
     /// Tokens.
     pub tokens: u32,
     /// Place.

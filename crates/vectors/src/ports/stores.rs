@@ -164,6 +164,11 @@ pub struct FileUpload<'a> {
 pub struct FilePatchWrite<'a> {
     /// The file as it shall be.
     pub file: &'a File,
+    /// Whether its title is another by the caller's word: what ingestion finds while the change is made is kept else.
+    pub names_title: bool,
+    /// Whether its options are others by the caller's word: a generation that begins to serve takes those of another
+    /// methodology away.
+    pub names_options: bool,
     /// Declared members of the metadata whose values are kept for filters: names with their values.
     pub fields: &'a [(String, FieldValue)],
     /// Passages to be made anew.
@@ -280,13 +285,15 @@ pub trait VectorStore: Send + Sync {
         journal: &Journal,
     ) -> Result<(), StoreError>;
 
-    /// Deletes a file; leaves a tombstone. From this commit on no passage of it is found; what works on it is cancelled;
-    /// rows of its passages and its bytes go in the background.
+    /// Deletes a file of the expected revision; leaves a tombstone in the name of its database, by which a repeat is known
+    /// also after the database is gone. From this commit on no passage of it is found; what works on it is cancelled; rows
+    /// of its passages and its bytes go in the background.
     async fn delete_file(
         &self,
         tenant: TenantId,
         database: &DatabaseName,
         file: FileId,
+        expected: Option<Revision>,
         journal: &Journal,
     ) -> Result<Deleted, StoreError>;
 

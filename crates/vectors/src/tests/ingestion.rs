@@ -48,6 +48,7 @@ fn file(options: Option<FileOptions>) -> File {
         name: "a.txt".to_owned(),
         title: None,
         media_type: "text/plain".to_owned(),
+        charset: None,
         bytes: 4,
         sha256: "s".to_owned(),
         blob: "k".to_owned(),

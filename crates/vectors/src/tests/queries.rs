@@ -10,7 +10,7 @@ use crate::ports::{
     FoundPassage, LegScores, MockEmbedder, MockPassageIndex, MockPassageStore, MockReranker, MockVectorStore,
     PassageHit, Position,
 };
-use crate::records::{Locator, ModelUse, Passage, PassageId, PassageRange, QueryMode};
+use crate::records::{Locator, ModelUse, Passage, PassageId, PassageRange, QueryMode, Span};
 use crate::{Answer, Fusion, Indexer, Query, QueryPorts, Rerank, UseCaseError, VectorQueries};
 
 /// Passages of the database.
@@ -42,16 +42,26 @@ fn found(id: PassageId, with_vectors: bool) -> FoundPassage {
     FoundPassage { passage, file_name: "a.txt".to_owned(), title: "A".to_owned(), metadata: Map::new(), of }
 }
 
+/// The same with the piece that five passages share.
+fn within_five(mut found: FoundPassage) -> FoundPassage {
+    let piece = found.passage.id.0 / 5;
+    found.passage.context = Some(format!("piece {piece}"));
+    found.passage.locator.context = Some(Span { start_char: piece * 50, end_char: piece * 50 + 50 });
+    found
+}
+
 /// Asks a database whose passages are all found by their words, the first of them best. With the numbers of texts that were
 /// put in order anew.
 async fn asked(database: VectorDatabase, query: Query) -> (Result<Answer, UseCaseError>, Vec<usize>) {
+    let shares = database.recipe.chunking.id == "parent-child";
     let mut store = MockVectorStore::new();
     store.expect_database().returning(move |_, _| Ok(database.clone()));
     let mut passages = MockPassageStore::new();
     passages.expect_position().returning(|_, _| Ok(Position { sequence: 0, generation: 1, fields: 0 }));
-    passages
-        .expect_found()
-        .returning(|_, _, _, ids, with_vectors| Ok(ids.iter().map(|id| found(*id, with_vectors)).collect()));
+    passages.expect_found().returning(move |_, _, _, ids, with_vectors| {
+        let shared = |found| if shares { within_five(found) } else { found };
+        Ok(ids.iter().map(|id| shared(found(*id, with_vectors))).collect())
+    });
     let mut embedder = MockEmbedder::new();
     embedder.expect_embed().returning(|_, _, texts, _| Ok(vec![vec![1.0, 0.0]; texts.len()]));
     let mut index = MockPassageIndex::new();
@@ -129,4 +139,30 @@ async fn as_many_as_are_asked_for_are_put_in_order_anew() {
         let (answer, counts) = asked(database(), reranked(limit, candidates)).await;
         assert_eq!((counts, answer.unwrap().passages.len()), (vec![texts], passages), "{limit:?}");
     }
+}
+
+#[tokio::test]
+async fn a_piece_that_passages_share_is_answered_once_and_as_many_as_are_asked_for() {
+    let mut shared = database();
+    shared.recipe.chunking.id = "parent-child".to_owned();
+    let (answer, _) = asked(shared, words()).await;
+    let answer = answer.unwrap();
+    assert_eq!(ids(&answer), [0, 5, 10, 15, 20, 25, 30, 35]);
+    for (at, one) in (0..).zip(&answer.passages) {
+        assert_eq!(one.text(), format!("piece {at}"));
+        assert_eq!(one.span(), Span { start_char: at * 50, end_char: at * 50 + 50 });
+    }
+}
+
+/// Scores are brought to one range among the candidates: these are the same however many passages are asked for.
+#[tokio::test]
+async fn the_score_of_a_passage_does_not_depend_on_how_many_are_asked_for() {
+    let mut scores = Vec::new();
+    for limit in [2, 8, 100] {
+        let query = Query { limit: Some(limit), mode: Some(QueryMode::Hybrid), ..words() };
+        let answer = asked(embedded(), query).await.0.unwrap();
+        assert_eq!(answer.passages.len(), limit as usize);
+        scores.push(answer.passages[1].score);
+    }
+    assert!(scores.iter().all(|score| *score == scores[0]), "{scores:?}");
 }

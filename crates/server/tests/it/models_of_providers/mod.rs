@@ -4,6 +4,7 @@ mod faults;
 mod life;
 mod messages;
 mod nodes;
+mod reindexing;
 mod rights;
 mod upstream;
 mod usage;

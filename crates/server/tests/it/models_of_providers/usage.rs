@@ -121,6 +121,7 @@ async fn what_a_vector_database_embeds_is_accounted_to_whoever_asks_for_it() {
             let refused = reader.post(query, rerank).await.refused(409, "modelMissing");
             let told = format!("there is no deployment `{named}`");
             assert!(refused.to_string().contains(&told), "{refused}");
+            assert_eq!(refused["details"][0]["field"], "rerank.deployment");
         }
         // Of nothing that was found nothing is put in order.
         let nothing = json!({ "query": "zebra", "mode": "keyword", "rerank": { "deployment": "vectors" } });

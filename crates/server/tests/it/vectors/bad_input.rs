@@ -28,6 +28,13 @@ async fn an_upload_that_is_refused_leaves_nothing_behind() {
         let _ = form(admin, &path, &[]).await.expect(400);
         let lies = [Part("file", Some("a.pdf"), Some("text/csv"), b"A loom.")];
         form(admin, &path, &lies).await.refused(400, "unsupportedType");
+        let unread = [Part("file", Some("a.exe"), None, b"A loom.")];
+        let unread = form(admin, &path, &unread).await.refused(400, "unsupportedType");
+        assert_eq!(unread["details"][0]["field"], "files[0].name");
+        let of_another =
+            [Part("file", Some("a.txt"), None, b"A loom."), Part("metadata", None, None, b"{\"b.txt\": {}}")];
+        let of_another = form(admin, &path, &of_another).await.refused(400, "unknownField");
+        assert_eq!(of_another["details"][0]["field"], "metadata.b.txt");
         let twice = [Part("file", Some("a.txt"), None, b"same"), Part("file", Some("b.txt"), None, b"same")];
         form(admin, &path, &twice).await.refused(409, "notUnique");
         let no_form = admin.request("POST", &path).body("multipart/form-data", b"--x".to_vec()).send().await;
@@ -43,6 +50,11 @@ async fn an_upload_that_is_refused_leaves_nothing_behind() {
             sent.as_object_mut().unwrap().extend(wrong.as_object().unwrap().clone());
             let _ = admin.post(&path, json!({ "files": [sent] })).await.expect(400);
         }
+        let bad = json!({ "files": [{ "name": "a.txt" }, { "name": "b.txt", "contentBase64": "?" }] });
+        let told = admin.post(&path, bad).await.refused(400, "malformed");
+        let fields: Vec<&Value> =
+            told["details"].as_array().unwrap().iter().map(|one| &one["field"]).collect();
+        assert_eq!(fields, ["files[0]", "files[1].contentBase64"]);
         assert_eq!(kept(&folder), before, "nothing stays of what was refused");
         assert!(admin.get(&path).await.expect(200).data().as_array().unwrap().is_empty());
         app.stop().await;

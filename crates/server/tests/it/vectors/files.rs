@@ -194,6 +194,18 @@ async fn a_change_of_a_file_acts_from_the_next_query_on() {
         assert_eq!((&job["kind"], &job["state"]), (&json!("reprocess"), &json!("completed")));
         let options = json!({ "methodologyOptions": { "noSuch": 1 } });
         let _ = admin.patch(&path, options).await.expect(400);
+        let kept_back = json!({ "methodologyOptions": { "maxTokens": 40 }, "reprocess": false });
+        admin.patch(&path, kept_back).await.refused(400, "contradiction");
+        // Options of its own, and those of the database once more.
+        for (options, is_shown) in [(json!({ "maxTokens": 40 }), true), (json!(null), false)] {
+            let anew = admin.patch(&path, json!({ "methodologyOptions": options })).await.expect(200).data();
+            assert_eq!(anew["methodologyOptions"]["maxTokens"] == 40, is_shown, "{anew}");
+            assert_eq!(anew["state"], "queued");
+            let job = over(admin, anew["jobId"].as_str().unwrap()).await;
+            assert_eq!(job["state"], "completed");
+        }
+        let none = admin.patch(&path, json!({ "methodologyOptions": null })).await.expect(200).data();
+        assert_eq!((&none["state"], &none["methodologyOptions"]), (&json!("ready"), &json!(null)));
         assert_eq!(found(admin, "changes", "loom").await, [id]);
         app.stop().await;
     });
@@ -220,8 +232,14 @@ async fn a_deleted_file_is_never_found_and_its_deletion_may_be_repeated() {
         // The same content may come again.
         let again = ingested(admin, "deletes", text_file("a.txt", "A loom of ash.")).await.remove(0);
         assert_ne!(again, id);
+        // It was a file of this database, of no other one, and is known when that has gone.
+        made(admin, "beside").await;
+        let elsewhere = format!("{}/{id}", files_of("beside"));
+        let _ = admin.delete(&elsewhere).await.expect(404);
         let _ = admin.delete(&at("deletes")).await.expect(204);
         let _ = admin.delete(&at("deletes")).await.expect(204);
+        let _ = admin.delete(&path).await.expect(204);
+        let _ = admin.delete(&nobody).await.expect(404);
         let _ = admin.get(&files_of("deletes")).await.expect(404);
         app.stop().await;
     });
@@ -252,6 +270,46 @@ async fn a_job_that_is_over_is_not_cancelled() {
         let done = super::one(&app.admin, "done").await;
         let path = format!("/api/vector-databases/ingestion-jobs/{}", done.job);
         app.admin.delete(&path).await.refused(409, "alreadyFinished");
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn a_file_is_read_by_what_a_client_declares_of_it() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let admin = &app.admin;
+        made(admin, "declared").await;
+        // "Ткацкий станок" in KOI8-R: by their look some letters could be another charset's.
+        let cyrillic = [0xF4, 0xCB, 0xC1, 0xC3, 0xCB, 0xC9, 0xCA, 0x20, 0xD3, 0xD4, 0xC1, 0xCE, 0xCF, 0xCB];
+        let mail = b"From: a@example.org\r\nSubject: Heddles\r\n\r\nA letter about heddles.\r\n";
+        let parts = [
+            Part("file", Some("a.txt"), Some("text/plain; charset=KOI8-R"), &cyrillic),
+            Part("file", Some("a.csv"), Some("application/vnd.ms-excel"), b"name,made\nreeds,steel\n"),
+            Part("file", Some("a.eml"), Some("text/plain"), mail),
+            Part("file", Some("a.jsonl"), Some("application/json"), b"{\"about\": \"treadles\"}\n"),
+            Part("file", Some("NOTES"), Some("text/markdown"), b"# Beams\n\nOf oak."),
+        ];
+        let upload = form(admin, &files_of("declared"), &parts).await.expect(202).data();
+        let job = over(admin, upload["job"]["id"].as_str().unwrap()).await;
+        assert_eq!((&job["state"], &job["files"]["ready"]), (&json!("completed"), &json!(5)), "{job}");
+        for (at, word) in [(0, "станок"), (1, "reeds"), (2, "heddles"), (3, "treadles"), (4, "oak")] {
+            assert_eq!(found(admin, "declared", word).await, [text(&upload["files"][at]["id"])], "{word}");
+        }
+        let types: Vec<&str> = upload["files"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["mediaType"].as_str().unwrap())
+            .collect();
+        assert_eq!(types[..2], ["text/plain", "text/csv"]);
+        assert_eq!(
+            (&upload["files"][0]["charset"], &upload["files"][1]["charset"]),
+            (&json!("koi8-r"), &Value::Null)
+        );
+        let unknown = [Part("file", Some("b.txt"), Some("text/plain; charset=klingon"), b"words")];
+        let refused = form(admin, &files_of("declared"), &unknown).await.expect(400);
+        assert_eq!(refused.fields(), ["files[0].mediaType"]);
         app.stop().await;
     });
 }

@@ -3,7 +3,7 @@
 use heddle_testkit::{Client, TestApp, eventually, with_both};
 use serde_json::{Value, json};
 
-use super::{at, file, ingested, made, one, text, text_file};
+use super::{at, file, files_of, ingested, made, one, over, text, text_file};
 
 /// Start, a service task `work` of a kind, end.
 fn with_kind(configuration: Value) -> Value {
@@ -84,6 +84,144 @@ async fn a_node_puts_files_in_and_takes_them_out() {
         assert_eq!((&gone["deleted"], &gone["absent"]), (&json!(1), &json!(1)), "{gone}");
         let left = admin.get(&format!("{}/files", at("notes"))).await.expect(200).data();
         assert_eq!(left, json!([]));
+        app.stop().await;
+    });
+}
+
+/// The reason of the incident that a run of one node of a kind comes to.
+async fn refused(client: &Client, slug: &str, configuration: Value) -> String {
+    let workflow = client.publish(slug, with_kind(configuration)).await;
+    incident(client, &workflow).await
+}
+
+/// Settings of a node that puts items into the database `notes`.
+fn put(items: Value) -> Value {
+    json!({ "kind": "vector.upsert", "database": "notes", "resultVariable": "put", "items": items })
+}
+
+#[tokio::test]
+async fn a_file_of_another_name_is_left_alone_and_nothing_is_lost_to_what_can_not_be_read() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let admin = &app.admin;
+        made(admin, "notes").await;
+        let ids = ingested(admin, "notes", text_file("a.txt", "A loom.")).await;
+        let one =
+            |name: &str, text: &str| json!([{ "name": name, "text": text, "metadata": { "year": 2025 } }]);
+        let told = refused(admin, "same-content", put(one("b.txt", "A loom."))).await;
+        assert!(told.contains("notUnique") && told.contains(&ids[0]) && told.contains("items[0]"), "{told}");
+        assert!(told.contains("`a.txt`"), "{told}");
+        assert_eq!(file(admin, "notes", &ids[0]).await["metadata"], json!({}));
+        // What comes in the place of a file is read first.
+        let told = refused(admin, "empty", put(one("a.txt", "  "))).await;
+        assert!(told.contains("noText"), "{told}");
+        // All items are looked at before one is written.
+        let two = json!([{ "name": "c.txt", "text": "A beam." }, { "name": "d.txt", "contentBase64": "?" }]);
+        let told = refused(admin, "one-is-wrong", put(two)).await;
+        assert!(told.contains("items[1]: contentBase64"), "{told}");
+        let twice = json!([{ "name": "c.txt", "text": "A beam." }, { "name": "c.txt", "text": "A reed." }]);
+        let told = refused(admin, "twice", put(twice)).await;
+        assert!(told.contains("items[1].name"), "{told}");
+        let nowhere = json!({ "kind": "vector.upsert", "database": "nowhere", "items": [] });
+        let told = refused(admin, "none-nowhere", nowhere).await;
+        assert!(told.contains("there is no vector database `nowhere`"), "{told}");
+        let left = admin.get(&format!("{}/files", at("notes"))).await.expect(200).data();
+        assert_eq!((left.as_array().unwrap().len(), &left[0]["id"]), (1, &json!(ids[0])), "{left}");
+        let disabled = json!({ "enabled": false });
+        let _ = admin.patch(&format!("{}/files/{}", at("notes"), ids[0]), disabled).await.expect(200);
+        let same = done(admin, "same", put(one("a.txt", "A loom.")), json!({})).await;
+        let outcome = &same["put"]["files"][0];
+        assert_eq!((&outcome["outcome"], &outcome["enabled"]), (&json!("updated"), &json!(false)), "{same}");
+        assert_eq!(outcome["state"], "ready", "{same}");
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn all_that_items_need_may_be_done_before_one_is_and_what_failed_is_read_anew() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let admin = &app.admin;
+        made(admin, "notes").await;
+        let ids = ingested(admin, "notes", text_file("a.txt", "A loom.")).await;
+        let sent = admin.post(&files_of("notes"), text_file("blank.txt", "  ")).await.expect(202).data();
+        let blank = text(&sent["files"][0]["id"]);
+        assert_eq!(over(admin, sent["job"]["id"].as_str().unwrap()).await["state"], "failed");
+        let (user, starter) = app.user("starter", &["administrator"]).await;
+        for (action, id) in [("delete", &ids[0]), ("update", &blank)] {
+            let deny = json!({ "principal": { "kind": "user", "id": user }, "resourceType": "document",
+                "action": action, "resourceId": id, "effect": "deny" });
+            let _ = admin.post("/api/grants", deny).await.expect(201);
+        }
+        // The first item could be done; the second takes the place of a file, or has one read anew.
+        for (slug, name, content) in [("replaces", "a.txt", "A shuttle."), ("reads-anew", "blank.txt", "  ")]
+        {
+            let items = json!([{ "name": "b.txt", "text": "A beam." }, { "name": name, "text": content }]);
+            let workflow = admin.publish(slug, with_kind(put(items))).await;
+            let told = incident(&starter, &workflow).await;
+            assert!(told.contains("items[1]: ") && told.contains("may not do this"), "{slug}: {told}");
+        }
+        let left = admin.get(&files_of("notes")).await.expect(200).data();
+        let mut names: Vec<String> = left.as_array().unwrap().iter().map(|one| text(&one["name"])).collect();
+        names.sort();
+        assert_eq!(names, ["a.txt", "blank.txt"]);
+        let again = put(json!([{ "name": "blank.txt", "text": "  " }]));
+        let anew = done(admin, "anew", again, json!({})).await;
+        let outcome = &anew["put"]["files"][0];
+        assert_eq!((&outcome["outcome"], &outcome["state"]), (&json!("updated"), &json!("queued")), "{anew}");
+        assert_eq!(outcome["fileId"], json!(blank));
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
+async fn what_was_to_narrow_a_query_and_is_null_leaves_it_undone() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let admin = &app.admin;
+        made(admin, "dated").await;
+        for year in [2023, 2024] {
+            let sent = json!({ "files": [{ "name": format!("{year}.txt"), "text": format!("The loom of {year}."),
+                "metadata": { "year": year } }] });
+            let _ = ingested(admin, "dated", sent).await;
+        }
+        let ask = |more: Value| {
+            let mut asked = json!({ "kind": "vector.query", "database": "dated", "query": "loom",
+                "resultVariable": "found" });
+            asked.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            asked
+        };
+        for (slug, more, member) in [
+            ("filter", json!({ "filter": "= missing" }), "filter: "),
+            ("score", json!({ "minScore": "= missing" }), "minScore: "),
+            ("nested", json!({ "filter": { "field": "metadata.year", "eq": "= missing" } }), "filter.eq"),
+            ("file", json!({ "filter": { "field": "fileId", "eq": "2024.txt" } }), "filter.eq"),
+            (
+                "rerank",
+                json!({ "rerank": { "deployment": "d", "candidates": "= missing" } }),
+                "rerank.candidates: ",
+            ),
+        ] {
+            let told = refused(admin, &format!("null-{slug}"), ask(more)).await;
+            assert!(told.contains(member), "{slug}: {told}");
+        }
+        let nested = ask(json!({ "filter": { "field": "metadata.year", "eq": "= year" } }));
+        let found = done(admin, "nested", nested, json!({ "year": 2024 })).await;
+        let passages = found["found"]["passages"].as_array().unwrap();
+        assert_eq!(passages.len(), 1, "{found}");
+        assert_eq!(passages[0]["fileName"], "2024.txt");
+        let fused = ask(json!({ "fusion": { "method": "rrf", "k": 10 } }));
+        let told = refused(admin, "fusion", fused).await;
+        assert!(told.contains("hybrid"), "it acts on hybrid queries alone, as over HTTP: {told}");
+        let cut = json!({ "kind": "document.chunk", "text": "A loom." });
+        for (slug, member, value) in
+            [("model", "embeddingModelId", "none-such"), ("methodology", "methodologyId", "none-such")]
+        {
+            let mut cut = cut.clone();
+            cut[member] = json!(value);
+            let told = refused(admin, &format!("unknown-{slug}"), cut).await;
+            assert!(told.contains(&format!("{member}: ")), "{told}");
+        }
         app.stop().await;
     });
 }

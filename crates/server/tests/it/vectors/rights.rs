@@ -46,6 +46,34 @@ async fn a_deny_on_one_document_takes_it_out_of_answers_and_lists() {
 }
 
 #[tokio::test]
+async fn a_document_that_is_denied_to_queries_is_listed_and_not_found() {
+    with_both!(|db| {
+        let mut app = TestApp::start(db).await;
+        let admin = &app.admin;
+        made(admin, "papers").await;
+        let open = ingested(admin, "papers", text_file("open.txt", "An open loom.")).await.remove(0);
+        let secret = ingested(admin, "papers", text_file("secret.txt", "A secret loom.")).await.remove(0);
+        let (user, reader) = app.user("reader", &["librarian"]).await;
+        let deny = |action: &str, id: &str| {
+            json!({ "principal": { "kind": "user", "id": user }, "resourceType": "document", "action": action,
+                "resourceId": id, "effect": "deny" })
+        };
+        let _ = admin.post("/api/grants", deny("query", &secret)).await.expect(201);
+        assert_eq!(found(&reader, "papers", "loom").await, std::slice::from_ref(&open));
+        let listed = reader.get(&files_of("papers")).await.expect(200).data();
+        assert_eq!(listed.as_array().unwrap().len(), 2);
+        // What no operation asks for on documents is no rule.
+        let nothing = admin.post("/api/grants", deny("publish", &secret)).await.refused(400, "notAllowed");
+        assert_eq!(nothing["details"][0]["field"], "action");
+        let _ = admin.post("/api/grants", deny("list", &secret)).await.expect(201);
+        let path = format!("{}/{secret}", files_of("papers"));
+        let _ = reader.patch(&path, json!({})).await.expect(404);
+        let _ = admin.patch(&path, json!({})).await.expect(200);
+        app.stop().await;
+    });
+}
+
+#[tokio::test]
 async fn a_job_tells_no_failure_of_a_denied_document() {
     with_both!(|db| {
         let mut app = TestApp::start(db).await;

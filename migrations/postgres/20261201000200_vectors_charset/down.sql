@@ -1,0 +1,1 @@
+ALTER TABLE vector_files DROP COLUMN charset;

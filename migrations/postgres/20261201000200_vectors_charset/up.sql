@@ -1,0 +1,2 @@
+-- Charset that the upload of a file declared
+ALTER TABLE vector_files ADD COLUMN charset text COLLATE "C";

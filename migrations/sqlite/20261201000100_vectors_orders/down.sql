@@ -1,0 +1,2 @@
+DROP INDEX vector_files_by_type_and_name;
+DROP INDEX vector_files_by_state_and_name;

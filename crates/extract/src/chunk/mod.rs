@@ -117,12 +117,12 @@ pub fn chunk(document: &Document, methodology: &Methodology, counter: &dyn Token
 pub enum TooMuch {
     /// Passages that it makes.
     Passages(u64),
-    /// Bytes of their texts, with the larger pieces and the headings around each.
+    /// Bytes of their texts, with the larger piece around each; prefixes, which are short, are not among them.
     Bytes(u64),
 }
 
-/// Cuts a document as [`chunk`] does into at most so many passages, of at most so many bytes with their prefixes and
-/// contexts: what is more is told before it takes memory.
+/// Cuts a document as [`chunk`] does into at most so many passages, of at most so many bytes with their contexts: what is
+/// more is told before it takes memory.
 ///
 /// # Errors
 /// [`TooMuch`].
